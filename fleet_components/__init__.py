@@ -1,9 +1,10 @@
 """Decide, preview and deliver Kubernetes objects to a fleet of clusters.
 
-The whole public API, but for Azure's, which is in :mod:`fleet_components.azure`, and for what tests of your own need,
-which is in :mod:`fleet_components.testing`. The policies of the two systems have types of their own, in
-:mod:`fleet_components.kubefleet` and :mod:`fleet_components.karmada`; :func:`schedule` and :func:`explain` take either.
-Nothing is loaded before it is used, so that the parts without Pulumi work without it.
+The whole public API, but for Azure's, which is in :mod:`fleet_components.azure`, and for what tests
+of your own need, which is in :mod:`fleet_components.testing`. The policies of the two systems have
+types of their own, in :mod:`fleet_components.kubefleet` and :mod:`fleet_components.karmada`;
+:func:`schedule` and :func:`explain` take either. Nothing is loaded before it is used, so that the
+parts without Pulumi work without it.
 """
 
 # ruff: noqa: I001  a name is exported to type checkers where it is imported as itself
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from fleet_components.components.fleet_args import FleetArgs as FleetArgs
     from fleet_components.components.program_objects import objects_of as objects_of
     from fleet_components.components.member import Member as Member
-    from fleet_components.components.refusal import RefusedError as RefusedError, RefusedPlanError as RefusedPlanError
+    from fleet_components.components.refusal import (
+        RefusedError as RefusedError,
+        RefusedPlanError as RefusedPlanError,
+    )
     from fleet_components.components.stack_members import (
         member_exports as member_exports,
         members_of_stack as members_of_stack,
@@ -42,21 +46,50 @@ if TYPE_CHECKING:
     from fleet_components.model.manifest import Manifest as Manifest, ObjectKey as ObjectKey
     from fleet_components.systems.karmada.model.memory import TemplateMemory as TemplateMemory
     from fleet_components.systems.kubefleet.model.memory import PlacementMemory as PlacementMemory
-    from fleet_components.systems.kubefleet.model.placement import PlacementPolicy as PlacementPolicy
+    from fleet_components.systems.kubefleet.model.placement import (
+        PlacementPolicy as PlacementPolicy,
+    )
     from fleet_components.model.problem import FleetError as FleetError, Problem as Problem
-    from fleet_components.systems.karmada.model.template import Estimates as Estimates, Template as Template
-    from fleet_components.plan.departures import Departure as Departure, Fate as Fate, Replacement as Replacement
+    from fleet_components.systems.karmada.model.template import (
+        Estimates as Estimates,
+        Template as Template,
+    )
+    from fleet_components.plan.departures import (
+        Departure as Departure,
+        Fate as Fate,
+        Replacement as Replacement,
+    )
     from fleet_components.plan.fleet import plan_fleet as plan_fleet
     from fleet_components.plan.fleet_plan import FleetPlan as FleetPlan
-    from fleet_components.plan.options import Options as Options, Renamed as Renamed, Settings as Settings
+    from fleet_components.plan.options import (
+        Options as Options,
+        Renamed as Renamed,
+        Settings as Settings,
+    )
     from fleet_components.plan.past import Past as Past
-    from fleet_components.plan.source import Source as Source, read_source as read_source, source_of as source_of
-    from fleet_components.plan.state import StackState as StackState, StoredResource as StoredResource
+    from fleet_components.plan.source import (
+        Source as Source,
+        read_source as read_source,
+        source_of as source_of,
+    )
+    from fleet_components.plan.state import (
+        StackState as StackState,
+        StoredResource as StoredResource,
+    )
     from fleet_components.plan.subject import Decided as Decided
-    from fleet_components.rollout.rollout import Change as Change, Done as Done, Entry as Entry, Wave as Wave
+    from fleet_components.rollout.rollout import (
+        Change as Change,
+        Done as Done,
+        Entry as Entry,
+        Wave as Wave,
+    )
     from fleet_components.scheduler.explain import MemberExplanation as MemberExplanation
-    from fleet_components.systems.karmada.scheduler.explain import TemplateExplanation as TemplateExplanation
-    from fleet_components.systems.karmada.scheduler.status import TemplateDecision as TemplateDecision
+    from fleet_components.systems.karmada.scheduler.explain import (
+        TemplateExplanation as TemplateExplanation,
+    )
+    from fleet_components.systems.karmada.scheduler.status import (
+        TemplateDecision as TemplateDecision,
+    )
     from fleet_components.scheduler.system import explain as explain, schedule as schedule
 
 _HOMES = {

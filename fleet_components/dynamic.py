@@ -1,10 +1,13 @@
 """Define the dynamic resources that decide and keep records.
 
-FROZEN PATH: every state refers to this module and to the class names in it. Never rename them. A provider is pickled as
-a reference to its class, so it must not have instance state; its code may change freely.
+FROZEN PATH: every state refers to this module and to the class names in it. Never rename them. A
+provider is pickled as a reference to its class, so it must not have instance state; its code may
+change freely.
 
-The decision is made in ``check``, because it is the only provider method that the engine runs in a preview. What
-``check`` returns become the inputs: the preview shows them, and the next run gets them as ``olds``. There is no
+The decision is made in ``check``, because it is the only provider method that the engine runs in a
+preview. What
+``check`` returns become the inputs: the preview shows them, and the next run gets them as ``olds``.
+There is no
 ``diff`` method on purpose: the engine's own diff is what reviewers read.
 """
 
@@ -53,7 +56,9 @@ class RecordProvider(ResourceProvider):
         end_with_engine(sys.argv[-1], signal.SIGTERM)
 
     def create(self, props: Props) -> CreateResult:
-        """Store the inputs. The id never depends on the contents, so the resource is never replaced."""
+        """Store the inputs. The id never depends on the contents, so the resource is never
+        replaced.
+        """
         return CreateResult(str(props.get("key", "record")), dict(props))
 
     def update(self, _id: str, _olds: Props, news: Props) -> UpdateResult:
@@ -65,7 +70,9 @@ class SubjectProvider(RecordProvider):
     """Provider of a resource that decides a subject."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Return the inputs with the decision; while inputs are unknown, the last decision holds."""
+        """Return the inputs with the decision; while inputs are unknown, the last decision
+        holds.
+        """
         from fleet_components.plan.feed import decide
 
         return _checked(news, olds, decide)
@@ -76,7 +83,9 @@ class PlacementProvider(SubjectProvider):
 
 
 class TemplateProvider(SubjectProvider):
-    """Provider that decides which Karmada policy applies to a template, and which members get it."""
+    """Provider that decides which Karmada policy applies to a template, and which members get
+    it.
+    """
 
 
 class BindingProvider(RecordProvider):
@@ -85,13 +94,15 @@ class BindingProvider(RecordProvider):
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Keep the time at which a revision arrived while the revision and its overrides stay.
 
-        If they came in an update without a time, the first later one that has a time counts. Where ``--target`` or
-        ``--exclude`` has left out what was to be sent (``unsent``), the record stays: that is still to be done.
+        If they came in an update without a time, the first later one that has a time counts. Where
+        ``--target`` or ``--exclude`` has left out what was to be sent (``unsent``), the record
+        stays: that is still to be done.
         """
         if news.pop("unsent", None):
             nothing = {**news, "revision": None, "unsent": True}
             return CheckResult({**(olds or nothing), "__provider": news["__provider"]}, [])
-        # Each run brings a time of its own: taken over, it would change every binding and begin its wait anew.
+        # Each run brings a time of its own: taken over, it would change every binding and begin its
+        # wait anew.
         stays = all(olds.get(field) == news.get(field) for field in ("revision", "overrides"))
         since = (olds.get("since") if stays else None) or news.get("since")
         rest = {key: value for key, value in news.items() if key != "since"}
@@ -102,7 +113,9 @@ class RosterProvider(RecordProvider):
     """Provider that records the members, and refuses an update that would delete too much."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Refuse the update if its plan is refused, in case the program has continued in spite of that."""
+        """Refuse the update if its plan is refused, in case the program has continued in spite of
+        that.
+        """
         from fleet_components.plan.feed import enroll
 
         def enrolled(feed: Mapping[str, str], _: Mapping[str, Any]) -> Props:
@@ -116,14 +129,21 @@ class MemberProvider(RecordProvider):
     """Provider that records which cluster a member is."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Refuse a kubeconfig that leads to another cluster; if the cluster cannot be asked, its last uid is kept."""
+        """Refuse a kubeconfig that leads to another cluster; if the cluster cannot be asked, its
+        last uid is kept.
+        """
         from fleet_components.plan.lost import other_cluster
 
-        # Unknown in a preview while the same program creates the cluster: like a cluster that does not answer.
+        # Unknown in a preview while the same program creates the cluster: like a cluster that does
+        # not answer.
         if has_unknown(news.get("uid")):
             news = {**news, "uid": None}
-        # Tokens are not recorded: the update after the one that they were meant for would show them as removed.
-        confirm, kept = news.get("confirm"), {key: value for key, value in news.items() if key != "confirm"}
+        # Tokens are not recorded: the update after the one that they were meant for would show them
+        # as removed.
+        confirm, kept = (
+            news.get("confirm"),
+            {key: value for key, value in news.items() if key != "confirm"},
+        )
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
         uid, old = news.get("uid") or olds.get("uid"), olds.get("uid")
         # Which objects are on the other cluster already is told by their annotation.
@@ -143,18 +163,23 @@ class ReportProvider(RecordProvider):
         asked = news.get("differences")
         last = olds if asked is None or has_unknown(asked) else news
         rest = {key: value for key, value in news.items() if key not in REPORTED}
-        return CheckResult({**rest, **{key: last[key] for key in REPORTED if last.get(key) is not None}}, [])
+        return CheckResult(
+            {**rest, **{key: last[key] for key in REPORTED if last.get(key) is not None}}, []
+        )
 
 
 class BarrierProvider(RecordProvider):
-    """Provider of a point between two waves or phases, so that the number of dependencies grows linearly."""
+    """Provider of a point between two waves or phases, so that the number of dependencies grows
+    linearly.
+    """
 
 
 class _Subject(Resource):
     """The decision of one subject.
 
     Attributes:
-        decisions: by member: ``rank``, ``wave`` and ``revision``; for a template ``revision`` and ``replicas``.
+        decisions: by member: ``rank``, ``wave`` and ``revision``; for a template ``revision`` and
+            ``replicas``.
         revision: the revision that all members are to run.
         memory: what the scheduler remembers.
         contents: contents in use by revision, compressed; a secret.
@@ -169,21 +194,25 @@ class _Subject(Resource):
     contents: pulumi.Output[Mapping[str, str]]
     digests: pulumi.Output[Mapping[str, str]]
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
-        # The SDK makes outputs only of the properties that it is given, so those that ``check`` adds are named here.
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        # The SDK makes outputs only of the properties that it is given, so those that ``check``
+        # adds are named here.
         declared = dict.fromkeys(("decisions", "revision", "memory", "digests", "format"))
         hidden = pulumi.ResourceOptions(hide_diffs=["memory", "contents", "digests"])
         super().__init__(
             type(self).PROVIDER(),
             name,
-            # A secret input is encrypted in the inputs and outputs of the state; with additional_secret_outputs
-            # the inputs would be in plain text.
+            # A secret input is encrypted in the inputs and outputs of the state; with
+            # additional_secret_outputs the inputs would be in plain text.
             {**declared, "contents": pulumi.Output.secret({}), **props},
             pulumi.ResourceOptions.merge(hidden, opts),
         )
 
 
-# Without module and name all dynamic resources have one type, which policies and transforms cannot tell apart.
+# Without module and name all dynamic resources have one type, which policies and transforms cannot
+# tell apart.
 class Placement(_Subject, module="fleet", name="Placement"):
     """The decision of one KubeFleet placement."""
 
@@ -199,7 +228,8 @@ class Template(_Subject, module="fleet", name="Template"):
 class Binding(Resource, module="fleet", name="Binding"):
     """Record of the revision that a member runs, registered after the member's objects stand.
 
-    The decisions cannot tell what runs: they are updated first, even if the update fails afterwards.
+    The decisions cannot tell what runs: they are updated first, even if the update fails
+    afterwards.
 
     Attributes:
         revision: the revision.
@@ -207,39 +237,49 @@ class Binding(Resource, module="fleet", name="Binding"):
 
     revision: pulumi.Output[int]
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(BindingProvider(), name, dict(props), opts)
 
 
 class Report(Resource, module="fleet", name="Report"):
-    """Differences between the objects on a member and what a placement would write, which is never written.
+    """Differences between the objects on a member and what a placement would write, which is never
+    written.
 
     Attributes:
-        differences: by object and field: what is ``wanted``, and what is ``there``; missing while the member could
-            never be asked.
+        differences: by object and field: what is ``wanted``, and what is ``there``; missing while
+            the member could never be asked.
         failures: by object, why it could not be compared.
-        degraded: the objects that were compared field by field, since the API server would not take them as they are.
+        degraded: the objects that were compared field by field, since the API server would not take
+            them as they are.
     """
 
     differences: pulumi.Output[Mapping[str, Mapping[str, Mapping[str, str]]]]
     failures: pulumi.Output[Mapping[str, str]]
     degraded: pulumi.Output[list[str]]
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(ReportProvider(), name, {**dict.fromkeys(REPORTED), **props}, opts)
 
 
 class Roster(Resource, module="fleet", name="Roster"):
     """The members of a fleet, by name, and what is remembered of the fleet as a whole."""
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(RosterProvider(), name, dict(props), opts)
 
 
 class Barrier(Resource, module="fleet", name="Barrier"):
     """A point in the update that all earlier resources reach first."""
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(BarrierProvider(), name, dict(props), opts)
 
 
@@ -252,13 +292,16 @@ class Member(Resource, module="fleet", name="Member"):
 
     uid: pulumi.Output[str]
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(MemberProvider(), name, {"uid": None, **props}, opts)
 
 
 @cache
 def end_with_engine(address: str, sign: int) -> None:
-    """Send this process a signal once its engine is gone, after a SIGKILL for example: nobody else would end it.
+    """Send this process a signal once its engine is gone, after a SIGKILL for example: nobody else
+    would end it.
 
     Args:
         address: the address at which the engine listens; without one nothing happens.
@@ -287,12 +330,15 @@ def has_unknown(value: Any) -> bool:
         return any(has_unknown(item) for item in value.values())
     if isinstance(value, list):
         return any(has_unknown(item) for item in value)
-    # The dynamic host hands ``check`` objects of this class, also inside of maps and lists, and not the SDK's marker.
+    # The dynamic host hands ``check`` objects of this class, also inside of maps and lists, and not
+    # the SDK's marker.
     return isinstance(value, pulumi.output.Unknown)
 
 
 def _checked(
-    news: Props, olds: Props, decide: Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, Any]]
+    news: Props,
+    olds: Props,
+    decide: Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, Any]],
 ) -> CheckResult:
     if has_unknown({key: value for key, value in news.items() if key != "__provider"}):
         # With the old decision the preview does not show deletes that will not happen.

@@ -1,4 +1,6 @@
-"""Load public names of a package when they are first used, so that importing the package stays cheap."""
+"""Load public names of a package when they are first used, so that importing the package stays
+cheap.
+"""
 
 from __future__ import annotations
 

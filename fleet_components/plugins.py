@@ -1,6 +1,8 @@
-"""The contracts of the scheduler's plug-ins, for plug-ins of your own; ``docs/plugins.md`` tells how.
+"""The contracts of the scheduler's plug-ins, for plug-ins of your own; ``docs/plugins.md`` tells
+how.
 
-A plug-in for both systems works on :class:`State`; one for a single system may use the state of that system.
+A plug-in for both systems works on :class:`State`; one for a single system may use the state of
+that system.
 """
 
 from fleet_components.model import mask as masks

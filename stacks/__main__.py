@@ -1,4 +1,6 @@
-"""The program of every stack here: the stack's configuration says which fleet, and how it is reached."""
+"""The program of every stack here: the stack's configuration says which fleet, and how it is
+reached.
+"""
 
 import pulumi
 

@@ -94,7 +94,9 @@ def benchmark(name: str, *sizes: int) -> Callable[[SetUp], SetUp]:
 
     def register(set_up: SetUp) -> SetUp:
         for members in sizes or SIZES:
-            BENCHMARKS.append(Benchmark(f"{name}{'' if name.endswith('x') else '-'}{members}", members, set_up))
+            BENCHMARKS.append(
+                Benchmark(f"{name}{'' if name.endswith('x') else '-'}{members}", members, set_up)
+            )
         return set_up
 
     return register
@@ -126,7 +128,9 @@ def _member(name: str, random: Random) -> dict[str, Any]:
         "metadata": {"name": name, "labels": labels},
         "spec": {
             "identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"},
-            "taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}] if tainted else [],
+            "taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
+            if tainted
+            else [],
         },
         "status": {
             "properties": {
@@ -147,7 +151,16 @@ def _usage(cpu: int, free: float) -> dict[str, dict[str, str]]:
     }
 
 
-REGIONS = ("eastus", "westus", "northeurope", "westeurope", "uksouth", "japaneast", "brazilsouth", "australiaeast")
+REGIONS = (
+    "eastus",
+    "westus",
+    "northeurope",
+    "westeurope",
+    "uksouth",
+    "japaneast",
+    "brazilsouth",
+    "australiaeast",
+)
 NODE_COUNT = "kubernetes-fleet.io/node-count"
 COST = "kubernetes.azure.com/per-cpu-core-cost"
 AVAILABLE_MEMORY = "resources.kubernetes-fleet.io/available-memory"
@@ -155,14 +168,23 @@ REQUIRED = {
     "clusterSelectorTerms": [
         {
             "labelSelector": {"matchLabels": {"environment": "production"}},
-            "propertySelector": {"matchExpressions": [{"name": NODE_COUNT, "operator": "Ge", "values": ["3"]}]},
+            "propertySelector": {
+                "matchExpressions": [{"name": NODE_COUNT, "operator": "Ge", "values": ["3"]}]
+            },
         },
-        {"labelSelector": {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["regular"]}]}},
+        {
+            "labelSelector": {
+                "matchExpressions": [{"key": "tier", "operator": "In", "values": ["regular"]}]
+            }
+        },
     ]
 }
 PREFERRED = [
     {"weight": 20, "preference": {"labelSelector": {"matchLabels": {"zone": "1"}}}},
-    {"weight": 30, "preference": {"propertySorter": {"name": AVAILABLE_MEMORY, "sortOrder": "Descending"}}},
+    {
+        "weight": 30,
+        "preference": {"propertySorter": {"name": AVAILABLE_MEMORY, "sortOrder": "Descending"}},
+    },
     {"weight": 50, "preference": {"propertySorter": {"name": COST, "sortOrder": "Ascending"}}},
 ]
 PICK_ALL = {
@@ -252,7 +274,10 @@ def _placed(number: int) -> list[dict[str, Any]]:
     """A namespace with a Deployment, and its placement."""
     name = f"app-{number:03}"
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": name}
-    pod = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "app", "image": "nginx:1.27"}]}}
+    pod = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "app", "image": "nginx:1.27"}]},
+    }
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
         {
@@ -295,7 +320,9 @@ for _name, _set_up in delivery_rows.ROWS.items():
 benchmark("observe-200x", 1_000)(hub_rows.observe)
 for _system in FLEETS:
     for _members, _apps in command_rows.SIZES:
-        benchmark(f"command-{_system}-{_apps}x", _members)(partial(command_rows.plan, _system, apps=_apps))
+        benchmark(f"command-{_system}-{_apps}x", _members)(
+            partial(command_rows.plan, _system, apps=_apps)
+        )
 
 
 def measure(row: Benchmark) -> dict[str, float]:
@@ -345,19 +372,28 @@ def main(words: list[str]) -> None:
             print(f"{row.name:32}{row.members:>8,}{figures}", flush=True)
     for members in delivery_rows.MEMBERS:
         if f"deliver-plain-{members}" in measured:
-            ratio = measured[f"deliver-{members}"]["median_ms"] / measured[f"deliver-plain-{members}"]["median_ms"]
+            ratio = (
+                measured[f"deliver-{members}"]["median_ms"]
+                / measured[f"deliver-plain-{members}"]["median_ms"]
+            )
             size = delivery_rows.state_kilobytes(members)
-            print(f"{members} members x {delivery_rows.OBJECTS} objects: {ratio:.2f} x plain, state of {size} kB")
+            print(
+                f"{members} members x {delivery_rows.OBJECTS} objects: {ratio:.2f} x plain, state of {size} kB"
+            )
     for system, (members, apps) in product(FLEETS, command_rows.SIZES):
         if (name := f"command-{system}-{apps}x{members}") in measured:
             print(f"{name}: {command_rows.told(system, members, apps)}")
     for name in DIMENSIONS:
         small, large = (measured.get(f"growth-{name}-{size}") for size in GROWTH)
         if small and large:
-            print(f"{name:24} {GROWTH[1] // GROWTH[0]} x as large: {large['median_ms'] / small['median_ms']:5.1f} x")
+            print(
+                f"{name:24} {GROWTH[1] // GROWTH[0]} x as large: {large['median_ms'] / small['median_ms']:5.1f} x"
+            )
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(measured, indent=2) + "\n")
-    print(f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    print(
+        f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
+    )
 
 
 if __name__ == "__main__":

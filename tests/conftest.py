@@ -15,9 +15,14 @@ from tests.control_planes import Planes, control_planes
 # A busy machine is slow, and that is no fault of what is tested. The suite tries the same examples each time, so that
 # it judges the change; make fuzz looks for others.
 settings.register_profile(
-    "fleet", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "fleet",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("fuzz", settings.get_profile("fleet"), derandomize=False, max_examples=20_000)
+settings.register_profile(
+    "fuzz", settings.get_profile("fleet"), derandomize=False, max_examples=20_000
+)
 settings.load_profile(os.environ.get("FLEET_HYPOTHESIS_PROFILE", "fleet"))
 
 

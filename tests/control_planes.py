@@ -37,7 +37,9 @@ class Given(ControlPlane):
 def built_or_skip() -> Binary:
     """The control plane; skips the test where it has not been built."""
     if (binary := built()) is None:
-        pytest.skip(f"needs a control plane, which make test-clusters builds with Go, or kubeconfigs in {GIVEN}")
+        pytest.skip(
+            f"needs a control plane, which make test-clusters builds with Go, or kubeconfigs in {GIVEN}"
+        )
     return binary
 
 
@@ -51,7 +53,9 @@ def control_planes(names: str) -> Iterator[Planes]:
         files, client = given.split(":"), shutil.which("kubectl")
         if len(files) < len(names) or client is None:
             pytest.skip(f"needs kubectl on PATH, and {len(names)} kubeconfigs in {GIVEN}")
-        yield {name: Given(Path(file), Path(client)) for name, file in zip(names, files, strict=False)}
+        yield {
+            name: Given(Path(file), Path(client)) for name, file in zip(names, files, strict=False)
+        }
         return
     with own_control_planes(names) as planes:
         yield planes

@@ -13,7 +13,9 @@ _POLICY = "policy.karmada.io/v1alpha1"
 _PLACEMENT = "placement.kubernetes-fleet.io/v1beta1"
 
 
-def _named(api_version: str, kind: str, name: str, namespace: str = "", **fields: Any) -> dict[str, Any]:
+def _named(
+    api_version: str, kind: str, name: str, namespace: str = "", **fields: Any
+) -> dict[str, Any]:
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
@@ -21,11 +23,18 @@ def _named(api_version: str, kind: str, name: str, namespace: str = "", **fields
 def _member(number: int, **spec: Any) -> Object:
     identity = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
     spec = {"identity": identity, **spec}
-    return _named("cluster.kubernetes-fleet.io/v1", "MemberCluster", f"member-{number:05}", spec=spec)
+    return _named(
+        "cluster.kubernetes-fleet.io/v1", "MemberCluster", f"member-{number:05}", spec=spec
+    )
 
 
 def _cluster(number: int, **spec: Any) -> Object:
-    return _named("cluster.karmada.io/v1alpha1", "Cluster", f"member-{number:05}", spec={"syncMode": "Push", **spec})
+    return _named(
+        "cluster.karmada.io/v1alpha1",
+        "Cluster",
+        f"member-{number:05}",
+        spec={"syncMode": "Push", **spec},
+    )
 
 
 def _namespace(name: str = "shop") -> Object:
@@ -39,10 +48,14 @@ def _config(number: int, namespace: str = "shop", **labels: str) -> Object:
 
 def _placed(name: str, *selectors: Object, namespace: str = "", **spec: Any) -> Object:
     kind = "ResourcePlacement" if namespace else "ClusterResourcePlacement"
-    return _named(_PLACEMENT, kind, name, namespace, spec={"resourceSelectors": list(selectors), **spec})
+    return _named(
+        _PLACEMENT, kind, name, namespace, spec={"resourceSelectors": list(selectors), **spec}
+    )
 
 
-def _propagated(name: str, *selectors: Object, placement: Object | None = None, **spec: Any) -> Object:
+def _propagated(
+    name: str, *selectors: Object, placement: Object | None = None, **spec: Any
+) -> Object:
     spec = {"resourceSelectors": list(selectors), "placement": placement or {}, **spec}
     return _named(_POLICY, "PropagationPolicy", name, "shop", spec=spec)
 
@@ -50,7 +63,11 @@ def _propagated(name: str, *selectors: Object, placement: Object | None = None, 
 def _overridden(name: str, selector: Object, *operations: Object) -> Object:
     rules = [{"overriders": {"plaintext": list(operations)}}]
     return _named(
-        _POLICY, "OverridePolicy", name, "shop", spec={"resourceSelectors": [selector], "overrideRules": rules}
+        _POLICY,
+        "OverridePolicy",
+        name,
+        "shop",
+        spec={"resourceSelectors": [selector], "overrideRules": rules},
     )
 
 
@@ -76,13 +93,19 @@ def _by_label(size: int) -> Iterator[Object]:
     yield from (_member(0), _namespace())
     for number in range(size):
         selector = {**_MAPS, "labelSelector": {"matchLabels": {"app": f"app-{number}"}}}
-        yield from (_config(number, app=f"app-{number}"), _placed(f"app-{number}", selector, namespace="shop"))
+        yield from (
+            _config(number, app=f"app-{number}"),
+            _placed(f"app-{number}", selector, namespace="shop"),
+        )
 
 
 def _in_vain(size: int) -> Iterator[Object]:
     yield from (_member(0), _namespace())
     for number in range(size):
-        yield from (_config(number), _placed(f"app-{number}", {**_MAPS, "name": f"konfig-{number}"}, namespace="shop"))
+        yield from (
+            _config(number),
+            _placed(f"app-{number}", {**_MAPS, "name": f"konfig-{number}"}, namespace="shop"),
+        )
 
 
 def _runs(size: int) -> Iterator[Object]:
@@ -91,7 +114,10 @@ def _runs(size: int) -> Iterator[Object]:
         name = f"shop-{number}"
         stages = [{"name": "all", "labelSelector": {}}]
         run = {"placementName": name, "stagedRolloutStrategyName": name, "state": "Run"}
-        yield from (_namespace(name), _placed(name, {**_SHOP, "name": name}, strategy={"type": "External"}))
+        yield from (
+            _namespace(name),
+            _placed(name, {**_SHOP, "name": name}, strategy={"type": "External"}),
+        )
         yield _named(_PLACEMENT, "ClusterStagedUpdateStrategy", name, spec={"stages": stages})
         yield _named(_PLACEMENT, "ClusterStagedUpdateRun", name, spec=run)
 
@@ -101,7 +127,11 @@ def _custom_kinds(size: int) -> Iterator[Object]:
     for number in range(size):
         kind = f"Widget{number}"
         yield _named("example.com/v1", kind, "web", "shop")
-        yield _placed(f"app-{number}", {"group": "example.com", "version": "v1", "kind": kind}, namespace="shop")
+        yield _placed(
+            f"app-{number}",
+            {"group": "example.com", "version": "v1", "kind": kind},
+            namespace="shop",
+        )
 
 
 def _members(size: int) -> Iterator[Object]:
@@ -112,7 +142,10 @@ def _members(size: int) -> Iterator[Object]:
 def _policies(size: int) -> Iterator[Object]:
     yield _cluster(0)
     for number in range(size):
-        yield from (_config(number), _propagated(f"app-{number}", {**_MAP, "name": f"config-{number}"}))
+        yield from (
+            _config(number),
+            _propagated(f"app-{number}", {**_MAP, "name": f"config-{number}"}),
+        )
 
 
 def _overrides(size: int) -> Iterator[Object]:
@@ -123,7 +156,9 @@ def _overrides(size: int) -> Iterator[Object]:
 
 
 def _patches(size: int) -> Iterator[Object]:
-    added = [{"path": f"/data/key-{number}", "operator": "add", "value": "c"} for number in range(size)]
+    added = [
+        {"path": f"/data/key-{number}", "operator": "add", "value": "c"} for number in range(size)
+    ]
     yield from (_cluster(0), _config(0), _propagated("app", _MAP), _overridden("app", _MAP, *added))
 
 
@@ -134,16 +169,25 @@ def _selectors(size: int) -> Iterator[Object]:
 
 
 def _dependencies(size: int) -> Iterator[Object]:
-    yield from (_cluster(0), _propagated("app", {"apiVersion": "apps/v1", "kind": "Deployment"}, propagateDeps=True))
+    yield from (
+        _cluster(0),
+        _propagated("app", {"apiVersion": "apps/v1", "kind": "Deployment"}, propagateDeps=True),
+    )
     for number in range(size):
         container = {"name": "web", "envFrom": [{"configMapRef": {"name": f"config-{number}"}}]}
         spec = {"template": {"spec": {"containers": [container]}}}
-        yield from (_config(number), _named("apps/v1", "Deployment", f"web-{number}", "shop", spec=spec))
+        yield from (
+            _config(number),
+            _named("apps/v1", "Deployment", f"web-{number}", "shop", spec=spec),
+        )
 
 
 def _unknown_members(size: int) -> Iterator[Object]:
     names = [f"memba-{number:05}" for number in range(size)]
-    yield from (_config(0), _propagated("app", _MAP, placement={"clusterAffinity": {"clusterNames": names}}))
+    yield from (
+        _config(0),
+        _propagated("app", _MAP, placement={"clusterAffinity": {"clusterNames": names}}),
+    )
     yield from (_cluster(number) for number in range(size))
 
 
@@ -159,7 +203,9 @@ def _replicas(size: int) -> Iterator[Object]:
     selector = {"apiVersion": "apps/v1", "kind": "Deployment"}
     yield _propagated("app", selector, placement={"replicaScheduling": divided})
     pod = {"spec": {"containers": [{"name": "web"}]}}
-    yield _named("apps/v1", "Deployment", "web", "shop", spec={"replicas": 2**31 - 1, "template": pod})
+    yield _named(
+        "apps/v1", "Deployment", "web", "shop", spec={"replicas": 2**31 - 1, "template": pod}
+    )
     yield from (_cluster(number) for number in range(size))
 
 
@@ -178,7 +224,9 @@ def _app(name: str, image: str) -> Iterator[dict[str, Any]]:
     web = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
     yield _named("v1", "Namespace", name)
     yield _named("apps/v1", "Deployment", "web", name, spec=web)
-    yield _named("v1", "Service", "web", name, spec={"selector": {"app": "web"}, "ports": [{"port": 80}]})
+    yield _named(
+        "v1", "Service", "web", name, spec={"selector": {"app": "web"}, "ports": [{"port": 80}]}
+    )
 
 
 def _labelled(member: Object, number: int) -> Object:
@@ -190,13 +238,21 @@ def placed_fleet(members: int, apps: int, image: str) -> Iterator[Object]:
     """Placements of KubeFleet: every other app runs in a region, the others on five members; the first has an image."""
     yield from (_labelled(_member(number), number) for number in range(members))
     for number in range(apps):
-        name, region = f"app-{number:03}", {"matchLabels": {"region": REGIONS[number % len(REGIONS)]}}
+        name, region = (
+            f"app-{number:03}",
+            {"matchLabels": {"region": REGIONS[number % len(REGIONS)]}},
+        )
         required = {"clusterSelectorTerms": [{"labelSelector": region}]}
         affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-        everywhere, some = {"placementType": "PickAll", "affinity": affinity}, {"placementType": "PickN"}
+        everywhere, some = (
+            {"placementType": "PickAll", "affinity": affinity},
+            {"placementType": "PickN"},
+        )
         yield from _app(name, "nginx:1.27.5" if number else image)
         yield _placed(
-            name, {**_SHOP, "name": name}, policy={**some, "numberOfClusters": 5} if number % 2 else everywhere
+            name,
+            {**_SHOP, "name": name},
+            policy={**some, "numberOfClusters": 5} if number % 2 else everywhere,
         )
 
 
@@ -209,7 +265,9 @@ def propagated_fleet(members: int, apps: int, image: str) -> Iterator[Object]:
         affinity = {"clusterNames": [f"member-{at:05}" for at in some]} if number % 2 else region
         objects = list(_app(name, "nginx:1.27.5" if number else image))
         yield from objects
-        selectors = [{key: one[key] for key in ("apiVersion", "kind")} | _place(one) for one in objects]
+        selectors = [
+            {key: one[key] for key in ("apiVersion", "kind")} | _place(one) for one in objects
+        ]
         spec = {"resourceSelectors": selectors, "placement": {"clusterAffinity": affinity}}
         yield _named(_POLICY, "ClusterPropagationPolicy", name, spec=spec)
 

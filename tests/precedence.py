@@ -15,7 +15,10 @@ from fleet_components.testing import Registration
 
 Object = dict[str, Any]
 PLACEMENT = "placement.kubernetes-fleet.io/v1"
-ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%", "unavailablePeriodSeconds": 1}}
+ROLLING = {
+    "type": "RollingUpdate",
+    "rollingUpdate": {"maxUnavailable": "100%", "unavailablePeriodSeconds": 1},
+}
 
 
 def named(api_version: str, kind: str, name: str, namespace: str = "", **fields: Any) -> Object:
@@ -46,13 +49,20 @@ def definition(kind: str) -> Object:
         "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
         "versions": [version],
     }
-    return named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{plural}.example.com", spec=spec)
+    return named(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{plural}.example.com", spec=spec
+    )
 
 
 def select(manifest: Object, *, alone: bool = False) -> Object:
     """The selector of an object; of a namespace alone, without what is in it."""
     group, _, version = manifest["apiVersion"].rpartition("/")
-    found = {"group": group, "version": version, "kind": manifest["kind"], "name": manifest["metadata"]["name"]}
+    found = {
+        "group": group,
+        "version": version,
+        "kind": manifest["kind"],
+        "name": manifest["metadata"]["name"],
+    }
     return {**found, "selectionScope": "NamespaceOnly"} if alone else found
 
 
@@ -61,8 +71,16 @@ def placement(
 ) -> Object:
     """A placement on all members, or on some; in a namespace it is a ResourcePlacement."""
     kind = "ResourcePlacement" if home else "ClusterResourcePlacement"
-    picked = {"placementType": "PickFixed", "clusterNames": list(members)} if members else {"placementType": "PickAll"}
-    spec = {"resourceSelectors": list(selectors), "policy": picked, **({"strategy": strategy} if strategy else {})}
+    picked = (
+        {"placementType": "PickFixed", "clusterNames": list(members)}
+        if members
+        else {"placementType": "PickAll"}
+    )
+    spec = {
+        "resourceSelectors": list(selectors),
+        "policy": picked,
+        **({"strategy": strategy} if strategy else {}),
+    }
     return named(PLACEMENT, kind, name, home, spec=spec)
 
 
@@ -83,9 +101,13 @@ def staged(name: str, *stages: Sequence[str], task: Object | None = None) -> lis
 def propagated(name: str, home: str, *objects: Object, members: Collection[str]) -> Object:
     """A PropagationPolicy of Karmada."""
     chosen = [
-        {"apiVersion": one["apiVersion"], "kind": one["kind"], "name": one["metadata"]["name"]} for one in objects
+        {"apiVersion": one["apiVersion"], "kind": one["kind"], "name": one["metadata"]["name"]}
+        for one in objects
     ]
-    spec = {"resourceSelectors": chosen, "placement": {"clusterAffinity": {"clusterNames": sorted(members)}}}
+    spec = {
+        "resourceSelectors": chosen,
+        "placement": {"clusterAffinity": {"clusterNames": sorted(members)}},
+    }
     return named("policy.karmada.io/v1alpha1", "PropagationPolicy", name, home, spec=spec)
 
 
@@ -93,7 +115,9 @@ def propagated(name: str, home: str, *objects: Object, members: Collection[str])
 class Files:
     """What the user has written: members and everything else."""
 
-    members: dict[str, dict[str, str]] = attrs.field(factory=lambda: {name: {"num": name} for name in "abc"})
+    members: dict[str, dict[str, str]] = attrs.field(
+        factory=lambda: {name: {"num": name} for name in "abc"}
+    )
     objects: list[Object] = attrs.field(factory=list)
     config: dict[str, Any] = attrs.field(factory=dict)
 
@@ -103,7 +127,9 @@ class Files:
         identity = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
         declared = []
         for name, labels in self.members.items():
-            member = named("cluster.kubernetes-fleet.io/v1", "MemberCluster", name, spec={"identity": identity})
+            member = named(
+                "cluster.kubernetes-fleet.io/v1", "MemberCluster", name, spec={"identity": identity}
+            )
             declared.append({**member, "metadata": {"name": name, "labels": labels}})
         (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*declared, *self.objects]))
 
@@ -141,7 +167,10 @@ def with_karmada() -> list[Object]:
 def before_a_team() -> list[Object]:
     """A placement of what cannot be tracked, which moves one member after the other."""
     home, quota = namespace("t5"), named("v1", "LimitRange", "l", "t5", spec={"limits": [LIMIT]})
-    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "unavailablePeriodSeconds": 1}}
+    strategy = {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": 1, "unavailablePeriodSeconds": 1},
+    }
     return [home, quota, placement("t5p", select(home), strategy=strategy)]
 
 
@@ -162,7 +191,9 @@ class Registered:
     @property
     def graph(self) -> Mapping[str, set[str]]:
         """What each resource comes after, by URN: what it depends on, and its parent."""
-        return {one.urn: {*one.dependencies, *filter(None, [one.parent])} for one in self.registrations}
+        return {
+            one.urn: {*one.dependencies, *filter(None, [one.parent])} for one in self.registrations
+        }
 
     @cached_property
     def _by_urn(self) -> Mapping[str, Registration]:
@@ -192,7 +223,9 @@ class Registered:
             if one.inputs["kind"] == "Namespace":
                 homes[member, "Namespace", one.inputs["metadata"]["name"]] = one.urn
             if one.inputs["kind"] == "CustomResourceDefinition":
-                homes[member, one.inputs["spec"]["group"], one.inputs["spec"]["names"]["kind"]] = one.urn
+                homes[member, one.inputs["spec"]["group"], one.inputs["spec"]["names"]["kind"]] = (
+                    one.urn
+                )
         found = 0
         for member, one in self.objects():
             group = one.inputs["apiVersion"].rpartition("/")[0]

@@ -41,11 +41,16 @@ COST, NODES, CPU = "example.com/cost", "example.com/nodes", f"{RESOURCE_PREFIX}a
 # Quantities
 
 digits = st.text("0123456789", min_size=1, max_size=12)
-decimal_suffixes = st.sampled_from(["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "e3", "E-3", "e+2", "e-9"])
+decimal_suffixes = st.sampled_from(
+    ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "e3", "E-3", "e+2", "e-9"]
+)
 binary_suffixes = st.sampled_from(["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"])
 numbers = st.one_of(digits, st.builds("{}.{}".format, digits, digits), digits.map(".{}".format))
 quantities = st.builds(
-    "{}{}{}".format, st.sampled_from(["", "-", "+"]), numbers, st.one_of(decimal_suffixes, binary_suffixes)
+    "{}{}{}".format,
+    st.sampled_from(["", "-", "+"]),
+    numbers,
+    st.one_of(decimal_suffixes, binary_suffixes),
 )
 
 # Selectors
@@ -84,7 +89,9 @@ def clusters(draw: st.DrawFn, name: str) -> Cluster:
     return Cluster(
         name,
         labels=draw(labels),
-        taints=tuple(draw(st.lists(taints, max_size=2, unique=True))) if draw(st.booleans()) else (),
+        taints=tuple(draw(st.lists(taints, max_size=2, unique=True)))
+        if draw(st.booleans())
+        else (),
         properties=draw(st.dictionaries(st.sampled_from([COST, NODES]), amounts)),
         usage=Usage(available=draw(st.dictionaries(st.just("cpu"), amounts))),
         observed=observed,
@@ -111,9 +118,13 @@ property_requirements = st.builds(
     st.sampled_from(["Gt", "Ge", "Lt", "Le", "Eq", "Ne"]),
     amounts.map(lambda amount: (amount,)),
 )
-property_selectors = st.builds(PropertySelector, st.lists(property_requirements, max_size=2).map(tuple))
+property_selectors = st.builds(
+    PropertySelector, st.lists(property_requirements, max_size=2).map(tuple)
+)
 required_terms = st.builds(
-    ClusterSelectorTerm, st.none() | label_selectors, st.one_of(st.none(), st.none(), property_selectors)
+    ClusterSelectorTerm,
+    st.none() | label_selectors,
+    st.one_of(st.none(), st.none(), property_selectors),
 )
 sorters = st.builds(PropertySorter, properties, st.sampled_from(["Ascending", "Descending"]))
 preferred_terms = st.builds(
@@ -123,14 +134,21 @@ preferred_terms = st.builds(
 )
 tolerations = st.one_of(
     st.builds(Toleration, st.sampled_from(["", "k", "l"]), st.just("Exists"), st.just("")),
-    st.builds(Toleration, st.sampled_from(["k", "l"]), st.just("Equal"), st.sampled_from(["", "x"])),
+    st.builds(
+        Toleration, st.sampled_from(["k", "l"]), st.just("Equal"), st.sampled_from(["", "x"])
+    ),
 )
 spreads = st.builds(
-    TopologySpreadConstraint, keys, st.integers(1, 2), st.sampled_from(["DoNotSchedule", "ScheduleAnyway"])
+    TopologySpreadConstraint,
+    keys,
+    st.integers(1, 2),
+    st.sampled_from(["DoNotSchedule", "ScheduleAnyway"]),
 )
 
 
-def some(elements: st.SearchStrategy[attrs.AttrsInstance], most: int = 2) -> st.SearchStrategy[tuple[object, ...]]:
+def some(
+    elements: st.SearchStrategy[attrs.AttrsInstance], most: int = 2
+) -> st.SearchStrategy[tuple[object, ...]]:
     """Often none, else a few."""
     return st.one_of(st.just(()), st.lists(elements, max_size=most).map(tuple))
 
@@ -142,11 +160,15 @@ def affinities(preferred: bool) -> st.SearchStrategy[Affinity | None]:
     return st.one_of(st.none(), st.builds(Affinity, st.builds(ClusterAffinity, selectors, ranked)))
 
 
-pick_all = st.builds(PlacementPolicy, st.just(PICK_ALL), affinity=affinities(False), tolerations=some(tolerations))
+pick_all = st.builds(
+    PlacementPolicy, st.just(PICK_ALL), affinity=affinities(False), tolerations=some(tolerations)
+)
 pick_fixed = st.builds(
     PlacementPolicy,
     st.just(PICK_FIXED),
-    cluster_names=st.lists(st.sampled_from([*NAMES, "unknown"]), unique=True, max_size=5).map(tuple),
+    cluster_names=st.lists(st.sampled_from([*NAMES, "unknown"]), unique=True, max_size=5).map(
+        tuple
+    ),
 )
 
 
@@ -184,7 +206,11 @@ def histories(draw: st.DrawFn, longest: int = 4) -> list[Step]:
     steps = [Step(tuple(draw(fleets())), draw(kind))]
     for _ in range(draw(st.integers(0, longest - 1))):
         before = steps[-1]
-        policy = draw(st.one_of(st.just(before.policy), kind, st.builds(renumbered, st.just(before.policy), counts)))
+        policy = draw(
+            st.one_of(
+                st.just(before.policy), kind, st.builds(renumbered, st.just(before.policy), counts)
+            )
+        )
         members = draw(st.one_of(st.just(before.clusters), fleets().map(tuple)))
         steps.append(Step(members, policy, draw(st.sampled_from(["full", "bindOnly", "none"]))))
     return steps
@@ -195,4 +221,8 @@ counts = st.integers(0, len(NAMES))
 
 def renumbered(policy: PlacementPolicy, number: int) -> PlacementPolicy:
     """The same policy for another number of clusters."""
-    return attrs.evolve(policy, number_of_clusters=number) if policy.placement_type == PICK_N else policy
+    return (
+        attrs.evolve(policy, number_of_clusters=number)
+        if policy.placement_type == PICK_N
+        else policy
+    )

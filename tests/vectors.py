@@ -62,7 +62,9 @@ def release_of(path: str) -> str:
 
 def releases_of(name: str) -> Releases:
     """Return the releases to decide by: of the system that has a release of this name that one."""
-    return Releases.named(**{system: name for system, table in TABLES.items() if name in table.names})
+    return Releases.named(
+        **{system: name for system, table in TABLES.items() if name in table.names}
+    )
 
 
 def unpacked(archive: Path) -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """Looks for known holes in the pinned versions: ``python -m tools.audit``.
 
-A database that answers decides: a hole in it is a failure. Where none can be reached, one line says so, and that is no
+A database that answers decides: a hole in it is a failure. Where none can be reached, one line says
+so, and that is no
 failure: many machines reach an index of packages and nothing else.
 """
 
@@ -19,12 +20,25 @@ DATABASES: Mapping[str, Sequence[str]] = {
     "PyPI": ["--vulnerability-service=pypi"],
     "OSV": ["--vulnerability-service=osv"],
 }
-"""The databases, in the order in which they are asked, with the options of pip-audit that name them."""
-_AUDIT = ["pip_audit", "--no-deps", "--disable-pip", "--format=json", "--progress-spinner=off", "--timeout=10"]
-_UNREACHED = re.compile(r"\brequests\.exceptions\.|\bConnectionError\b|\bServiceError\b|Could not connect|timed out")
+"""The databases, in the order in which they are asked, with the options of pip-audit that name
+them.
+"""
+_AUDIT = [
+    "pip_audit",
+    "--no-deps",
+    "--disable-pip",
+    "--format=json",
+    "--progress-spinner=off",
+    "--timeout=10",
+]
+_UNREACHED = re.compile(
+    r"\brequests\.exceptions\.|\bConnectionError\b|\bServiceError\b|Could not connect|timed out"
+)
 
 
-def audit(constraints: Path, databases: Mapping[str, Sequence[str]] = DATABASES) -> tuple[int, list[str]]:
+def audit(
+    constraints: Path, databases: Mapping[str, Sequence[str]] = DATABASES
+) -> tuple[int, list[str]]:
     """Return an exit status and what is to be said.
 
     Args:
@@ -42,8 +56,13 @@ def audit(constraints: Path, databases: Mapping[str, Sequence[str]] = DATABASES)
             for hole in one["vulns"]
         ]
         if pins:
-            return int(bool(holes)), holes or [f"{constraints.name}: no known hole in {len(pins)} pins, says {name}"]
-    return 0, [f"{constraints.name}: not audited, because no database can be reached: {', '.join(databases)}"]
+            return int(bool(holes)), holes or [
+                f"{constraints.name}: no known hole in {len(pins)} pins, says {name}"
+            ]
+    return 0, [
+        f"{constraints.name}: not audited, because no database can be reached:"
+        f" {', '.join(databases)}"
+    ]
 
 
 def _report(constraints: Path, options: Sequence[str]) -> list[dict[str, Any]]:

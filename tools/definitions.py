@@ -1,7 +1,9 @@
-"""Finds the definitions of the objects that Argo CD and Flux read, for tests: those of the versions named here.
+"""Finds the definitions of the objects that Argo CD and Flux read, for tests: those of the versions
+named here.
 
-They are files of the tools' own Go modules, which Go fetches and keeps; nothing of them is in this repository.
-``FLEET_GITOPS_CRDS`` names a folder with the same files, in which they may lie as they like.
+They are files of the tools' own Go modules, which Go fetches and keeps; nothing of them is in this
+repository. ``FLEET_GITOPS_CRDS`` names a folder with the same files, in which they may lie as they
+like.
 """
 
 from __future__ import annotations
@@ -49,7 +51,10 @@ MODULES = (
     Module(
         "github.com/fluxcd/source-controller@v1.9.1",
         "config/crd/bases",
-        ("source.toolkit.fluxcd.io_gitrepositories.yaml", "source.toolkit.fluxcd.io_ocirepositories.yaml"),
+        (
+            "source.toolkit.fluxcd.io_gitrepositories.yaml",
+            "source.toolkit.fluxcd.io_ocirepositories.yaml",
+        ),
     ),
 )
 
@@ -64,7 +69,9 @@ def definitions() -> Iterator[Path]:
         yield from sorted(Path(given).glob("*.yaml"))
         return
     if shutil.which("go") is None:
-        raise LookupError(f"needs Go on PATH to fetch the definitions of Argo CD and Flux, or a folder in {GIVEN}")
+        raise LookupError(
+            f"needs Go on PATH to fetch the definitions of Argo CD and Flux, or a folder in {GIVEN}"
+        )
     for module in MODULES:
         folder = _fetched(module) / module.folder
         yield from (folder / name for name in module.files)
@@ -81,5 +88,8 @@ def _fetched(module: Module) -> Path:
         done = subprocess.run(command, cwd=empty, check=False, capture_output=True, timeout=600)
     told = read_json(done.stdout or b"{}")
     if done.returncode or "Dir" not in told:
-        raise LookupError(f"needs {module.path}, which Go cannot fetch; or a folder with its definitions in {GIVEN}")
+        raise LookupError(
+            f"needs {module.path}, which Go cannot fetch; or a folder with its definitions in"
+            f" {GIVEN}"
+        )
     return Path(told["Dir"])

@@ -1,13 +1,16 @@
-"""Writes the API schemas of the package, from the CustomResourceDefinitions of KubeFleet and Karmada::
+"""Writes the API schemas of the package, from the CustomResourceDefinitions of KubeFleet and
+Karmada::
 
     python -m tools.schemas FILE_OR_FOLDER... [--into FOLDER]
 
-It reads YAML files, and those of a folder. Each API version that has kinds that the package checks becomes a file such
-as ``placement.kubernetes-fleet.io_v1.json``: the structure of each kind in the words of
-``fleet_components/admission/schema.py``, without any prose. A rule that a value is immutable becomes data; of any other
-rule the message is kept, by which ``rules.py`` of KubeFleet names what carries it out.
+It reads YAML files, and those of a folder. Each API version that has kinds that the package checks
+becomes a file such as ``placement.kubernetes-fleet.io_v1.json``: the structure of each kind in the
+words of ``fleet_components/admission/schema.py``, without any prose. A rule that a value is
+immutable becomes data; of any other rule the message is kept, by which ``rules.py`` of KubeFleet
+names what carries it out.
 
-All versions of a kind have to be given together. Files of API versions that are not given stay as they are.
+All versions of a kind have to be given together. Files of API versions that are not given stay as
+they are.
 """
 
 from __future__ import annotations
@@ -30,7 +33,10 @@ Node = Mapping[str, Any]
 
 _DECLARED = {(kind.group, kind.name): kind for kind in (*kubefleet.DECLARED, *karmada.DECLARED)}
 _ATTRIBUTES = {
-    **{name: name for name in ("type", "default", "enum", "pattern", "format", "minimum", "maximum")},
+    **{
+        name: name
+        for name in ("type", "default", "enum", "pattern", "format", "minimum", "maximum")
+    },
     "minLength": "min_length",
     "maxLength": "max_length",
     "minItems": "min_items",
@@ -40,7 +46,13 @@ _ATTRIBUTES = {
 }
 _STRUCTURE = ("properties", "required", "items", "additionalProperties")
 _OWN = ("validations", "int-or-string", "preserve-unknown-fields", "list-type", "map-type")
-_KNOWN = {*_ATTRIBUTES, *_STRUCTURE, *(f"x-kubernetes-{name}" for name in _OWN), "description", "anyOf"}
+_KNOWN = {
+    *_ATTRIBUTES,
+    *_STRUCTURE,
+    *(f"x-kubernetes-{name}" for name in _OWN),
+    "description",
+    "anyOf",
+}
 _COMMON = ("apiVersion", "kind", "metadata")
 _IMMUTABLE: Mapping[str, Node] = {
     r"self == oldSelf": {},
@@ -49,14 +61,18 @@ _IMMUTABLE: Mapping[str, Node] = {
     r"\(!has\(oldSelf\.\1\) && !has\(self\.\1\)\)": {"absent": "kept"},
     r"!has\(oldSelf\.(\w+)\) \|\| self\.\1 == oldSelf\.\1": {"absent": "free"},
 }
-"""Forms of the rule that a value, or one of its fields, stays as it is, and what they say of an absent field."""
+"""Forms of the rule that a value, or one of its fields, stays as it is, and what they say of an
+absent field.
+"""
 _WIDTH = 100
 
 
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description="Write the API schemas of the package.")
-    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE_OR_FOLDER", help="CustomResourceDefinitions")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="FILE_OR_FOLDER", help="CustomResourceDefinitions"
+    )
     parser.add_argument("--into", type=Path, default=FOLDER, help="the folder to write to")
     arguments = parser.parse_args()
     write(arguments.paths, arguments.into)
@@ -94,7 +110,12 @@ def _kind(kind: Declared, scope: str, version: Node) -> dict[str, Any]:
     known = {**fields, "status": {}} if status else fields
     read = {"status": _types(status)} if status and kind.status == version["name"] else {}
     schema = _structure({**whole, "properties": known, "required": _own(whole.get("required", []))})
-    return {"namespaced": scope == "Namespaced", "storage": version["storage"], "schema": schema, **read}
+    return {
+        "namespaced": scope == "Namespaced",
+        "storage": version["storage"],
+        "schema": schema,
+        **read,
+    }
 
 
 def _own(names: Iterable[str]) -> list[str]:
@@ -122,11 +143,15 @@ def _field(node: Node, required: bool) -> dict[str, Any]:
 
 
 def _type(node: Node) -> str:
-    return "int-or-string" if node.get("x-kubernetes-int-or-string") else str(node.get("type", "any"))
+    return (
+        "int-or-string" if node.get("x-kubernetes-int-or-string") else str(node.get("type", "any"))
+    )
 
 
 def _items(node: Node) -> Node | None:
-    """Return the schema of items of a list or of values of a mapping; an empty one allows anything."""
+    """Return the schema of items of a list or of values of a mapping; an empty one allows
+    anything.
+    """
     items: Node | None = node.get("items", node.get("additionalProperties"))
     keeps = node.get("type") == "object" and node.get("x-kubernetes-preserve-unknown-fields")
     return {"x-kubernetes-preserve-unknown-fields": True} if keeps else items
@@ -144,9 +169,14 @@ def _rule(rule: Node) -> dict[str, Any]:
 
 
 def _types(node: Node) -> dict[str, Any]:
-    """Return the names and types of a status alone: an API server accepts any status from those who may write it."""
+    """Return the names and types of a status alone: an API server accepts any status from those who
+    may write it.
+    """
     if fields := node.get("properties"):
-        return {"type": _type(node), "fields": {name: _types(field) for name, field in fields.items()}}
+        return {
+            "type": _type(node),
+            "fields": {name: _types(field) for name, field in fields.items()},
+        }
     items = _items(node)
     return {"type": _type(node), "items": _types(items)} if items else {"type": _type(node)}
 
@@ -159,7 +189,10 @@ def _text(value: Any, indent: int = 0) -> str:
     if isinstance(value, list):
         parts, (start, end) = [_text(item, indent + 1) for item in value], "[]"
     else:
-        parts, (start, end) = [f"{json.dumps(key)}: {_text(value[key], indent + 1)}" for key in sorted(value)], "{}"
+        parts, (start, end) = (
+            [f"{json.dumps(key)}: {_text(value[key], indent + 1)}" for key in sorted(value)],
+            "{}",
+        )
     pad = "\n" + " " * indent
     return f"{start}{pad} " + f",{pad} ".join(parts) + f"{pad}{end}"
 

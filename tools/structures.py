@@ -35,7 +35,9 @@ def main() -> None:
     parser.add_argument("kubeconfig", type=Path, help="of a cluster of the release")
     parser.add_argument("--into", type=Path, default=INTO, help="the file to write")
     asked = parser.parse_args()
-    with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE, sys.maxsize) as connection:
+    with connected(
+        asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE, sys.maxsize
+    ) as connection:
         schemas = Schemas(schemas_of(connection))
     asked.into.write_text("\n".join(lines(schemas.document())) + "\n")
 
@@ -55,9 +57,12 @@ class Schemas:
             name = left.pop()
             if name not in types:
                 types[name] = {
-                    field: self._text(schema) for field, schema in sorted(self.schemas[name]["properties"].items())
+                    field: self._text(schema)
+                    for field, schema in sorted(self.schemas[name]["properties"].items())
                 }
-                left += (found for found in map(_type_in, types[name].values()) if found in self.schemas)
+                left += (
+                    found for found in map(_type_in, types[name].values()) if found in self.schemas
+                )
         return {
             "kinds": {kind: short(name) for kind, name in kinds.items()},
             "types": {

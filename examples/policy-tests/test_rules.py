@@ -1,6 +1,13 @@
 """Rules that the team has set for its fleet. Run them with: pytest examples/policy-tests."""
 
-from fleet_components.testing import PlannedFleet, at_least, fulfilled, not_only_together, rule, stays_in
+from fleet_components.testing import (
+    PlannedFleet,
+    at_least,
+    fulfilled,
+    not_only_together,
+    rule,
+    stays_in,
+)
 
 UNION = {"westeurope", "northeurope"}
 

@@ -7,7 +7,9 @@ east = k8s.Provider("east", kubeconfig=pulumi.Config().require_object("kubeconfi
 there = pulumi.ResourceOptions(provider=east)
 namespace = k8s.core.v1.Namespace("shop", metadata={"name": "shop"}, opts=there)
 inside = pulumi.ResourceOptions(provider=east, parent=namespace)
-k8s.core.v1.ConfigMap("prices", metadata={"name": "prices", "namespace": "shop"}, data={"tea": "3"}, opts=inside)
+k8s.core.v1.ConfigMap(
+    "prices", metadata={"name": "prices", "namespace": "shop"}, data={"tea": "3"}, opts=inside
+)
 k8s.apps.v1.Deployment(
     "web",
     metadata={"name": "web", "namespace": "shop"},

@@ -18,7 +18,8 @@ def program() -> None:
             source=read_source(Path(__file__).parent / "shop"),
             members=[
                 Member(
-                    Cluster(name, labels={"region": region}), kubeconfigs.apply(lambda given, name=name: given[name])
+                    Cluster(name, labels={"region": region}),
+                    kubeconfigs.apply(lambda given, name=name: given[name]),
                 )
                 for name, region in MEMBERS.items()
             ],

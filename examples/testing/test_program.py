@@ -1,4 +1,6 @@
-"""Tests of the program, in process: no engine, no cluster, no account. Run them with: pytest examples/testing."""
+"""Tests of the program, in process: no engine, no cluster, no account. Run them with: pytest
+examples/testing.
+"""
 
 import json
 
@@ -23,7 +25,9 @@ CONFIG = {"shop:kubeconfigs": {name: kubeconfig(name) for name in MEMBERS}}
 
 def run(**more: object) -> ProgramRun:
     """Run the program as a preview would."""
-    return run_program(program, project="shop", config=CONFIG, secret_keys=["shop:kubeconfigs"], **more)
+    return run_program(
+        program, project="shop", config=CONFIG, secret_keys=["shop:kubeconfigs"], **more
+    )
 
 
 def test_the_shop_stays_in_europe() -> None:
@@ -33,7 +37,11 @@ def test_the_shop_stays_in_europe() -> None:
 
 def test_every_member_gets_every_object() -> None:
     names = {registration.name for registration in run().registrations}
-    objects = {f"production/shop@{member}/shop/{name}" for member in ("eu-west", "eu-north") for name in OBJECTS}
+    objects = {
+        f"production/shop@{member}/shop/{name}"
+        for member in ("eu-west", "eu-north")
+        for name in OBJECTS
+    }
     assert objects <= names
 
 
@@ -51,7 +59,10 @@ def test_a_second_run_changes_nothing() -> None:
 
 
 def test_a_cluster_that_refuses_an_object_stops_the_others() -> None:
-    first = run(preview=False, fails=lambda registration: registration.name == "production/shop@eu-north/shop/prices")
+    first = run(
+        preview=False,
+        fails=lambda registration: registration.name == "production/shop@eu-north/shop/prices",
+    )
     assert first.error
     bindings = {r.name for r in first.registrations if r.type.endswith("fleet:Binding")}
     assert "production/shop@eu-north" not in bindings
@@ -65,7 +76,9 @@ def test_with_the_mocks_that_pulumi_documents() -> pulumi.Output[None]:
     """The usual way works too; placements are really decided in it."""
     members = [member("a", {"tier": "gold"}), member("b")]
     policy = {"placementType": "PickFixed", "clusterNames": ["a"]}
-    source = source_of([placement("shop", policy), *config_map("shop", "prices", {"currency": "EUR"})])
+    source = source_of(
+        [placement("shop", policy), *config_map("shop", "prices", {"currency": "EUR"})]
+    )
     fleet = Fleet("test", FleetArgs(source=source, members=members))
 
     def picked(decisions: object) -> None:

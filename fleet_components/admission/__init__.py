@@ -1,7 +1,8 @@
-"""Admission: what the API servers of KubeFleet and Karmada would answer to an object, computed without a hub.
+"""Admission: what the API servers of KubeFleet and Karmada would answer to an object, computed
+without a hub.
 
-:func:`admit` defaults and checks one object of their kinds exactly as a hub does: unknown fields as in kubectl's
-strict mode, then the CustomResourceDefinition with its rules, then the webhooks.
+:func:`admit` defaults and checks one object of their kinds exactly as a hub does: unknown fields as
+in kubectl's strict mode, then the CustomResourceDefinition with its rules, then the webhooks.
 """
 
 from __future__ import annotations

@@ -12,7 +12,13 @@ from fleet_components.admission.decode import rewritten, too_great, undecodable
 from fleet_components.admission.finding import Finding, Stage
 from fleet_components.admission.hint import as_meant
 from fleet_components.admission.registry import Existing, Kind, Request
-from fleet_components.admission.structure import check, check_metadata, filled, unknown_fields, unknown_paths
+from fleet_components.admission.structure import (
+    check,
+    check_metadata,
+    filled,
+    unknown_fields,
+    unknown_paths,
+)
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import Releases
@@ -28,12 +34,13 @@ class Refusal:
     """One reason why a hub would refuse an object.
 
     Attributes:
-        problem: the error, in the words of the real system as far as they concern this field, with our hint.
-        stage: what refuses the object: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself drops unknown
-            fields), ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
+        problem: the error, in the words of the real system as far as they concern this field, with
+            our hint.
+        stage: what refuses the object: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself
+            drops unknown fields), ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
         text: the complete text of the real system. All refusals of one webhook carry the same text.
-        follows: whether it is only a consequence: of a misspelt field, and would vanish with the intended name, or of
-            an object where a list is expected.
+        follows: whether it is only a consequence: of a misspelt field, and would vanish with the
+            intended name, or of an object where a list is expected.
     """
 
     problem: Problem
@@ -56,7 +63,8 @@ class Admission:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems for the user to fix, by line, for a :class:`~fleet_components.model.problem.FleetError`.
+        """Problems for the user to fix, by line, for a
+        :class:`~fleet_components.model.problem.FleetError`.
 
         Refusals that only follow from a misspelt field are left out.
         """
@@ -64,14 +72,17 @@ class Admission:
         return tuple(sorted(problems, key=lambda problem: problem.line or 0))
 
 
-def admit(manifest: Manifest, *, old: Manifest | None = None, context: Existing = Existing()) -> Admission:
+def admit(
+    manifest: Manifest, *, old: Manifest | None = None, context: Existing = Existing()
+) -> Admission:
     """Default and check an object as a hub does; objects of other systems pass unchanged.
 
     Args:
         manifest: the object.
         old: the object that it replaces; None if it is new.
-        context: the other existing objects, in which overrides, placements and CustomResourceDefinitions are looked
-            up, and the releases. It may contain the object itself.
+        context: the other existing objects, in which overrides, placements and
+            CustomResourceDefinitions are looked up, and the releases. It may contain the object
+            itself.
     """
     unknown = unknown_kind(manifest)
     if unknown:
@@ -88,7 +99,9 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Existing 
 
 
 def misnamed(manifest: Manifest) -> tuple[Problem, ...]:
-    """Return the problem of an object meant to be of a checked kind but with a wrong group, version or kind."""
+    """Return the problem of an object meant to be of a checked kind but with a wrong group, version
+    or kind.
+    """
     unknown = unknown_kind(manifest, anywhere=True)
     return tuple(refusal.problem for refusal in _refusals(manifest, [unknown])) if unknown else ()
 
@@ -106,14 +119,17 @@ def _judged(
 
 
 def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tuple[Refusal, ...]:
-    """Mark the refusals that vanish when the object has the intended field names and comes at least as far."""
+    """Mark the refusals that vanish when the object has the intended field names and comes at least
+    as far.
+    """
     # Texts may show the whole object and then differ, so refusals are compared by field and hint.
     remain = {(it.problem.path, it.problem.hint): it.stage for it in of_the_meant}
     reached = min(map(_STAGES.index, remain.values()), default=len(_STAGES))
     return tuple(
         attrs.evolve(
             it,
-            follows=(it.problem.path, it.problem.hint) not in remain and _STAGES.index(it.stage) <= reached,
+            follows=(it.problem.path, it.problem.hint) not in remain
+            and _STAGES.index(it.stage) <= reached,
         )
         for it in refusals
     )
@@ -122,11 +138,17 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
 def _unknown_fields(kind: Kind, data: Mapping[str, Any], releases: Releases) -> Iterator[Finding]:
     """Yield the unknown fields, with a hint if another version of the kind has the field."""
     findings = unknown_fields(kind.schema, data)
-    others = [(other, unknown_paths(other.schema, data)) for other in versions_of(kind, releases)] if findings else []
+    others = (
+        [(other, unknown_paths(other.schema, data)) for other in versions_of(kind, releases)]
+        if findings
+        else []
+    )
     for finding in findings:
         for other, unknown in others:
             if finding.path not in unknown:
-                finding = attrs.evolve(finding, hint=f"write apiVersion: {other.api_version}, which has it")
+                finding = attrs.evolve(
+                    finding, hint=f"write apiVersion: {other.api_version}, which has it"
+                )
         yield finding
 
 
@@ -144,22 +166,30 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
 
 
 def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None) -> list[Finding]:
-    """Return the findings of the API server, or else the numbers that a webhook or controller cannot decode."""
+    """Return the findings of the API server, or else the numbers that a webhook or controller
+    cannot decode.
+    """
     findings = check(kind.schema, data, before)
     if all(finding.path[:1] != ("metadata",) for finding in findings):
         findings += check_metadata(data.get("metadata", {}))
     return findings or too_great(kind.schema, data)
 
 
-def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:
+def _refusals(
+    manifest: Manifest, findings: Iterable[Finding], text: str = ""
+) -> tuple[Refusal, ...]:
     return tuple(
-        Refusal(_problem(manifest, it), it.stage, text or it.text, it.stage == "strict" and it.follows)
+        Refusal(
+            _problem(manifest, it), it.stage, text or it.text, it.stage == "strict" and it.follows
+        )
         for it in findings
     )
 
 
 def _problem(manifest: Manifest, finding: Finding) -> Problem:
-    return attrs.evolve(manifest.problem(finding.what, finding.path, finding.hint), follows=finding.follows)
+    return attrs.evolve(
+        manifest.problem(finding.what, finding.path, finding.hint), follows=finding.follows
+    )
 
 
 # Kinds that are checked, kinds that are known but not checked, and guesses at what an unknown
@@ -193,17 +223,20 @@ _NEAR_GROUP, _NEAR_KIND = 0.85, 0.9
 def versions_of(kind: Kind, releases: Releases) -> tuple[Kind, ...]:
     """Return the kind in all its versions; the last one is the storage version."""
     return tuple(
-        other for other in kinds_under(releases).values() if (other.group, other.name) == (kind.group, kind.name)
+        other
+        for other in kinds_under(releases).values()
+        if (other.group, other.name) == (kind.group, kind.name)
     )
 
 
 def unknown_kind(manifest: Manifest, *, anywhere: bool = False) -> Finding | None:
-    """Return the refusal of a kind that does not exist, if it belongs to our groups or was probably meant to be ours.
+    """Return the refusal of a kind that does not exist, if it belongs to our groups or was probably
+    meant to be ours.
 
     Args:
         manifest: the object.
-        anywhere: also consider objects of groups that are neither ours nor similar; kinds that other systems have under
-            the same name are ignored there.
+        anywhere: also consider objects of groups that are neither ours nor similar; kinds that
+            other systems have under the same name are ignored there.
     """
     group, kind = manifest.group, manifest.kind
     if (manifest.api_version, kind) in KINDS or kind in _MADE_BY_SYSTEM.get(group, ()):
@@ -241,15 +274,20 @@ def _no_match(manifest: Manifest, meant: str) -> Finding:
     known = [kind for kind in _ALL if kind.name == meant]
     if manifest.api_version in [kind.api_version for kind in known]:
         return Finding(what, ("kind",), f"write kind: {meant}", "kind")
-    do = f"write apiVersion: {_best(known, manifest)}" + (f" and kind: {meant}" if meant != manifest.kind else "")
+    do = f"write apiVersion: {_best(known, manifest)}" + (
+        f" and kind: {meant}" if meant != manifest.kind else ""
+    )
     return Finding(what, ("apiVersion",), do, "kind")
 
 
 def _best(versions: Sequence[Kind], manifest: Manifest) -> str:
-    """Return the ``apiVersion`` to suggest: one that has all fields of the object, or else the storage version.
+    """Return the ``apiVersion`` to suggest: one that has all fields of the object, or else the
+    storage version.
 
     The version of the object is preferred, then v1.
     """
     whole = [kind for kind in versions if not unknown_paths(kind.schema, manifest.data)]
-    wanted = [kind for version in ("v1", manifest.version) for kind in whole if kind.version == version]
+    wanted = [
+        kind for version in ("v1", manifest.version) for kind in whole if kind.version == version
+    ]
     return (wanted or versions)[-1].api_version

@@ -1,11 +1,12 @@
 """Effects of a mutating webhook written in Go, which decodes an object and encodes it again.
 
-KubeFleet's and Karmada's webhooks decode an object into Go structs and answer with their encoding. As a result, values
-of a wrong type are refused in the words of Go's JSON decoder, missing required fields become zero values (and
-pass), and optional fields with a zero value disappear (and get their default).
+KubeFleet's and Karmada's webhooks decode an object into Go structs and answer with their encoding.
+As a result, values of a wrong type are refused in the words of Go's JSON decoder, missing required
+fields become zero values (and pass), and optional fields with a zero value disappear (and get their
+default).
 
-Source: the JSON decoder of the Kubernetes API machinery and the Go types of the two systems, as far as the schemas
-name them in ``go``. Optional numbers are pointers there, so their zero stays.
+Source: the JSON decoder of the Kubernetes API machinery and the Go types of the two systems, as far
+as the schemas name them in ``go``. Optional numbers are pointers there, so their zero stays.
 """
 
 from __future__ import annotations
@@ -24,23 +25,34 @@ from fleet_components.model.digits import integer
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.quantity import parse_quantity
 
-_ZERO: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "int-or-string": 0}
+_ZERO: Mapping[str, Any] = {
+    "string": "",
+    "integer": 0,
+    "number": 0,
+    "boolean": False,
+    "int-or-string": 0,
+}
 _MAX_INT32 = 2**31
 _DROPPED_ZERO = ("string", "boolean", "array")
 
 
 def rewritten(schema: Schema, value: Any) -> Any:
-    """Return a filled value after decoding into Go structs and encoding again; values of a wrong type stay."""
+    """Return a filled value after decoding into Go structs and encoding again; values of a wrong
+    type stay.
+    """
     match schema.type, value:
         case "array", list() if schema.items:
-            return [rewritten(schema.items, _zero(schema.items) if it is None else it) for it in value]
+            return [
+                rewritten(schema.items, _zero(schema.items) if it is None else it) for it in value
+            ]
         case "object", Mapping() if schema.fields:
             return _rewritten_fields(schema, value)
     return value
 
 
 def undecodable(schema: Schema, value: Any) -> list[Finding]:
-    """Return findings on what the Go JSON decoder refuses in a filled value, in the order of its errors.
+    """Return findings on what the Go JSON decoder refuses in a filled value, in the order of its
+    errors.
 
     The decoder accepts ``null`` as a zero value.
     """
@@ -54,16 +66,20 @@ def too_great(schema: Schema, value: Any) -> list[Finding]:
 
 def _in_order(schema: Schema, value: Any, findings: Sequence[Finding]) -> list[Finding]:
     wrong = [(it, _at(value, it.path)) for it in findings]
-    refused = [_Refused(it, found, *_locate(schema, it.path)) for it, found in wrong if found is not None]
-    # The API server passes objects on with sorted keys, so errors come in the order of paths. An int-or-string has a
-    # decoder of its own, whose failure ends the decoding at once.
+    refused = [
+        _Refused(it, found, *_locate(schema, it.path)) for it, found in wrong if found is not None
+    ]
+    # The API server passes objects on with sorted keys, so errors come in the order of paths. An
+    # int-or-string has a decoder of its own, whose failure ends the decoding at once.
     refused.sort(key=lambda it: (it.schema.type != "int-or-string", it.finding.path))
     return [attrs.evolve(it.finding, what=it.text, stage="decode") for it in refused]
 
 
 @attrs.frozen
 class _Refused:
-    """Value of a wrong type with its schema, the enclosing struct, and the field names that lead to it."""
+    """Value of a wrong type with its schema, the enclosing struct, and the field names that lead to
+    it.
+    """
 
     finding: Finding
     value: Any
@@ -74,7 +90,10 @@ class _Refused:
     @property
     def text(self) -> str:
         field = ".".join((self.struct.go.rpartition(".")[2], *self.names))
-        return f"json: cannot unmarshal {self._found} into Go struct field {field} of type {_go_type(self.schema)}"
+        return (
+            f"json: cannot unmarshal {self._found} into Go struct field {field} of type"
+            f" {_go_type(self.schema)}"
+        )
 
     @property
     def _found(self) -> str:
@@ -85,7 +104,9 @@ class _Refused:
 
 
 def _too_great(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
-    """Yield findings on numbers that do not fit into the 32 bits that the Go struct has for them."""
+    """Yield findings on numbers that do not fit into the 32 bits that the Go struct has for
+    them.
+    """
     if not schema.narrow:
         return
     match value:
@@ -167,8 +188,8 @@ POINTER = "0xPTR"
 def fields(value: Mapping[str, Any], names: Mapping[str, str], **shown: str) -> str:
     """Format a struct with its field names (``%+v``): ``{Key:k Value: Effect:NoSchedule}``.
 
-    ``names`` maps the keys of the value to the names of the struct's fields, in order; ``shown`` replaces the text
-    of a field.
+    ``names`` maps the keys of the value to the names of the struct's fields, in order; ``shown``
+    replaces the text of a field.
     """
     texts = (f"{name}:{shown.get(key, value.get(key, ''))}" for key, name in names.items())
     return "{" + " ".join(texts) + "}"
@@ -178,7 +199,9 @@ def label_selector(selector: Mapping[str, Any] | None) -> str:
     """Format a label selector (``%+v`` of a pointer to one)."""
     if selector is None:
         return "nil"
-    labels = "".join(f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", {}).items()))
+    labels = "".join(
+        f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", {}).items())
+    )
     expressions = "".join(map(_requirement, selector.get("matchExpressions", ())))
     return (
         f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
@@ -187,7 +210,9 @@ def label_selector(selector: Mapping[str, Any] | None) -> str:
 
 
 def raw_json(value: Any) -> str:
-    """Format a JSON value as the API server passes it on: compact, keys sorted, HTML characters escaped."""
+    """Format a JSON value as the API server passes it on: compact, keys sorted, HTML characters
+    escaped.
+    """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -236,7 +261,8 @@ def canonical(text: str) -> str:
 
 
 def amount_text(nano: int, like: str) -> str:
-    """Return the text of an amount that was computed, as of a sum: canonical, in the family of suffixes of a quantity.
+    """Return the text of an amount that was computed, as of a sum: canonical, in the family of
+    suffixes of a quantity.
 
     Args:
         nano: the amount in units of 1e-9.
@@ -249,13 +275,23 @@ def amount_text(nano: int, like: str) -> str:
 
 
 def _is_kept(text: str) -> bool:
-    """Return whether the parser considers the text canonical and keeps it unchanged: ``+5``, ``1500``, ``24Mi``."""
+    """Return whether the parser considers the text canonical and keeps it unchanged: ``+5``,
+    ``1500``, ``24Mi``.
+    """
     match = _FORM.fullmatch(text)
     assert match
-    digits, fraction, suffix = match["whole"] + (match["fraction"] or ""), match["fraction"] or "", match["suffix"]
+    digits, fraction, suffix = (
+        match["whole"] + (match["fraction"] or ""),
+        match["fraction"] or "",
+        match["suffix"],
+    )
     if suffix in _BINARY[1:]:
         magnitude = 3 * _BINARY.index(suffix)
-        return not fraction and len(digits) + magnitude < _FAST_DIGITS[True] and int(digits or "0") % 8 != 0
+        return (
+            not fraction
+            and len(digits) + magnitude < _FAST_DIGITS[True]
+            and int(digits or "0") % 8 != 0
+        )
     scale = _exponent(suffix) - len(fraction)
     fits = len(digits) <= _FAST_DIGITS[False] and scale >= -_NANO
     return fits and scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")

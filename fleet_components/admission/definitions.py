@@ -1,16 +1,17 @@
 """Structures of kinds, from the data files of their API versions and the overlay of their system.
 
-A file such as ``schemas/placement.kubernetes-fleet.io_v1.json`` holds all kinds of an API version that are checked, in
-the words of ``schema.py``; ``tools/schemas.py`` writes it from CustomResourceDefinitions. Of each kind it says:
+A file such as ``schemas/placement.kubernetes-fleet.io_v1.json`` holds all kinds of an API version
+that are checked, in the words of ``schema.py``; ``tools/schemas.py`` writes it from
+CustomResourceDefinitions. Of each kind it says:
 
 - ``namespaced``: whether its objects belong to a namespace;
 - ``storage``: whether a hub stores them in this version;
 - ``schema``: the structure of the whole object, without ``apiVersion``, ``kind`` and ``metadata``;
 - ``status``: names and types of its status, where that is read.
 
-A rule is a message. With ``immutable`` the value, or its field of that name, has to stay as it is; ``absent`` is that
-of ``schema.immutable``. The overlay carries out all other rules; ``transition`` marks those that compare with the old
-value.
+A rule is a message. With ``immutable`` the value, or its field of that name, has to stay as it is;
+``absent`` is that of ``schema.immutable``. The overlay carries out all other rules; ``transition``
+marks those that compare with the old value.
 """
 
 from __future__ import annotations
@@ -43,13 +44,17 @@ _ANEW = "keep the old value, or create an object of another name"
 @cache
 def served_versions(group: str) -> tuple[str, ...]:
     """Return the versions of an API group that there are data files of."""
-    return tuple(sorted(file.stem.removeprefix(f"{group}_") for file in FOLDER.glob(f"{group}_*.json")))
+    return tuple(
+        sorted(file.stem.removeprefix(f"{group}_") for file in FOLDER.glob(f"{group}_*.json"))
+    )
 
 
 @cache
 def definitions(group: str, version: str) -> Mapping[str, Node]:
     """Return the kinds of a data file, by name."""
-    kinds: Mapping[str, Node] = json.loads((FOLDER / f"{group}_{version}.json").read_text(encoding="utf-8"))
+    kinds: Mapping[str, Node] = json.loads(
+        (FOLDER / f"{group}_{version}.json").read_text(encoding="utf-8")
+    )
     return kinds
 
 
@@ -71,7 +76,9 @@ def status(group: str, version: str, name: str, overlay: Overlay) -> Schema:
 
 
 def rules_in(node: Node, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node]]:
-    """Yield the rules in a schema of a data file, each with the path of its value, as ``Schema.walk`` has it."""
+    """Yield the rules in a schema of a data file, each with the path of its value, as
+    ``Schema.walk`` has it.
+    """
     for rule in node.get("rules", ()):
         yield path, rule
     for name, field in node.get("fields", {}).items():
@@ -89,18 +96,26 @@ def _schema(node: Node, path: str, overlay: Overlay) -> Schema:
     if name_at(overlay.loose, path):
         return anything()
     node = {**node, **(note_at(overlay.earlier, path) or {})}
-    attributes = {name: value for name, value in node.items() if name not in _MADE and value is not None}
+    attributes = {
+        name: value for name, value in node.items() if name not in _MADE and value is not None
+    }
     if name_at(overlay.required, path):
         attributes["required"] = True
     if "items" in node:
         attributes["items"] = _schema(node["items"], path + _item(node), overlay)
-    there = [name for name in node.get("fields", {}) if not name_at(overlay.absent, f"{path}.{name}")]
+    there = [
+        name for name in node.get("fields", {}) if not name_at(overlay.absent, f"{path}.{name}")
+    ]
     fields = _in_order(there, (note_at(overlay.order, path) or "").split())
     return Schema(
         **attributes,
         enum=tuple(node.get("enum") or ()),
         fields={name: _schema(node["fields"][name], f"{path}.{name}", overlay) for name in fields},
-        rules=tuple(_rule(rule, overlay) for rule in node.get("rules", ()) if not _is_lacking(rule, path, overlay)),
+        rules=tuple(
+            _rule(rule, overlay)
+            for rule in node.get("rules", ())
+            if not _is_lacking(rule, path, overlay)
+        ),
         example=note_at(overlay.examples, path),
         go=note_at(overlay.types, path) or "",
         pointer=note_at(overlay.pointers, path),
@@ -112,7 +127,9 @@ def _item(node: Node) -> str:
 
 
 def _in_order(fields: Iterable[str], order: list[str]) -> list[str]:
-    return sorted(fields, key=lambda name: (order.index(name) if name in order else len(order), name))
+    return sorted(
+        fields, key=lambda name: (order.index(name) if name in order else len(order), name)
+    )
 
 
 def _is_lacking(rule: Node, path: str, overlay: Overlay) -> bool:
@@ -139,7 +156,8 @@ class Declared:
     Attributes:
         group: the API group.
         name: the kind.
-        mutate: the mutating webhook, which changes the decoded object in place; None if there is none.
+        mutate: the mutating webhook, which changes the decoded object in place; None if there is
+            none.
         validate: the validating webhook; None if there is none.
         held: the fields that the webhook compares with their old values.
         status: the version whose status is read, in objects of all versions; empty if none is.
@@ -154,7 +172,9 @@ class Declared:
 
 
 def kinds_of(declared: Iterable[Declared], overlay: Overlay) -> tuple[Kind, ...]:
-    """Return the kinds in all versions that there are data files of; the storage version of each comes last."""
+    """Return the kinds in all versions that there are data files of; the storage version of each
+    comes last.
+    """
     return tuple(kind for item in declared for kind in _in_versions(item, overlay))
 
 
@@ -172,17 +192,22 @@ def _in_versions(kind: Declared, overlay: Overlay) -> Iterator[Kind]:
             mutate=kind.mutate,
             validate=kind.validate,
             held=held,
-            make_status=partial(status, kind.group, kind.status, kind.name, overlay) if kind.status else None,
+            make_status=partial(status, kind.group, kind.status, kind.name, overlay)
+            if kind.status
+            else None,
         )
 
 
 def _held(schemas: Iterable[Node], overlay: Overlay) -> tuple[FieldPath, ...]:
-    """Return the fields that rules compare with their old values, the same in all versions of a kind.
+    """Return the fields that rules compare with their old values, the same in all versions of a
+    kind.
 
     If one version holds a value as a whole and another one its fields, these are held.
     """
     found = dict.fromkeys(path for schema in schemas for path in _compared(schema, overlay))
-    return tuple(path for path in found if not any(other[: len(path)] == path != other for other in found))
+    return tuple(
+        path for path in found if not any(other[: len(path)] == path != other for other in found)
+    )
 
 
 def _compared(schema: Node, overlay: Overlay) -> Iterator[FieldPath]:
@@ -209,8 +234,10 @@ class Overlay:
     """Notes on fields, for all kinds and versions of a system.
 
     A field is named by the end of its path, as long as it takes to tell it from others, such as
-    ``tolerations[].key``; of several names the longest counts. The path begins with the kind without a leading
-    ``Cluster``: ``ResourceOverride.spec.policy`` is that of a ResourceOverride and of a ClusterResourceOverride.
+    ``tolerations[].key``; of several names the longest counts. The path begins with the kind
+    without a leading
+    ``Cluster``: ``ResourceOverride.spec.policy`` is that of a ResourceOverride and of a
+    ClusterResourceOverride.
 
     Attributes:
         package: the Go package of the types of whole objects, such as ``v1beta1``.
@@ -222,10 +249,12 @@ class Overlay:
         hints: what to write instead of a changed immutable value, by message.
         required: the fields of a status that have to be written.
         loose: the fields of a status that may be of any type.
-        earlier: attributes of fields that are not as in the data files, which are of the newest release; None for one
-            that is absent. The path may begin with the version, as in ``v1.ResourcePlacement.spec``.
+        earlier: attributes of fields that are not as in the data files, which are of the newest
+            release; None for one that is absent. The path may begin with the version, as in
+            ``v1.ResourcePlacement.spec``.
         absent: fields that are not there, though the data files have them.
-        lacking: messages of the rules that are absent, each with the version that lacks it; empty for all versions.
+        lacking: messages of the rules that are absent, each with the version that lacks it; empty
+            for all versions.
     """
 
     package: str

@@ -11,14 +11,18 @@ import attrs
 from fleet_components.model.problem import FieldPath
 
 Stage = Literal["kind", "strict", "decode", "crd", "webhook"]
-"""Source of a refusal: the API server's list of kinds, kubectl's strict mode, a mutating webhook that cannot decode the
-object, the CustomResourceDefinition, or a validating webhook.
+"""Source of a refusal: the API server's list of kinds, kubectl's strict mode, a mutating webhook
+that cannot decode the object, the CustomResourceDefinition, or a validating webhook.
 """
 
 
 def dotted(path: FieldPath) -> str:
-    """Format a field path as OpenAPI validation does: keys after dots whatever they contain, indices in brackets."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    """Format a field path as OpenAPI validation does: keys after dots whatever they contain,
+    indices in brackets.
+    """
+    return "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in path
+    ).removeprefix(".")
 
 
 @attrs.frozen
@@ -47,7 +51,9 @@ class Finding:
     follows: bool = False
 
     def under(self, *path: str | int, clause: str = "") -> Finding:
-        """Return the same finding with its path and clause prefixed by those of the enclosing field."""
+        """Return the same finding with its path and clause prefixed by those of the enclosing
+        field.
+        """
         return attrs.evolve(self, path=path + self.path, clause=clause or self.clause)
 
     @property

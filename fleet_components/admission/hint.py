@@ -27,13 +27,17 @@ _PLAIN = {
 def snippet(key: str | int, value: Any) -> str:
     """Return ``key: value`` as one line of YAML; only the value if the key is an index."""
     shown = value if isinstance(key, int) else {key: value}
-    flow = yaml.safe_dump(shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True)
+    flow = yaml.safe_dump(
+        shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True
+    )
     line = flow.removesuffix("\n").removesuffix("\n...")
     return line if isinstance(key, int) else line[1:-1]
 
 
 def mended(schema: Schema, value: Any) -> Any:
-    """Return the value of the right type that is nearest to the user's, or an example if there is none."""
+    """Return the value of the right type that is nearest to the user's, or an example if there is
+    none.
+    """
     match schema.type, value:
         case "any", _:
             return value
@@ -61,13 +65,22 @@ def mended(schema: Schema, value: Any) -> Any:
 
 
 def as_meant(schema: Schema, value: Any) -> Any:
-    """Return the value with unknown fields renamed to the probably intended fields, unless these are given too."""
+    """Return the value with unknown fields renamed to the probably intended fields, unless these
+    are given too.
+    """
     match schema.type, value:
         case "object", Mapping() if schema.items:
             return {key: as_meant(schema.items, item) for key, item in value.items()}
         case "object", Mapping():
-            names = {key: key if key in schema.fields else nearest(str(key), schema.fields) for key in value}
-            meant = {name: key for key, name in names.items() if name and (name == key or name not in value)}
+            names = {
+                key: key if key in schema.fields else nearest(str(key), schema.fields)
+                for key in value
+            }
+            meant = {
+                name: key
+                for key, name in names.items()
+                if name and (name == key or name not in value)
+            }
             return {name: as_meant(schema.fields[name], value[key]) for name, key in meant.items()}
         case "array", list() if schema.items:
             return [as_meant(schema.items, item) for item in value]
@@ -75,7 +88,9 @@ def as_meant(schema: Schema, value: Any) -> Any:
 
 
 def example(schema: Schema) -> Any:
-    """Return a valid value: the declared example, the default, or one built from the required fields."""
+    """Return a valid value: the declared example, the default, or one built from the required
+    fields.
+    """
     if schema.example is not None:
         return schema.example
     if schema.default is not None:
@@ -113,7 +128,10 @@ def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any)
 def for_mismatch(key: str | int, schema: Schema, value: Any, found: str) -> str:
     """Return what to write instead of a value of a wrong type; ``found`` names that type."""
     expected = _PLAIN.get(schema.type, schema.type)
-    return f"expected {expected}, found {_PLAIN.get(found, found)}: write {snippet(key, mended(schema, value))}"
+    return (
+        f"expected {expected}, found {_PLAIN.get(found, found)}: write"
+        f" {snippet(key, mended(schema, value))}"
+    )
 
 
 def for_enum(key: str | int, schema: Schema, value: Any) -> str:
@@ -130,7 +148,10 @@ def _item(schema: Schema) -> Schema:
 def _mended_object(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:
     if schema.items:
         return {key: mended(schema.items, item) for key, item in value.items()}
-    named = {(key if key in schema.fields else nearest(str(key), schema.fields)): it for key, it in value.items()}
+    named = {
+        (key if key in schema.fields else nearest(str(key), schema.fields)): it
+        for key, it in value.items()
+    }
     return {key: mended(schema.fields[key], item) for key, item in named.items() if key}
 
 
@@ -149,11 +170,15 @@ def _mended_number(schema: Schema, value: float | str) -> Any:
         return example(schema)
     if abs(exact) >= _MOST:
         return example(schema)
-    return int(exact) if exact.is_integer() else example(schema) if schema.type != "number" else exact
+    return (
+        int(exact) if exact.is_integer() else example(schema) if schema.type != "number" else exact
+    )
 
 
 def _homes(schema: Schema, name: str, path: FieldPath) -> Iterable[str]:
-    """Yield the paths below the schema where a field of that name exists; lists are shown as their first item."""
+    """Yield the paths below the schema where a field of that name exists; lists are shown as their
+    first item.
+    """
     for key, field in schema.fields.items():
         if key == name:
             yield show_path((*path, key))

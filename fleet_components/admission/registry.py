@@ -33,13 +33,18 @@ class Existing:
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str, str], Scope]:
-        """The scope of each custom kind, by group, version and kind; the first definition counts."""
+        """The scope of each custom kind, by group, version and kind; the first definition
+        counts.
+        """
         found: dict[tuple[str, str, str], Scope] = {}
         for manifest in self.manifests:
             if manifest.kind == "CustomResourceDefinition":
                 for kind in _defined(manifest.data):
                     found.setdefault(
-                        kind, "Cluster" if manifest.data["spec"].get("scope") == "Cluster" else "Namespaced"
+                        kind,
+                        "Cluster"
+                        if manifest.data["spec"].get("scope") == "Cluster"
+                        else "Namespaced",
                     )
         for manifest in self.manifests:
             found.setdefault((manifest.group, manifest.version, manifest.kind), "unknown")
@@ -84,7 +89,11 @@ class Request:
         A new object does not exist yet, though the context may have it.
         """
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
-        own = (self.object.get("kind"), self.metadata.get("namespace", ""), self.name) if self.old is None else None
+        own = (
+            (self.object.get("kind"), self.metadata.get("namespace", ""), self.name)
+            if self.old is None
+            else None
+        )
         alike = (it for it in self.context.manifests if it.kind == kind and it.group == group)
         return (it for it in alike if (it.kind, it.metadata.get("namespace", ""), it.name) != own)
 
@@ -99,7 +108,8 @@ class Kind:
         name: the kind.
         make: makes the structure of the whole object; see :func:`whole`.
         namespaced: whether its objects belong to a namespace.
-        mutate: the mutating webhook, which changes the decoded object in place; None if there is none.
+        mutate: the mutating webhook, which changes the decoded object in place; None if there is
+            none.
         validate: the validating webhook; None if there is none.
         held: the fields that rules for updates compare with their old values.
         make_status: makes the structure of its ``status``; None if that is not read here.
@@ -127,7 +137,9 @@ class Kind:
 
     @cached_property
     def status(self) -> Schema | None:
-        """Structure of its status if that is read here; an API server accepts any from those who may write it."""
+        """Structure of its status if that is read here; an API server accepts any from those who
+        may write it.
+        """
         return self.make_status() if self.make_status else None
 
     @property
@@ -137,6 +149,8 @@ class Kind:
 
 
 def whole(fields: Mapping[str, Schema], rules: Iterable[Rule] = (), go: str = "") -> Schema:
-    """Return the schema of a whole object: these fields and ``apiVersion``, ``kind`` and ``metadata``."""
+    """Return the schema of a whole object: these fields and ``apiVersion``, ``kind`` and
+    ``metadata``.
+    """
     common = {"apiVersion": text(), "kind": text(), "metadata": METADATA}
     return struct({**common, **fields}, rules=tuple(rules), go=go)

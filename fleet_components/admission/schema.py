@@ -1,11 +1,12 @@
 """Vocabulary for the structure of API objects, shared by KubeFleet and Karmada.
 
-A schema is a tree. Those of the kinds are data, one file for each API version in ``schemas/``: ``tools/schemas.py``
-writes them from CustomResourceDefinitions, ``definitions.py`` reads them. A new version of an API is a new file. What
-the data do not say is written by hand for each system:
+A schema is a tree. Those of the kinds are data, one file for each API version in ``schemas/``:
+``tools/schemas.py`` writes them from CustomResourceDefinitions, ``definitions.py`` reads them. A
+new version of an API is a new file. What the data do not say is written by hand for each system:
 
 - ``overlay.py``: examples and Go types of fields, and the order of fields in a Go struct;
-- ``rules.py`` (KubeFleet): what carries out each rule that is not plain data, found by its message, and hints;
+- ``rules.py`` (KubeFleet): what carries out each rule that is not plain data, found by its message,
+  and hints;
 - ``kinds.py``: the kinds, with their webhooks as functions over the whole object.
 
 The few kinds and fields that have no definition are declared with the functions of this file::
@@ -18,12 +19,14 @@ The few kinds and fields that have no definition are declared with the functions
     SPEC = struct({"tolerations": listing(TOLERATION, max_items=100)}, required=True)
     KIND = Kind("example.com", "v1", "Placement", lambda: whole({"spec": SPEC}), namespaced=True)
 
-``required=True`` belongs to the field, not to the object that holds it; ``schema.but(...)`` returns a copy with some
-attributes changed. A schema declares only what the API server itself checks (OpenAPI and CEL of the
-CustomResourceDefinition). ``structure.py`` prunes, defaults and checks by it; ``hint.py`` derives hints from it.
+``required=True`` belongs to the field, not to the object that holds it; ``schema.but(...)`` returns
+a copy with some attributes changed. A schema declares only what the API server itself checks
+(OpenAPI and CEL of the CustomResourceDefinition). ``structure.py`` prunes, defaults and checks by
+it; ``hint.py`` derives hints from it.
 
 An ``example`` is a valid value; hints show it if the user's value cannot be converted.
-``go`` is the name of the type in the controller's source, shown by webhooks that fail to decode an object.
+``go`` is the name of the type in the controller's source, shown by webhooks that fail to decode an
+object.
 """
 
 from __future__ import annotations
@@ -44,12 +47,12 @@ class Rule:
 
     Attributes:
         message: the text that the API server shows if the rule does not hold.
-        holds: called with the value and the old value. A ``KeyError`` that it raises is reported as CEL reports a
-            missing key.
+        holds: called with the value and the old value. A ``KeyError`` that it raises is reported as
+            CEL reports a missing key.
         transition: whether it compares with the old value; it is then skipped if there is none.
         hint: what to write instead.
-        compares: the fields of the value that a transition compares, such as ``policy.placementType``; empty for the
-            whole value.
+        compares: the fields of the value that a transition compares, such as
+            ``policy.placementType``; empty for the whole value.
     """
 
     message: str
@@ -81,8 +84,8 @@ class Schema:
         rules: further rules, checked in this order.
         example: a valid value, for hints.
         go: the Go type, for texts of webhooks that decode.
-        pointer: whether the Go field is a pointer, so that an optional zero value stays when a webhook writes the
-            object back; by default this holds for numbers only.
+        pointer: whether the Go field is a pointer, so that an optional zero value stays when a
+            webhook writes the object back; by default this holds for numbers only.
     """
 
     type: Type
@@ -122,7 +125,11 @@ class Schema:
     @cached_property
     def narrow(self) -> bool:
         """Go has 32 bits for the value or for something in it."""
-        return self.format == "int32" or self.type == "int-or-string" or any(it.narrow for it in self._inner())
+        return (
+            self.format == "int32"
+            or self.type == "int-or-string"
+            or any(it.narrow for it in self._inner())
+        )
 
     def _inner(self) -> Iterator[Schema]:
         yield from self.fields.values()
@@ -170,12 +177,16 @@ def flag(**attributes: Any) -> Schema:
 
 
 def int_or_text(**attributes: Any) -> Schema:
-    """Return the schema of a whole number or a string, such as ``3`` or ``25%``; a pattern applies to strings only."""
+    """Return the schema of a whole number or a string, such as ``3`` or ``25%``; a pattern applies
+    to strings only.
+    """
     return Schema(type="int-or-string", **attributes)
 
 
 def anything(**attributes: Any) -> Schema:
-    """Return the schema of any value, which is kept as it is (``x-kubernetes-preserve-unknown-fields``)."""
+    """Return the schema of any value, which is kept as it is
+    (``x-kubernetes-preserve-unknown-fields``).
+    """
     return Schema(type="any", **attributes)
 
 
@@ -200,7 +211,11 @@ def rule(message: str, holds: Callable[[Any], bool], hint: str = "") -> Rule:
 
 
 def transition(
-    message: str, holds: Callable[[Any, Any], bool], hint: str = "", *, compares: tuple[str, ...] = ()
+    message: str,
+    holds: Callable[[Any, Any], bool],
+    hint: str = "",
+    *,
+    compares: tuple[str, ...] = (),
 ) -> Rule:
     """Return a rule on a value and the one it replaces, checked in updates if both exist."""
     return Rule(message, holds, transition=True, hint=hint, compares=compares)
@@ -213,8 +228,8 @@ def immutable(message: str, field: str = "", *, hint: str = "", absent: Absent =
         message: the text of the API server.
         field: the name of the field of the value that is meant; empty for the value itself.
         hint: what to write instead.
-        absent: if the field is absent, comparing it is an ``error``, or it has to be ``kept`` absent, or it is ``free``
-            to be set.
+        absent: if the field is absent, comparing it is an ``error``, or it has to be ``kept``
+            absent, or it is ``free`` to be set.
     """
 
     def holds(value: Any, old: Any) -> bool:

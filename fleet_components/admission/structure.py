@@ -1,8 +1,10 @@
-"""Structural part of the API server for declared kinds: pruning, defaulting, and checks of types, ranges and rules.
+"""Structural part of the API server for declared kinds: pruning, defaulting, and checks of types,
+ranges and rules.
 
-Source: ``k8s.io/apiextensions-apiserver`` (structural schemas, OpenAPI validation, CEL). The order is that of the API
-server: unknown fields and nulls are dropped, defaults are set, the structure is checked, and the rules are evaluated
-only if the structure has no error that blocks them.
+Source: ``k8s.io/apiextensions-apiserver`` (structural schemas, OpenAPI validation, CEL). The order
+is that of the API
+server: unknown fields and nulls are dropped, defaults are set, the structure is checked, and the
+rules are evaluated only if the structure has no error that blocks them.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ _MAX_INT64 = 2**63
 def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
     """Return findings for fields that the kind does not have.
 
-    The API server drops such fields; kubectl refuses them, and so does this package. Fields of an object that stands
-    where a list is expected are unknown as well; they only follow from that.
+    The API server drops such fields; kubectl refuses them, and so does this package. Fields of an
+    object that stands where a list is expected are unknown as well; they only follow from that.
     """
     return [_unknown_field(schema, *found) for found in _unknown(schema, value, ())]
 
@@ -34,7 +36,9 @@ def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
 def _unknown_field(schema: Schema, path: FieldPath, holder: Schema, item: Any) -> Finding:
     follows = holder.type == "array"
     meant = (
-        f"write a list of such objects in {path[-2]}" if follows else hint.for_unknown_field(schema, holder, path, item)
+        f"write a list of such objects in {path[-2]}"
+        if follows
+        else hint.for_unknown_field(schema, holder, path, item)
     )
     return Finding(f'unknown field "{dotted(path)}"', path, meant, "strict", follows=follows)
 
@@ -45,11 +49,17 @@ def unknown_paths(schema: Schema, value: Any) -> set[FieldPath]:
 
 
 def filled(schema: Schema, value: Any) -> Any:
-    """Return the value as the API server stores it: no unknown fields or nulls, defaults set, ``3.0`` as ``3``."""
+    """Return the value as the API server stores it: no unknown fields or nulls, defaults set,
+    ``3.0`` as ``3``.
+    """
     match schema.type, value:
         case "object", Mapping() if schema.items:
             keeps_nulls = schema.items.type == "any"
-            return {key: filled(schema.items, it) for key, it in value.items() if keeps_nulls or it is not None}
+            return {
+                key: filled(schema.items, it)
+                for key, it in value.items()
+                if keeps_nulls or it is not None
+            }
         case "object", Mapping():
             return _filled_fields(schema, value)
         case "array", list() if schema.items:
@@ -60,7 +70,9 @@ def filled(schema: Schema, value: Any) -> Any:
 
 
 def check(schema: Schema, value: Any, old: Any = None) -> list[Finding]:
-    """Return the API server's findings on a filled value; ``old`` is the replaced value, None for a new object."""
+    """Return the API server's findings on a filled value; ``old`` is the replaced value, None for a
+    new object.
+    """
     found = list(_structure(schema, value, ()))
     if not any(finding.blocks for finding in found):
         found += _rules(schema, value, old, ())
@@ -92,7 +104,9 @@ def json_type(value: Any) -> str:
     return type(value).__name__
 
 
-def _unknown(schema: Schema, value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Schema, Any]]:
+def _unknown(
+    schema: Schema, value: Any, path: FieldPath
+) -> Iterator[tuple[FieldPath, Schema, Any]]:
     """Yield each unknown field: its path, the schema of the object that holds it, and its value."""
     match schema.type, value:
         case "object", Mapping():
@@ -184,14 +198,22 @@ def _text(schema: Schema, value: str, path: FieldPath) -> Iterator[Finding]:
 
 def _range(schema: Schema, value: float, path: FieldPath) -> Iterator[Finding]:
     if schema.maximum is not None and value > schema.maximum:
-        yield _out(value, f"should be less than or equal to {schema.maximum}", path, schema.but(example=schema.maximum))
+        yield _out(
+            value,
+            f"should be less than or equal to {schema.maximum}",
+            path,
+            schema.but(example=schema.maximum),
+        )
     if schema.minimum is not None and value < schema.minimum:
         yield _out(value, f"should be greater than or equal to {schema.minimum}", path, schema)
 
 
 def _size(schema: Schema, size: int, unit: str, path: FieldPath) -> Iterator[Finding]:
     if schema.max_items is not None and size > schema.max_items:
-        what = f"Too many: {size}: must have at most {schema.max_items} item{'s' * (schema.max_items != 1)}"
+        what = (
+            f"Too many: {size}: must have at most {schema.max_items}"
+            f" item{'s' * (schema.max_items != 1)}"
+        )
         yield Finding(what, path, f"keep {schema.max_items} of them", blocks=True)
     if schema.min_items is not None and size < schema.min_items:
         yield _out(size, f"should have at least {schema.min_items} {unit}", path, schema)
@@ -212,15 +234,24 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
             continue
         message = _broken(rule, value, old)
         if message:
-            shown = json.dumps("" if schema.type == "int-or-string" else value if schema.type == "any" else schema.type)
+            shown = json.dumps(
+                ""
+                if schema.type == "int-or-string"
+                else value
+                if schema.type == "any"
+                else schema.type
+            )
             yield Finding(f"Invalid value: {shown}: {message}", path, rule.hint)
     match schema.type, value:
         case "object", Mapping():
             was = old if isinstance(old, Mapping) else {}
             for key, item in value.items():
-                yield from _rules(schema.items or schema.fields[key], item, was.get(key), (*path, key))
+                yield from _rules(
+                    schema.items or schema.fields[key], item, was.get(key), (*path, key)
+                )
         case "array", list() if schema.items:
-            # Items of a list have no old value: the API server cannot tell which old item each one replaces.
+            # Items of a list have no old value: the API server cannot tell which old item each one
+            # replaces.
             for index, item in enumerate(value):
                 yield from _rules(schema.items, item, None, (*path, index))
 
@@ -250,8 +281,8 @@ def _quoted(value: str) -> str:
 
 
 _SET_BY_SERVER = (
-    "creationTimestamp deletionGracePeriodSeconds deletionTimestamp generation managedFields ownerReferences "
-    "resourceVersion selfLink uid"
+    "creationTimestamp deletionGracePeriodSeconds deletionTimestamp generation managedFields"
+    " ownerReferences resourceVersion selfLink uid"
 )
 
 METADATA = struct(
@@ -278,7 +309,9 @@ def check_metadata(metadata: Mapping[str, Any]) -> Iterator[Finding]:
                 yield _invalid(key, error, field, key, hint="write, for example, example.com/owner")
     for key, value in metadata.get("labels", {}).items():
         for error in value_errors(value):
-            yield _invalid(value, error, "labels", key, hint="write another value, or make it an annotation")
+            yield _invalid(
+                value, error, "labels", key, hint="write another value, or make it an annotation"
+            )
 
 
 def _check_name(metadata: Mapping[str, Any]) -> Iterator[Finding]:

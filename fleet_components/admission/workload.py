@@ -1,7 +1,8 @@
 """Types of those fields of placed objects that affect a decision, and their checks.
 
-An object goes to the members as it is written. Therefore only these fields are checked: the replicas and the pods of a
-workload with everything they refer to, the Secrets of an Ingress, the type of a Service.
+An object goes to the members as it is written. Therefore only these fields are checked: the
+replicas and the pods of a workload with everything they refer to, the Secrets of an Ingress, the
+type of a Service.
 
 Source: the API of Kubernetes 1.36 (``core/v1``, ``networking.k8s.io/v1``).
 """
@@ -12,7 +13,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from fleet_components.admission.schema import Schema, anything, integer, listing, mapping, rule, struct, text
+from fleet_components.admission.schema import (
+    Schema,
+    anything,
+    integer,
+    listing,
+    mapping,
+    rule,
+    struct,
+    text,
+)
 from fleet_components.admission.structure import check, filled
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
@@ -33,7 +43,9 @@ def _is_quantity(value: Any) -> bool:
 
 
 _NAMED = struct({"name": text(example="shop")}, example={"name": "shop"})
-_AMOUNT = anything(rules=(rule("must be a quantity", _is_quantity, "write a quantity, such as 250m or 1Gi"),))
+_AMOUNT = anything(
+    rules=(rule("must be a quantity", _is_quantity, "write a quantity, such as 250m or 1Gi"),)
+)
 _AMOUNTS = mapping(_AMOUNT, example={"cpu": "250m"})
 _OF_ENVIRONMENT = struct({"secretRef": _NAMED, "configMapRef": _NAMED})
 _VALUE_FROM = struct({"secretKeyRef": _NAMED, "configMapKeyRef": _NAMED})
@@ -51,7 +63,9 @@ _SECRET_REF = struct({"secretRef": _NAMED})
 _VOLUME = struct(
     {
         **dict.fromkeys(("azureFile", "secret"), _SECRET_NAME),
-        **dict.fromkeys(("cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos"), _SECRET_REF),
+        **dict.fromkeys(
+            ("cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos"), _SECRET_REF
+        ),
         "csi": struct({"nodePublishSecretRef": _NAMED}),
         "configMap": _NAMED,
         "persistentVolumeClaim": struct({"claimName": text(example="shop")}),
@@ -60,14 +74,18 @@ _VOLUME = struct(
 )
 _POD = struct(
     {
-        **dict.fromkeys(("containers", "initContainers", "ephemeralContainers"), listing(_CONTAINER)),
+        **dict.fromkeys(
+            ("containers", "initContainers", "ephemeralContainers"), listing(_CONTAINER)
+        ),
         "imagePullSecrets": listing(_NAMED),
         "volumes": listing(_VOLUME),
         **dict.fromkeys(("serviceAccountName", "serviceAccount"), text(example="shop")),
         "overhead": _AMOUNTS,
         "nodeSelector": mapping(text()),
         "tolerations": listing(struct({})),
-        "affinity": struct({"nodeAffinity": struct({"requiredDuringSchedulingIgnoredDuringExecution": struct({})})}),
+        "affinity": struct(
+            {"nodeAffinity": struct({"requiredDuringSchedulingIgnoredDuringExecution": struct({})})}
+        ),
     }
 )
 _OTHERS: Mapping[tuple[str, str], Schema] = {
@@ -80,7 +98,8 @@ _CLAIMS = ("spec", "volumeClaimTemplates")
 
 
 def misread(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Problem]:
-    """Yield problems for values with a wrong type or out of range, for which an API server would refuse the object.
+    """Yield problems for values with a wrong type or out of range, for which an API server would
+    refuse the object.
 
     Args:
         manifest: an object to be placed.

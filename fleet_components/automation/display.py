@@ -1,4 +1,6 @@
-"""The progress of a rollout for people: a picture that changes in a terminal, a line for each event elsewhere."""
+"""The progress of a rollout for people: a picture that changes in a terminal, a line for each event
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,11 @@ class Lines:
 
     def moved(self, progress: Progress, move: Move) -> None:
         """Tell that a member has come further."""
-        words = {Stand.BEGUN: _DOING[move.change], Stand.DONE: _DONE[move.change], Stand.FAILED: "has failed"}
+        words = {
+            Stand.BEGUN: _DOING[move.change],
+            Stand.DONE: _DONE[move.change],
+            Stand.FAILED: "has failed",
+        }
         wave = f", wave {move.wave}" if move.wave else ""
         self.say(f"{progress.title}: {move.subject}{wave}: {move.member} {words[move.stand]}")
 
@@ -110,7 +116,10 @@ class Picture(Lines):
 
     def succeed(self, progress: Progress) -> None:
         """Print what has been done, which stays when the picture goes."""
-        done = (f"{move.subject}: {move.member} {_DONE[move.change]}" for move in progress.moves.values())
+        done = (
+            f"{move.subject}: {move.member} {_DONE[move.change]}"
+            for move in progress.moves.values()
+        )
         self.say(f"{progress.title}: {few(list(done), _MOST_ROWS) or 'done'}")
 
     def end(self) -> None:
@@ -132,7 +141,9 @@ def ahead(progress: Progress) -> str:
 
 
 def picture(progress: Progress) -> Iterator[RenderableType]:
-    """Yield the lines of the picture: the update, its subjects with their wave, and the members of that wave."""
+    """Yield the lines of the picture: the update, its subjects with their wave, and the members of
+    that wave.
+    """
     done = len(progress.members(Stand.DONE))
     title = f"{progress.title}: {done} of {count(len(progress.moves), 'member')} done"
     yield _line(title, "bold")
@@ -142,7 +153,11 @@ def picture(progress: Progress) -> Iterator[RenderableType]:
         if now is None:
             yield _line(f"  {subject}: done", "green")
             continue
-        where = f"wave {waves.index(now) + 1} of {sum(1 for wave in waves if wave)}" if now else "removals"
+        where = (
+            f"wave {waves.index(now) + 1} of {sum(1 for wave in waves if wave)}"
+            if now
+            else "removals"
+        )
         yield _line(f"  {subject}: {where}", "cyan")
         yield from _rows([move for move in moves if move.wave == now])
     if progress.note:

@@ -32,13 +32,21 @@ from fleet_components.review.planning.project import Project
 from fleet_components.status.events import Event, Events, shortened
 
 _OLDEST = VersionInfo(3, 230)
-_CLI_HINT = f"install the Pulumi CLI {_OLDEST.major}.{_OLDEST.minor} or newer: https://www.pulumi.com/docs/install"
+_CLI_HINT = (
+    f"install the Pulumi CLI {_OLDEST.major}.{_OLDEST.minor} or newer:"
+    " https://www.pulumi.com/docs/install"
+)
 _ERROR = "error: "
 _NO_STACK = re.compile("no stack named.*found")
 _STACK = re.compile(r"([A-Za-z0-9_.-]{1,100}/){0,2}[A-Za-z0-9_.-]{1,100}")
 """Names of stacks, perhaps with organization and project, as the Pulumi CLI allows them."""
-_UNFINISHED = "the Pulumi CLI has ended without an error, and its engine has not told that the update was finished"
-_BROKEN = "the Pulumi CLI has ended without an error, and its engine has told of operations that failed"
+_UNFINISHED = (
+    "the Pulumi CLI has ended without an error, and its engine has not told that the update was"
+    " finished"
+)
+_BROKEN = (
+    "the Pulumi CLI has ended without an error, and its engine has told of operations that failed"
+)
 
 Seen = Callable[[Event], None]
 
@@ -58,13 +66,20 @@ class Engine:
     def __init__(self, project: Project, stack: str, config: Path) -> None:
         if not _STACK.fullmatch(stack):
             hint = "use letters, digits, hyphens, underscores and periods"
-            raise FleetError([Problem("is not a valid name of a stack", hint=hint, subject=f"stack {stack}")])
+            raise FleetError(
+                [Problem("is not a valid name of a stack", hint=hint, subject=f"stack {stack}")]
+            )
         self.stack, self._config, self._project = stack, config, project
         self._cli = PulumiCommand(project.file.path.parent)
         self._secrets: set[str] = set()
         words = self._cli.run("version").out.decode(errors="replace").strip()
-        if not VersionInfo.is_valid(words.removeprefix("v")) or VersionInfo.parse(words.removeprefix("v")) < _OLDEST:
-            raise FleetError([Problem(f'the Pulumi CLI is of version "{shortened(words)}"', hint=_CLI_HINT)])
+        if (
+            not VersionInfo.is_valid(words.removeprefix("v"))
+            or VersionInfo.parse(words.removeprefix("v")) < _OLDEST
+        ):
+            raise FleetError(
+                [Problem(f'the Pulumi CLI is of version "{shortened(words)}"', hint=_CLI_HINT)]
+            )
 
     def state(self) -> StateFile:
         """Return the state of the stack, with its secrets in plain text.
@@ -76,12 +91,16 @@ class Engine:
         self.hide(credentials(provider_kubeconfigs(found.state)))
         return found
 
-    def update(self, seen: Seen, as_of: datetime | None, config: Mapping[str, str] = MappingProxyType({})) -> str:
+    def update(
+        self, seen: Seen, as_of: datetime | None, config: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         """Update the stack, and return what went wrong; empty if nothing did.
 
         Args:
-            seen: called with each event of the engine, in another thread. What is known to be secret is hidden in it.
-            as_of: the time of the update in the place of the one that is configured; None for that one.
+            seen: called with each event of the engine, in another thread. What is known to be
+                secret is hidden in it.
+            as_of: the time of the update in the place of the one that is configured; None for that
+                one.
             config: configuration values that count in this update alone, by key.
         """
         settings = {**config, **({"fleet:asOf": as_of.isoformat()} if as_of else {})}
@@ -94,7 +113,11 @@ class Engine:
         def each(line: bytes) -> None:
             event = Event.of(line)
             if event:
-                event = attrs.evolve(event, text=without_opaque(hiding.hidden(event.text))) if event.text else event
+                event = (
+                    attrs.evolve(event, text=without_opaque(hiding.hidden(event.text)))
+                    if event.text
+                    else event
+                )
                 account.hear(event)
                 seen(event)
 
@@ -124,7 +147,11 @@ class Engine:
             raise self._failed(f"the configuration {error.what}") from None
         found = data if isinstance(data, dict) else {}
         values = {key: item.get("value") for key, item in found.items() if isinstance(item, dict)}
-        self.hide(item["value"] for item in found.values() if isinstance(item, dict) and item.get("secret") is True)
+        self.hide(
+            item["value"]
+            for item in found.values()
+            if isinstance(item, dict) and item.get("secret") is True
+        )
         return {key: value for key, value in values.items() if isinstance(value, str)}
 
     def configure(self, key: str, value: str) -> None:
@@ -154,7 +181,10 @@ class Engine:
         if not ended.status:
             return ended.out
         if _NO_STACK.search(ended.words):
-            what, hint = f'the backend has no stack "{self.stack}"', f"pulumi stack init {self.stack}"
+            what, hint = (
+                f'the backend has no stack "{self.stack}"',
+                f"pulumi stack init {self.stack}",
+            )
             raise FleetError([Problem(what, file=str(self._project.file.path), hint=hint)])
         raise self._failed(without_opaque(Spelled(self._secrets).hidden(words_of(ended))))
 
@@ -176,4 +206,7 @@ def words_of(ended: Ended) -> str:
     """Return what a command of the CLI says of its end: its errors, or its last words."""
     lines = [shortened(line.strip()) for line in ended.words.splitlines() if line.strip()]
     wrong = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-    return shortened("; ".join(wrong or lines[-1:])) or f"the Pulumi CLI has ended with exit status {ended.status}"
+    return (
+        shortened("; ".join(wrong or lines[-1:]))
+        or f"the Pulumi CLI has ended with exit status {ended.status}"
+    )

@@ -1,4 +1,6 @@
-"""A stack that moves to another way of delivery: what is there already, and each step through engine and clusters."""
+"""A stack that moves to another way of delivery: what is there already, and each step through
+engine and clusters.
+"""
 
 from __future__ import annotations
 
@@ -86,8 +88,12 @@ class StackMove:
     _reach: Reach = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.engine = Engine(self.project, self.command.stack or "", self.project.stack_file(self.name))
-        self._reach = Reach(self.project.folder, self.engine, self.given, self.hub_file, self.timeout)
+        self.engine = Engine(
+            self.project, self.command.stack or "", self.project.stack_file(self.name)
+        )
+        self._reach = Reach(
+            self.project.folder, self.engine, self.given, self.hub_file, self.timeout
+        )
 
     def look(self) -> Standpoint:
         """Return where the move stands, as the state, the hub and the members tell it.
@@ -98,7 +104,9 @@ class StackMove:
         self._state = self.engine.state()
         command = f"fleet move {shlex.quote(str(self.folder))} --stack {self.command.stack}"
         pasts = [self._state.past(fleet) for fleet in self._state.fleets]
-        there = [hub for past in pasts for hub in between_hubs(past, self.to, self.placements, command)]
+        there = [
+            hub for past in pasts for hub in between_hubs(past, self.to, self.placements, command)
+        ]
         if there:
             raise FleetError(there)
         self._plan = self._planned({})
@@ -155,11 +163,15 @@ class StackMove:
         return {} if self.placements else {DELIVERY: self.to}
 
     def _planned(self, config: Mapping[str, str]) -> FleetPlan:
-        command = attrs.evolve(self.command, state=self._state, config={**self.command.config, **self._aim, **config})
+        command = attrs.evolve(
+            self.command, state=self._state, config={**self.command.config, **self._aim, **config}
+        )
         plans = survey([self.folder], command).plans
         if len(plans) != 1:
             hint = "move the stack of one fleet; or go by the steps of docs/moving.md"
-            raise FleetError([Problem(f"has {len(plans)} fleets", subject=f"stack {self.name}", hint=hint)])
+            raise FleetError(
+                [Problem(f"has {len(plans)} fleets", subject=f"stack {self.name}", hint=hint)]
+            )
         return plans[0]
 
     def _moving(self) -> tuple[Decided, ...]:
@@ -168,15 +180,26 @@ class StackMove:
         Raises:
             FleetError: there are none, or one that is named goes another way.
         """
-        stand = [subject for subject in self.plan.subjects if subject.name in self.plan.past.records]
-        named = [decided for decided in stand if not self.placements or decided.subject.key in self.placements]
+        stand = [
+            subject for subject in self.plan.subjects if subject.name in self.plan.past.records
+        ]
+        named = [
+            decided
+            for decided in stand
+            if not self.placements or decided.subject.key in self.placements
+        ]
         unknown = sorted(self.placements - {decided.subject.key for decided in named})
         if unknown:
-            known = f"there is: {few(sorted(decided.subject.key for decided in stand)) or 'nothing'}"
+            known = (
+                f"there is: {few(sorted(decided.subject.key for decided in stand)) or 'nothing'}"
+            )
             raise FleetError([Problem(f"nothing that stands is called {few(unknown)}", hint=known)])
         otherwise = [decided for decided in named if _way(decided) != self.to]
         if otherwise and (self.placements or len(otherwise) == len(named)):
-            hint = f"annotate its placement or policy in the source with fleet-components/delivery: {self.to}"
+            hint = (
+                "annotate its placement or policy in the source with fleet-components/delivery:"
+                f" {self.to}"
+            )
             what = f"is to go {_way(otherwise[0])}, as the source says"
             raise FleetError([Problem(what, subject=otherwise[0].name, hint=hint)])
         if not named:
@@ -194,9 +217,14 @@ class StackMove:
     def _is_moved(self, moving: Iterable[Decided]) -> bool:
         past = self.plan.past
         if self.to == Way.DIRECT:
-            return not any(decided.name in past.forecast or _key(decided) in past.on_hub for decided in moving)
+            return not any(
+                decided.name in past.forecast or _key(decided) in past.on_hub for decided in moving
+            )
         there = {decided.name for decided in moving}
-        direct = any(standing.urn and not standing.hub and standing.subject in there for standing in past.standing)
+        direct = any(
+            standing.urn and not standing.hub and standing.subject in there
+            for standing in past.standing
+        )
         return not direct and all(past.forecast.get(name) == self.to for name in there)
 
     def _system(self, moving: Iterable[Decided]) -> str:
@@ -218,13 +246,23 @@ class StackMove:
         past = self.plan.past
         if self.to != Way.DIRECT:
             names = {decided.name for decided in moving}
-            return all(standing.kept for standing in past.standing if standing.subject in names and not standing.hub)
+            return all(
+                standing.kept
+                for standing in past.standing
+                if standing.subject in names and not standing.hub
+            )
         exported = (self._state.export or {}).get("deployment") or {}
-        retained = {resource["urn"] for resource in exported.get("resources") or () if resource.get("retainOnDelete")}
+        retained = {
+            resource["urn"]
+            for resource in exported.get("resources") or ()
+            if resource.get("retainOnDelete")
+        }
         return all(urn in retained for key, urn in past.on_hub.items() if key.kind in _CONTAINERS)
 
     def _remember(self, moving: Iterable[Decided], sent: HeldObjects) -> None:
-        """Remember which objects to ask for: those that the state has on members, and those that the hub has sent."""
+        """Remember which objects to ask for: those that the state has on members, and those that
+        the hub has sent.
+        """
         system = self._system(tuple(moving))
         names = {decided.name: _system_of(decided.name) for decided in moving}
         for standing in self.plan.past.standing:
@@ -242,32 +280,48 @@ class StackMove:
         lost = {name for name, state in self.plan.members.items() if state == LOST}
         with ThreadPoolExecutor(8) as pool:
             each = {
-                member: pool.submit(self._reach.on_member, member, partial(self._seen, wanted=dict(wanted)))
+                member: pool.submit(
+                    self._reach.on_member, member, partial(self._seen, wanted=dict(wanted))
+                )
                 for member, wanted in self._known.items()
                 if member not in lost
             }
         found = {}
         for member, answers in each.items():
-            found.update({(member, _key_of(leftover)): seen for leftover, seen in answers.result().items()})
+            found.update(
+                {(member, _key_of(leftover)): seen for leftover, seen in answers.result().items()}
+            )
         return found
 
-    def _seen(self, member: Connection, wanted: Mapping[Leftover, str]) -> dict[Leftover, SeenObject]:
-        """Return those of some objects that a member has, by what was asked for, whatever it answers."""
+    def _seen(
+        self, member: Connection, wanted: Mapping[Leftover, str]
+    ) -> dict[Leftover, SeenObject]:
+        """Return those of some objects that a member has, by what was asked for, whatever it
+        answers.
+        """
         answers = ((leftover, hub, member.get(leftover)) for leftover, hub in wanted.items())
-        return {leftover: seen_object(data, hub, self._stack) for leftover, hub, data in answers if data}
+        return {
+            leftover: seen_object(data, hub, self._stack) for leftover, hub, data in answers if data
+        }
 
     @property
     def _stack(self) -> str:
         """The stack as its objects name it: as the last update has recorded it."""
         manager = self.plan.manager
-        return self.plan.options.stack if "/" not in manager.removeprefix(_PREFIX) else manager.removeprefix(_PREFIX)
+        return (
+            self.plan.options.stack
+            if "/" not in manager.removeprefix(_PREFIX)
+            else manager.removeprefix(_PREFIX)
+        )
 
     def _on_hub(self, work: Callable[[Connection], T]) -> T:
         return self._reach.on_hub(work, self._state.state, self.plan.past.hub)
 
     def _ask_hub(self, moving: Iterable[Decided]) -> HeldObjects:
         subjects = {_key(decided) for decided in moving}
-        found: HeldObjects = self._on_hub(partial(held_objects, system=self._system(tuple(moving)), subjects=subjects))
+        found: HeldObjects = self._on_hub(
+            partial(held_objects, system=self._system(tuple(moving)), subjects=subjects)
+        )
         return found
 
     def _update(self, config: Mapping[str, str]) -> None:
@@ -279,14 +333,27 @@ class StackMove:
         plan = self._planned(config)
         if plan.refused:
             raise FleetError(plan.refused)
-        gone = [departure for departure in plan.departures if departure.fate in (Fate.DELETED, *UNRECORDED)]
+        gone = [
+            departure
+            for departure in plan.departures
+            if departure.fate in (Fate.DELETED, *UNRECORDED)
+        ]
         if gone or plan.replacements:
             pairs = {(item.cluster, item.key) for item in gone} | {
                 (replacement.cluster, replacement.key) for replacement in plan.replacements
             }
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
-            hint = "it does not belong to the move: update the stack on its present way first, or change the source"
-            raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
+            hint = (
+                "it does not belong to the move: update the stack on its present way first, or"
+                " change the source"
+            )
+            raise FleetError(
+                [
+                    Problem(
+                        f"the update would delete {what}", subject=f"stack {self.name}", hint=hint
+                    )
+                ]
+            )
         self.engine.hide(secret_values(manifest.data for manifest in plan.written.manifests))
         wanted = {**self._aim, **config}
         wrong, signals = carried_out(self.engine, Watcher(say=self.say), self.command.as_of, wanted)
@@ -294,13 +361,23 @@ class StackMove:
             raise KeyboardInterrupt
         if wrong:
             hint = "mend it, then run the same command again: it goes on from what it finds"
-            raise FleetError([Problem(f"the update has failed: {wrong}", subject=f"stack {self.name}", hint=hint)])
+            raise FleetError(
+                [
+                    Problem(
+                        f"the update has failed: {wrong}", subject=f"stack {self.name}", hint=hint
+                    )
+                ]
+            )
 
     def _hold(self) -> None:
         moving = self._moving()
         steering = tuple(dict.fromkeys(self._steering(moving)))
-        self._on_hub(partial(hold, system=self._system(moving), steering=steering, manager=self.plan.manager))
-        self._wait(lambda: self._ask_hub(moving).held, "it has not told every Work to let its objects stay")
+        self._on_hub(
+            partial(hold, system=self._system(moving), steering=steering, manager=self.plan.manager)
+        )
+        self._wait(
+            lambda: self._ask_hub(moving).held, "it has not told every Work to let its objects stay"
+        )
 
     def _steering(self, moving: Iterable[Decided]) -> Iterator[ObjectKey]:
         for decided in moving:
@@ -315,7 +392,9 @@ class StackMove:
         for member, wanted in self._known.items():
             self.say(f"  {member}: {few([str(leftover) for leftover in wanted])}")
             self._reach.on_member(member, partial(self._released, wanted=wanted))
-        self._wait(lambda: self._ask_hub(moving).let_go, "its agents have not let go of every object")
+        self._wait(
+            lambda: self._ask_hub(moving).let_go, "its agents have not let go of every object"
+        )
 
     def _released(self, member: Connection, wanted: Mapping[Leftover, str]) -> None:
         for leftover, hub in wanted.items():
@@ -329,14 +408,20 @@ class StackMove:
         names = {decided.name for decided in moving}
         tokens = {token for name, token in releases(self.plan).items() if name in names}
         # The step before has checked that these stay on the hub.
-        tokens |= {loss_token(str(key), ["hub"]) for key in self.plan.past.on_hub if key.kind in _CONTAINERS}
+        tokens |= {
+            loss_token(str(key), ["hub"])
+            for key in self.plan.past.on_hub
+            if key.kind in _CONTAINERS
+        }
         configured = self.engine.settings().get("fleet:confirm") or ""
         self._update({"fleet:confirm": ",".join(filter(None, (configured, *sorted(tokens))))})
         self._wait(lambda: not self._ask_hub(moving).objects, "it has not taken its Works back")
 
     def _settle(self) -> None:
         if self.to != Way.DIRECT:
-            self._wait(lambda: not self._untaken(), lambda: f"it has not taken over {few(self._untaken())}")
+            self._wait(
+                lambda: not self._untaken(), lambda: f"it has not taken over {few(self._untaken())}"
+            )
             return
         self._wait(
             lambda: not any(data.taken for data in self._objects().values()),
@@ -345,13 +430,21 @@ class StackMove:
         marked = defaultdict[str, list[tuple[Leftover, str]]](list)
         for (member, key), seen in self._objects().items():
             for leftover, hub in self._known[member].items() if seen.marked else ():
-                if (leftover.kind, leftover.namespace, leftover.name) == (key.kind, key.namespace, key.name):
+                if (leftover.kind, leftover.namespace, leftover.name) == (
+                    key.kind,
+                    key.namespace,
+                    key.name,
+                ):
                     marked[member].append((leftover, hub))
         for member, found in marked.items():
             self._reach.on_member(member, partial(self._cleared, found=found))
 
     def _untaken(self) -> list[str]:
-        return [f"{key} on {member}" for (member, key), seen in sorted(self._objects().items()) if not seen.taken]
+        return [
+            f"{key} on {member}"
+            for (member, key), seen in sorted(self._objects().items())
+            if not seen.taken
+        ]
 
     def _cleared(self, member: Connection, found: Iterable[tuple[Leftover, str]]) -> None:
         for leftover, hub in found:
@@ -371,15 +464,22 @@ class StackMove:
         while not done():
             if time.monotonic() > until:
                 what = otherwise if isinstance(otherwise, str) else otherwise()
-                hint = "see what it says (fleet status --hub), then run the same command again: it goes on from there"
-                raise FleetError([Problem(f"{what}, within {_PATIENCE:g} s", subject="the hub", hint=hint)])
+                hint = (
+                    "see what it says (fleet status --hub), then run the same command again: it"
+                    " goes on from there"
+                )
+                raise FleetError(
+                    [Problem(f"{what}, within {_PATIENCE:g} s", subject="the hub", hint=hint)]
+                )
             time.sleep(_TICK)
 
 
 def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
     """Yield the subjects whose objects stay where they are, and that nobody would manage then."""
     for decided in moving:
-        if any(delivery.mode.takes_over is TakeOver.NEVER for delivery in decided.deliveries.values()):
+        if any(
+            delivery.mode.takes_over is TakeOver.NEVER for delivery in decided.deliveries.values()
+        ):
             karmada = _system_of(decided.name) == Way.KARMADA
             what, instead = _ABORTS if karmada else _NEVER
             yield Problem(
@@ -390,7 +490,9 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
 
 
 def _key_of(leftover: Leftover) -> ObjectKey:
-    return ObjectKey(leftover.api_version.rpartition("/")[0], leftover.kind, leftover.namespace, leftover.name)
+    return ObjectKey(
+        leftover.api_version.rpartition("/")[0], leftover.kind, leftover.namespace, leftover.name
+    )
 
 
 def _way(decided: Decided) -> str:

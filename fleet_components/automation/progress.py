@@ -78,17 +78,24 @@ class Progress:
     @property
     def errors(self) -> list[str]:
         """The errors of the update, in the order in which they were said."""
-        return [visible(text, lines=True) for errors in self.events.errors.values() for text in errors]
+        return [
+            visible(text, lines=True) for errors in self.events.errors.values() for text in errors
+        ]
 
     def waves(self) -> dict[str, list[int]]:
         """Return the waves of each subject, in order; 0, the removals, is the last one."""
         found: dict[str, set[int]] = {}
         for move in self.moves.values():
             found.setdefault(move.subject, set()).add(move.wave)
-        return {subject: sorted(waves, key=lambda wave: (not wave, wave)) for subject, waves in found.items()}
+        return {
+            subject: sorted(waves, key=lambda wave: (not wave, wave))
+            for subject, waves in found.items()
+        }
 
     def members(self, *stands: Stand) -> list[str]:
-        """Return the members that have come so far, as ``member`` or, where several subjects move, with the subject."""
+        """Return the members that have come so far, as ``member`` or, where several subjects move,
+        with the subject.
+        """
         several = len({move.subject for move in self.moves.values()}) > 1
         found = [move for move in self.moves.values() if move.stand in stands]
         return [f"{move.member} ({move.subject})" if several else move.member for move in found]
@@ -103,7 +110,9 @@ class Progress:
                 yield from self._brought(event.urn, Stand.BEGUN, Stand.AHEAD)
             case Kind.FAILED:
                 yield from self._brought(event.urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
-            case Kind.DONE if event.urn and Urn.parse(event.urn).type == names.BINDING and event.op != "delete":
+            case Kind.DONE if (
+                event.urn and Urn.parse(event.urn).type == names.BINDING and event.op != "delete"
+            ):
                 yield from self._brought(event.urn, Stand.DONE, Stand.AHEAD, Stand.BEGUN)
 
     def succeed(self) -> Iterator[Move]:
@@ -142,7 +151,9 @@ class Progress:
 
 
 def _moves(plan: FleetPlan) -> Mapping[str, Move]:
-    """Return the moves that an update makes itself, by the name of the target, in the order in which they come."""
+    """Return the moves that an update makes itself, by the name of the target, in the order in
+    which they come.
+    """
     found: dict[str, Move] = {}
     for decided in (subject for subject in plan.subjects if not subject.hub):
         for cluster, entry in decided.entries.items():

@@ -1,4 +1,6 @@
-"""The Pulumi CLI as a program: what it prints is read up to a size, and nothing of it stays when it ends."""
+"""The Pulumi CLI as a program: what it prints is read up to a size, and nothing of it stays when it
+ends.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _PIECE = 2**16
 _AFTER = 5.0
 """Seconds that programs which the CLI has started may go on to print after its end."""
 _TEMPORARY = ("TMPDIR", "TMP", "TEMP")
-"""Environment variables that name the folder for temporary files, of Go and Python on all systems."""
+"""Environment variables that name the folder for temporary files, of Go and Python on all
+systems.
+"""
 
 
 @attrs.frozen
@@ -52,8 +56,8 @@ class Ended:
 class PulumiCommand:
     """The Pulumi CLI on PATH, in a session of its own.
 
-    A Ctrl-C in the terminal goes to all programs of its session; the CLI would get it twice, and would take the second
-    one for the wish to end at once.
+    A Ctrl-C in the terminal goes to all programs of its session; the CLI would get it twice, and
+    would take the second one for the wish to end at once.
 
     Args:
         folder: the directory to run it in.
@@ -72,18 +76,21 @@ class PulumiCommand:
     def run(self, *arguments: str, each: Callable[[bytes], None] | None = None) -> Ended:
         """Run a command until it ends.
 
-        Its temporary folder is its own and is removed at its end: the Kubernetes provider leaves a file with each
-        kubeconfig there.
+        Its temporary folder is its own and is removed at its end: the Kubernetes provider leaves a
+        file with each kubeconfig there.
 
         Args:
             arguments: the arguments of the CLI.
-            each: called with each line of its standard output, in another thread; nothing of it is kept then, and the
-                command may take any time.
+            each: called with each line of its standard output, in another thread; nothing of it is
+                kept then, and the command may take any time.
 
         Raises:
-            FleetError: it cannot be started, prints more than a file may have, or takes longer than :data:`SECONDS`.
+            FleetError: it cannot be started, prints more than a file may have, or takes longer than
+                :data:`SECONDS`.
         """
-        with tempfile.TemporaryDirectory(prefix="fleet-engine-", ignore_cleanup_errors=True) as private:
+        with tempfile.TemporaryDirectory(
+            prefix="fleet-engine-", ignore_cleanup_errors=True
+        ) as private:
             process = self._started(arguments, private)
             try:
                 return _finished(process, each)

@@ -1,4 +1,6 @@
-"""Access to the members and to the hub of a stack: by given kubeconfigs, those of its state, or its configuration."""
+"""Access to the members and to the hub of a stack: by given kubeconfigs, those of its state, or its
+configuration.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.asked import hub_kubeconfig
-from fleet_components.review.planning.kubeconfigs import MemberName, configured, kubeconfigs, listed_kubeconfigs
+from fleet_components.review.planning.kubeconfigs import (
+    MemberName,
+    configured,
+    kubeconfigs,
+    listed_kubeconfigs,
+)
 
 T = TypeVar("T")
 _HINT = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
@@ -61,7 +68,13 @@ class Reach:
             self._members[name] = configured(self.folder, listed[name], name)
         unknown = sorted(set(members) - self._members.keys())
         if unknown:
-            raise FleetError([Problem(f"no kubeconfig of {few(unknown)} is known", subject="members", hint=_HINT)])
+            raise FleetError(
+                [
+                    Problem(
+                        f"no kubeconfig of {few(unknown)} is known", subject="members", hint=_HINT
+                    )
+                ]
+            )
 
     def on_member(self, member: str, work: Callable[[Connection], T]) -> T:
         """Return what comes of requests to a member that was found.
@@ -80,14 +93,26 @@ class Reach:
             known: uid of the hub that the stack has used; empty if none is known.
 
         Raises:
-            FleetError: its kubeconfig is not known, it is another hub, does not answer, or refuses something.
+            FleetError: its kubeconfig is not known, it is another hub, does not answer, or refuses
+                something.
         """
         if not self._hub:
             named = hub_kubeconfig(state, self.hub_file)
             text = named or configured(self.folder, self.engine.settings().get("fleet:hub"), "hub")
             uid = ask_cluster(text, timeout=self.timeout).uid if known else None
             if uid and uid != known:
-                what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"
-                raise FleetError([Problem(what, subject="the hub", hint="give the kubeconfig of the other with --hub")])
+                what = (
+                    f"is another one than this stack has used: its uid is {uid}, and that of the"
+                    f" other {known}"
+                )
+                raise FleetError(
+                    [
+                        Problem(
+                            what,
+                            subject="the hub",
+                            hint="give the kubeconfig of the other with --hub",
+                        )
+                    ]
+                )
             self._hub = text
         return connecting(self._hub, "the hub", work, timeout=self.timeout)

@@ -19,7 +19,8 @@ _SHOWN = 10
 class Ending(StrEnum):
     """Ways in which a rollout ends.
 
-    ``stopped`` is for what no further update changes, as a missing approval; ``limit`` for the number of updates.
+    ``stopped`` is for what no further update changes, as a missing approval; ``limit`` for the
+    number of updates.
     """
 
     DONE = "done"
@@ -48,7 +49,12 @@ class Update:
         """Return the update as a part of the document."""
         members: Any = {
             str(stand): [
-                {"subject": move.subject, "member": move.member, "change": str(move.change), "wave": move.wave or None}
+                {
+                    "subject": move.subject,
+                    "member": move.member,
+                    "change": str(move.change),
+                    "wave": move.wave or None,
+                }
                 for move in self.progress.moves.values()
                 if move.stand is stand
             ]
@@ -101,10 +107,15 @@ class Result:
         }
 
     def words(self, *, errors: bool = True) -> Iterator[str]:
-        """Yield how it ended, and what to do next, a line each; without ``errors`` where they are told already."""
+        """Yield how it ended, and what to do next, a line each; without ``errors`` where they are
+        told already.
+        """
         yield from self._ended(errors)
         if self.hub and (self.updates or self.ending is Ending.DONE):
-            yield f"what goes through the hub is carried out there, without further updates: {self.hub}"
+            yield (
+                "what goes through the hub is carried out there, without further updates:"
+                f" {self.hub}"
+            )
 
     def _ended(self, errors: bool) -> Iterator[str]:
         ran = f" after {count(len(self.updates), 'update')}" if self.updates else ""
@@ -130,7 +141,10 @@ class Result:
     def _left(self) -> str:
         """Return what is left before the planned update: that one, and what comes after it."""
         remaining = self.plan["remaining"]
-        needed = [*(f"approval {name} is needed" for name in remaining["approvals"]), *_whys(remaining["waits"])]
+        needed = [
+            *(f"approval {name} is needed" for name in remaining["approvals"]),
+            *_whys(remaining["waits"]),
+        ]
         more = count(remaining["updates"] + 1, "more update")
         return ", then ".join(filter(None, [more, " and ".join(needed)]))
 
@@ -186,7 +200,9 @@ def _whys(waits: Iterable[Document]) -> list[str]:
 
 
 def errors_of(progress: Progress, ended: str) -> tuple[str, ...]:
-    """Return what went wrong in an update: what the engine and the program said, or else how the CLI ended."""
+    """Return what went wrong in an update: what the engine and the program said, or else how the
+    CLI ended.
+    """
     if not ended:
         return ()
     messages = [text for text in dict.fromkeys(progress.errors) if text != "update failed"]

@@ -1,4 +1,6 @@
-"""A rollout: updates of one stack, planned one by one, until nothing moves or something is needed."""
+"""A rollout: updates of one stack, planned one by one, until nothing moves or something is
+needed.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class StackRollout:
         refuses: returns whether a plan is refused, by its document.
         quiet: whether standard output is left to a document.
         most: the largest number of updates.
-        waits: whether times are waited for; plans and updates are then made as of the time of the clock.
+        waits: whether times are waited for; plans and updates are then made as of the time of the
+            clock.
         again: the command that goes on with it.
     """
 
@@ -91,12 +94,16 @@ class StackRollout:
             return self._result(Ending.INTERRUPTED)
 
     def standing(self) -> Document | None:
-        """Return the statuses after an update that has failed or was stopped; None if there is nothing to tell."""
+        """Return the statuses after an update that has failed or was stopped; None if there is
+        nothing to tell.
+        """
         if not self.updates or not self.updates[-1].errors:
             return None
         try:
             command = attrs.evolve(self.command, state=self.engine.state(), as_of=self._as_of())
-            return statuses_document(statuses([self.folder], command, self.updates[-1].progress.events))
+            return statuses_document(
+                statuses([self.folder], command, self.updates[-1].progress.events)
+            )
         except FleetError:
             return None  # the errors are told all the same
 
@@ -104,16 +111,22 @@ class StackRollout:
         self.display.plan(len(self.updates) + 1)
         try:
             state = self.engine.state()
-            self._surveyed = survey([self.folder], attrs.evolve(self.command, state=state, as_of=self._as_of()))
+            self._surveyed = survey(
+                [self.folder], attrs.evolve(self.command, state=state, as_of=self._as_of())
+            )
             self.engine.hide(
-                secret_values(manifest.data for plan in self._plans for manifest in plan.written.manifests)
+                secret_values(
+                    manifest.data for plan in self._plans for manifest in plan.written.manifests
+                )
             )
             self._document = plan_document(self._surveyed)
         finally:
             self.display.end()
 
     def _step(self) -> Ending | None:
-        """Carry out the plan, or wait for what it waits for; return how the rollout ends with it, if it does."""
+        """Carry out the plan, or wait for what it waits for; return how the rollout ends with it,
+        if it does.
+        """
         document = self._document
         moves = self._moves()
         # A forecast that goes on by itself is not refused: nothing more is sent.
@@ -141,15 +154,22 @@ class StackRollout:
     def _moves(self) -> bool:
         """Return whether an update has anything to do.
 
-        The first one also brings what else the program has; after that the fleet alone counts, lest a resource that
-        differs each time is updated for ever.
+        The first one also brings what else the program has; after that the fleet alone counts, lest
+        a resource that differs each time is updated for ever.
         """
         document = self._document
         # What a hub does goes on without updates: the first one has told it everything.
-        changes = (plan.moves_members if self._by_hub and self.updates else plan.changes for plan in self._plans)
+        changes = (
+            plan.moves_members if self._by_hub and self.updates else plan.changes
+            for plan in self._plans
+        )
         moves = any(changes) or (not self.updates and bool(document["changes"]))
         # A wait that no update has begun to count: the next one records the time.
-        uncounted = self.waits and bool(document["remaining"]["waits"]) and not (self._counted or _due(document))
+        uncounted = (
+            self.waits
+            and bool(document["remaining"]["waits"])
+            and not (self._counted or _due(document))
+        )
         return moves or uncounted
 
     @property
@@ -191,7 +211,9 @@ class StackRollout:
             for move in progress.hear(event):
                 self.display.moved(progress, move)
 
-        watcher = Watcher(hear=hear, refresh=partial(self.display.refresh, progress), say=self.display.say)
+        watcher = Watcher(
+            hear=hear, refresh=partial(self.display.refresh, progress), say=self.display.say
+        )
         return carried_out(self.engine, watcher, as_of)
 
     def _wait(self, due: datetime, why: str) -> None:
@@ -216,7 +238,10 @@ class StackRollout:
     @property
     def _asking(self) -> str:
         """The command that asks the hub how far it is."""
-        return f"fleet status {shlex.quote(str(self.folder))} --stack {self.command.stack} --hub KUBECONFIG"
+        return (
+            f"fleet status {shlex.quote(str(self.folder))} --stack {self.command.stack} --hub"
+            " KUBECONFIG"
+        )
 
 
 def _at_rest(document: Document) -> Ending:

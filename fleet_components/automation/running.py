@@ -37,7 +37,10 @@ class Watcher:
 
 
 def carried_out(
-    engine: Engine, watcher: Watcher, as_of: datetime | None, config: Mapping[str, str] | None = None
+    engine: Engine,
+    watcher: Watcher,
+    as_of: datetime | None,
+    config: Mapping[str, str] | None = None,
 ) -> tuple[str, int]:
     """Run an update; return what went wrong, and how often it was asked to stop.
 

@@ -1,6 +1,7 @@
 """The dynamic resources of fleets on Azure.
 
-FROZEN PATH, as :mod:`fleet_components.dynamic`: states refer to this module and to the class names in it, for ever.
+FROZEN PATH, as :mod:`fleet_components.dynamic`: states refer to this module and to the class names
+in it, for ever.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class CreateOnlyProvider(RecordProvider):
 
         old = olds.get("fields")
         problems = refuse_changes(old, _known(news["fields"]), RULES[news["kind"]]) if old else ()
-        return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
+        return CheckResult(
+            news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems]
+        )
 
 
 def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,23 +45,30 @@ def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
 class CreateOnly(Resource, module="fleet", name="CreateOnly"):
     """The fields of one thing that only its creation can set.
 
-    A component cannot see what it was given the last time; ``check`` can. Without it Pulumi would replace a whole
-    cluster, or Azure would refuse the request in the middle of an update.
+    A component cannot see what it was given the last time; ``check`` can. Without it Pulumi would
+    replace a whole cluster, or Azure would refuse the request in the middle of an update.
 
     Args:
         name: the resource's name.
         kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.azure.values.create_only``.
         key: what it is called in errors.
-        fields: the values by name, maps for what has fields of its own, None for what is not there. Previews judge
-            plain values, and outputs of what exists already.
-        opts: resource options. It must depend on nothing that Azure has to make, so that it refuses before anything is
-            made or changed, also if there was no preview.
+        fields: the values by name, maps for what has fields of its own, None for what is not there.
+            Previews judge plain values, and outputs of what exists already.
+        opts: resource options. It must depend on nothing that Azure has to make, so that it refuses
+            before anything is made or changed, also if there was no preview.
     """
 
     def __init__(
-        self, name: str, kind: str, key: str, fields: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        kind: str,
+        key: str,
+        fields: Mapping[str, Any],
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts)
+        super().__init__(
+            CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts
+        )
 
 
 class ProvisionedProvider(RecordProvider):
@@ -68,15 +78,17 @@ class ProvisionedProvider(RecordProvider):
 class Provisioned(Resource, module="fleet", name="Provisioned"):
     """The record of a hub, member or resource group that a fleet provisions.
 
-    It stands as long as what it records: that depends on it, so it is made first and deleted last. A program reads the
-    records of the last update, and refuses to delete what is not declared any more.
+    It stands as long as what it records: that depends on it, so it is made first and deleted last.
+    A program reads the records of the last update, and refuses to delete what is not declared any
+    more.
 
     Args:
         name: the resource's name.
         fleet: the name of the fleet.
         kind: what it records: ``hub``, ``cluster``, ``member`` or ``group``.
         key: the name of that.
-        subscription: the ID of a resource group's subscription; empty for that of the fleet, which is not recorded.
+        subscription: the ID of a resource group's subscription; empty for that of the fleet, which
+            is not recorded.
         opts: resource options.
     """
 
@@ -90,7 +102,9 @@ class Provisioned(Resource, module="fleet", name="Provisioned"):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         where = {"subscription": subscription} if subscription else {}
-        super().__init__(ProvisionedProvider(), name, {"fleet": fleet, "kind": kind, "key": key, **where}, opts)
+        super().__init__(
+            ProvisionedProvider(), name, {"fleet": fleet, "kind": kind, "key": key, **where}, opts
+        )
 
 
 class RolesReachProvider(RecordProvider):
@@ -114,15 +128,19 @@ class RolesReachProvider(RecordProvider):
 
 
 class RolesReach(Resource, module="fleet", name="RolesReach"):
-    """A point in the update at which role assignments have reached, for the resources that need them.
+    """A point in the update at which role assignments have reached, for the resources that need
+    them.
 
     Args:
         name: the resource's name.
         props: ``roles``, ``created``, ``minutes`` and ``kubeconfig`` as in
-            :class:`fleet_components.azure.role_wait.RolesWait`; all but the roles and minutes may be outputs.
+            :class:`fleet_components.azure.role_wait.RolesWait`; all but the roles and minutes may
+            be outputs.
     """
 
-    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(RolesReachProvider(), name, {"key": name, **props}, opts)
 
 
@@ -143,10 +161,18 @@ def _wait(props: Props) -> RolesWait:
     given = {field: value for field, value in props.items() if not has_unknown(value)}
     kubeconfig = given.get("kubeconfig", "") if props.get("kubeconfig") is not None else None
     created = given.get("created", [None])
-    return RolesWait(roles=props["roles"], created=created, minutes=props["minutes"], kubeconfig=kubeconfig, tell=_say)
+    return RolesWait(
+        roles=props["roles"],
+        created=created,
+        minutes=props["minutes"],
+        kubeconfig=kubeconfig,
+        tell=_say,
+    )
 
 
 def _say(text: str) -> None:
-    """Write a line, which the engine shows: a process of dynamic providers has no other way to it."""
+    """Write a line, which the engine shows: a process of dynamic providers has no other way to
+    it.
+    """
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -1,4 +1,6 @@
-"""Azure as a guest of the planner: which kinds it declares, and what becomes of them. Loads no SDK."""
+"""Azure as a guest of the planner: which kinds it declares, and what becomes of them. Loads no
+SDK.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,13 @@ def clusters(manifests: Iterable[Manifest], subscription: str = "") -> tuple[Clu
 
     Args:
         manifests: the manifests.
-        subscription: the subscription of members whose declaration names none; empty if it is unknown.
+        subscription: the subscription of members whose declaration names none; empty if it is
+            unknown.
 
     Raises:
-        FleetError: something in a list or in upgrades is wrong, there are two hubs, a hub with no word on its members,
-            or upgrades without a hub; carries all problems, with file and line.
+        FleetError: something in a list or in upgrades is wrong, there are two hubs, a hub with no
+            word on its members, or upgrades without a hub; carries all problems, with file and
+            line.
     """
     manifests, table = tuple(manifests), built_in_sizes()
     problems = [*disagreements(manifests)]
@@ -52,26 +56,36 @@ def clusters(manifests: Iterable[Manifest], subscription: str = "") -> tuple[Clu
 
 
 def problems(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
-    """Yield the properties that a policy asks for and that only an existing cluster could report."""
+    """Yield the properties that a policy asks for and that only an existing cluster could
+    report.
+    """
     return unobserved(policy, clusters)
 
 
 def subscription(opts: pulumi.ResourceOptions) -> str:
-    """Return the subscription that the stack is configured with; empty where a provider among the options counts."""
-    from fleet_components.azure.components.subscription import default_subscription  # loads the Azure SDK
+    """Return the subscription that the stack is configured with; empty where a provider among the
+    options counts.
+    """
+    from fleet_components.azure.components.subscription import (
+        default_subscription,
+    )  # loads the Azure SDK
 
     return default_subscription(opts)
 
 
 def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> Removals:
     """Return what would be deleted of a fleet's hub, clusters and resource groups."""
-    from fleet_components.azure.declarations.unobserved import removals as removals_of  # loads the Azure SDK
+    from fleet_components.azure.declarations.unobserved import (
+        removals as removals_of,
+    )  # loads the Azure SDK
 
     return removals_of(name, args, opts)
 
 
 def warnings(manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[Problem]:
-    """Yield what has aged by the time of a plan: tables of the package, and declared Kubernetes versions."""
+    """Yield what has aged by the time of a plan: tables of the package, and declared Kubernetes
+    versions.
+    """
     manifests, table = tuple(manifests), built_in_sizes()
     members = read_member_lists(manifests, table)
     for problem in age_warnings(members, table, day_of_plan(as_of)):
@@ -80,6 +94,8 @@ def warnings(manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> FleetArgs:
     """Provision the declared hub and members; see :func:`fleet_components.azure.provision`."""
-    from fleet_components.azure.declarations.unobserved import provision as provision_declared  # loads the Azure SDK
+    from fleet_components.azure.declarations.unobserved import (
+        provision as provision_declared,
+    )  # loads the Azure SDK
 
     return provision_declared(name, args, opts)

@@ -1,8 +1,9 @@
 """Waits until new role assignments reach, in the process of the dynamic providers.
 
-Azure answers "created" at once; until an assignment reaches, whoever it is for is refused, and neither provider tries a
-refusal again. Most take up to 10 minutes ("Troubleshoot Azure RBAC"), those of managed identities up to 60 ("Use
-managed identities with Azure Kubernetes Fleet Manager", both Microsoft).
+Azure answers "created" at once; until an assignment reaches, whoever it is for is refused, and
+neither provider tries a refusal again. Most take up to 10 minutes ("Troubleshoot Azure RBAC"),
+those of managed identities up to 60 ("Use managed identities with Azure Kubernetes Fleet Manager",
+both Microsoft).
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ class RolesWait:
 
     Attributes:
         roles: role, grantee and scope of each, in words.
-        created: when each was created, as Azure writes times; those that it does not tell count as new.
+        created: when each was created, as Azure writes times; those that it does not tell count as
+            new.
         minutes: how long to wait at most.
-        kubeconfig: the kubeconfig of a hub, which is asked whether it lets its user taint members; None where nobody
-            can be asked: then the time is waited out.
+        kubeconfig: the kubeconfig of a hub, which is asked whether it lets its user taint members;
+            None where nobody can be asked: then the time is waited out.
         tell: is told how it goes, once a minute.
         minute: seconds in a minute.
         every: seconds between two questions.
@@ -73,7 +75,9 @@ class RolesWait:
 
     @property
     def _left(self) -> float:
-        """The minutes that are left; a hub is not asked about roles that must have reached long ago."""
+        """The minutes that are left; a hub is not asked about roles that must have reached long
+        ago.
+        """
         age = min(map(_age, self.created), default=float("inf")) / 60
         if self.kubeconfig is not None:
             return self.minutes if age < LONGEST_ROLE_WAIT else 0.0
@@ -82,7 +86,10 @@ class RolesWait:
     def _sleep(self) -> None:
         ends = time.monotonic() + self._left * self.minute
         while (left := ends - time.monotonic()) > 0:
-            self.tell(f"waiting for roles, {_minutes(left / self.minute)} left; Azure cannot be asked for them")
+            self.tell(
+                f"waiting for roles, {_minutes(left / self.minute)} left; Azure cannot be asked for"
+                " them"
+            )
             time.sleep(min(left, self.minute))
 
     def _ask(self, kubeconfig: str) -> None:
@@ -93,18 +100,30 @@ class RolesWait:
             if now >= ends:
                 raise RolesDoNotReach(self._failure(answer))
             if now >= next_note:
-                self.tell(f"waiting for roles, up to {_minutes((ends - now) / self.minute)} left: the hub {answer}")
+                self.tell(
+                    f"waiting for roles, up to {_minutes((ends - now) / self.minute)} left: the hub"
+                    f" {answer}"
+                )
                 next_note = now + self.minute
             time.sleep(min(self.every, ends - now))
 
     def _answer(self, kubeconfig: str) -> str:
         """Return :data:`_ALLOWED`, or in words what the hub does instead."""
         try:
-            with connected(kubeconfig, time.monotonic() + max(self.every, 1.0), member_room(0)) as hub:
-                review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
-                found = hub.ask("POST", _REVIEWS, {**review, "spec": {"resourceAttributes": _NEEDED}})
+            with connected(
+                kubeconfig, time.monotonic() + max(self.every, 1.0), member_room(0)
+            ) as hub:
+                review = {
+                    "apiVersion": "authorization.k8s.io/v1",
+                    "kind": "SelfSubjectAccessReview",
+                }
+                found = hub.ask(
+                    "POST", _REVIEWS, {**review, "spec": {"resourceAttributes": _NEEDED}}
+                )
         except AbsentPlugin:
-            raise RolesDoNotReach("the kubeconfig's credential plugin is not installed: install kubelogin") from None
+            raise RolesDoNotReach(
+                "the kubeconfig's credential plugin is not installed: install kubelogin"
+            ) from None
         except UnexpectedAnswer as refused:
             return str(refused)
         except Exception:  # noqa: BLE001 - the errors of libraries may quote the kubeconfig
@@ -113,9 +132,10 @@ class RolesWait:
 
     def _failure(self, answer: str) -> str:
         return (
-            f"after {_minutes(self.minutes)} the hub still {answer}. Needed: {'; '.join(self.roles)}, for whoever its"
-            " kubeconfig signs in as. See whether that is the principal of the grant (login of the hub) and whether the"
-            f" hub can be reached from here; then run again, or wait longer (roleWait, at most {LONGEST_ROLE_WAIT})"
+            f"after {_minutes(self.minutes)} the hub still {answer}. Needed:"
+            f" {'; '.join(self.roles)}, for whoever its kubeconfig signs in as. See whether that is"
+            " the principal of the grant (login of the hub) and whether the hub can be reached"
+            f" from here; then run again, or wait longer (roleWait, at most {LONGEST_ROLE_WAIT})"
         )
 
 

@@ -11,7 +11,9 @@ from fleet_components.cli.interrupt import as_ctrl_c
 from fleet_components.model.extras import extra_of, not_installed
 
 MOST_NEW = 1_000_000
-"""Number of new values after which garbage is looked for: what a plan makes stays until the end of the command."""
+"""Number of new values after which garbage is looked for: what a plan makes stays until the end of
+the command.
+"""
 
 
 def main() -> None:
@@ -19,7 +21,9 @@ def main() -> None:
     as_ctrl_c()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
     for closed in ("stdin", "stdout", "stderr"):
-        if getattr(sys, closed) is None:  # closed by the caller: there is nothing to read, and nobody to tell
+        if (
+            getattr(sys, closed) is None
+        ):  # closed by the caller: there is nothing to read, and nobody to tell
             setattr(sys, closed, open(os.devnull, "r" if closed == "stdin" else "w"))  # noqa: SIM115
     try:
         try:
@@ -30,8 +34,9 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit("error: interrupted")
     except OSError as error:
-        # A full disk behind standard output; what is wrong with the input has errors of its own. What is still
-        # buffered goes nowhere, or the interpreter would end with an error and a status of its own.
+        # A full disk behind standard output; what is wrong with the input has errors of its own.
+        # What is still buffered goes nowhere, or the interpreter would end with an error and a
+        # status of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(f"error: the output cannot be written: {error.strerror}")
 
@@ -39,7 +44,9 @@ def main() -> None:
 def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # escapes characters that the terminal cannot encode
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # escapes characters that the terminal cannot encode
     try:
         from fleet_components.cli.command import fleet
 

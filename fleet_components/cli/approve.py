@@ -1,4 +1,6 @@
-"""The command ``fleet approve``: gives approvals of staged updates, and shows what they let happen."""
+"""The command ``fleet approve``: gives approvals of staged updates, and shows what they let
+happen.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ _SECONDS = 30.0
     examples={
         "what is asked for": "fleet approve fleet/ --state state.json",
         "what an approval lets happen": "fleet approve fleet/ go-after-canary --state state.json",
-        "the same, and the file is written": "fleet approve fleet/ go-after-canary --state state.json --write",
+        "the same, and the file is written": (
+            "fleet approve fleet/ go-after-canary --state state.json --write"
+        ),
         "what the update runs of a hub ask for": "fleet approve --hub ~/.kube/config",
     },
 )
@@ -41,9 +45,16 @@ _SECONDS = 30.0
     "hub_file",
     type=click.Path(path_type=Path),
     metavar="KUBECONFIG",
-    help="Give the approvals on the hub that carries the placements out, in the place of a pull request; without DIR.",
+    help=(
+        "Give the approvals on the hub that carries the placements out, in the place of a pull"
+        " request; without DIR."
+    ),
 )
-@click.option("--write", is_flag=True, help="Write the files, or approve on the hub; otherwise it is only shown.")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Write the files, or approve on the hub; otherwise it is only shown.",
+)
 @click.pass_context
 def approve(
     ctx: click.Context,
@@ -55,20 +66,25 @@ def approve(
     strict: bool,
     **where: Any,
 ) -> None:
-    """Give the approvals NAME of staged updates by a pull request; without NAME, list those that are asked for.
+    """Give the approvals NAME of staged updates by a pull request; without NAME, list those that
+    are asked for.
 
-    A name is RUN-before-STAGE or RUN-after-STAGE, of a run in a namespace NAMESPACE/RUN-after-STAGE. Each becomes an
-    approved request in a file beside its run. Shows the files, which members of which stage then move to which
-    revision, and the plan with the approvals. Give the --state, so that what really stands is looked at. DIR may be a
-    Pulumi project whose fleet:source names a directory.
+    A name is RUN-before-STAGE or RUN-after-STAGE, of a run in a namespace
+    NAMESPACE/RUN-after-STAGE. Each becomes an approved request in a file beside its run. Shows the
+    files, which members of which stage then move to which revision, and the plan with the
+    approvals. Give the --state, so that what really stands is looked at. DIR may be a Pulumi
+    project whose fleet:source names a directory.
 
-    Through a hub the requests are made there, by KubeFleet, and --hub gives them there. What is given cannot be taken
+    Through a hub the requests are made there, by KubeFleet, and --hub gives them there. What is
+    given cannot be taken
     back: the run goes on at once.
     """
     if hub_file is not None:
         more = [name for name in ctx.params if _is_given(ctx, name)]
         if more:
-            raise click.UsageError(f"--hub asks nothing but the hub: without --{more[0].replace('_', '-')}")
+            raise click.UsageError(
+                f"--hub asks nothing but the hub: without --{more[0].replace('_', '-')}"
+            )
         _on_hub(hub_file, given, write=write)
         return
     if not given:
@@ -78,7 +94,9 @@ def approve(
     if not names:
         found = planning.asked(paths, command)
         for asked in found:
-            click.echo(f"{asked.name}: {asked.words} ({asked.decided.name}, stage {asked.stage.name})")
+            click.echo(
+                f"{asked.name}: {asked.words} ({asked.decided.name}, stage {asked.stage.name})"
+            )
         if not found:
             click.echo("no approval is asked for")
         return
@@ -89,20 +107,25 @@ def approve(
 
 def _is_given(ctx: click.Context, name: str) -> bool:
     default = ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP
-    return name not in ("given", "hub_file", "write") and ctx.get_parameter_source(name) not in (*default, None)
+    return name not in ("given", "hub_file", "write") and ctx.get_parameter_source(name) not in (
+        *default,
+        None,
+    )
 
 
 def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
     """List what a hub is asked for, or give approvals there.
 
     Raises:
-        FleetError: nothing waits for one of them, or the hub does not take it. Those before it are given.
+        FleetError: nothing waits for one of them, or the hub does not take it. Those before it are
+            given.
     """
     try:
         text = read_kubeconfig_file(file, "hub")
     except FleetError as error:
         raise FleetError(
-            attrs.evolve(problem, subject="the hub", hint="--hub KUBECONFIG") for problem in error.problems
+            attrs.evolve(problem, subject="the hub", hint="--hub KUBECONFIG")
+            for problem in error.problems
         ) from None
     found = {approval.name: approval for approval in hub_approvals(text, _SECONDS)}
     waiting = [approval for approval in found.values() if not approval.reason]
@@ -112,7 +135,11 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
         if not waiting:
             click.echo("no approval is waited for on the hub")
         return
-    problems = [_wrong(name, found.get(name), waiting) for name in names if name not in {w.name for w in waiting}]
+    problems = [
+        _wrong(name, found.get(name), waiting)
+        for name in names
+        if name not in {w.name for w in waiting}
+    ]
     if problems:
         raise FleetError(problems)
     for name in dict.fromkeys(names):
@@ -132,5 +159,10 @@ def _wrong(name: str, hub_approval: HubApproval | None, waiting: Sequence[HubApp
     meant = nearest(name, [each.name for each in waiting])
     what = f'no update run of the hub asks for the approval "{name}"'
     return Problem(
-        what, hint=f"did you mean {meant}? {there}" if meant else f"{there}; the hub asks once its turn comes"
+        what,
+        hint=(
+            f"did you mean {meant}? {there}"
+            if meant
+            else f"{there}; the hub asks once its turn comes"
+        ),
     )

@@ -1,4 +1,6 @@
-"""Options of ``fleet observe`` for a fleet of Azure Fleet Manager, which is reached by its resource ID."""
+"""Options of ``fleet observe`` for a fleet of Azure Fleet Manager, which is reached by its resource
+ID.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,12 @@ class _ResourceId(click.ParamType[FleetId]):
 
     name = "RESOURCE_ID"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> FleetId:
-        """Read a value; one that is no such ID is a usage error that names the parts that are wrong."""
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> FleetId:
+        """Read a value; one that is no such ID is a usage error that names the parts that are
+        wrong.
+        """
         try:
             return value if isinstance(value, FleetId) else read_fleet_id(str(value))
         except FleetError as error:
@@ -42,14 +48,19 @@ def azure_options(command: F) -> F:
             "--azure",
             type=_ResourceId(),
             metavar="RESOURCE_ID",
-            help="A fleet, instead of --hub: its hub, and besides, into observed/azure.yaml, its members and "
-            "update runs of the resource API.",
+            help=(
+                "A fleet, instead of --hub: its hub, and besides, into observed/azure.yaml, its"
+                " members and update runs of the resource API."
+            ),
         ),
         _azure(
             "--azure-login",
             type=click.Choice(MODES),
-            help="How to log in to Azure, and to the hub by kubelogin.  [default: as AZURE_CLIENT_ID and the other "
-            "variables of Azure's SDKs say; without them azurecli, the login of az]",
+            help=(
+                "How to log in to Azure, and to the hub by kubelogin.  [default: as AZURE_CLIENT_ID"
+                " and the other variables of Azure's SDKs say; without them azurecli, the login"
+                " of az]"
+            ),
         ),
     )
     for option in reversed(options):
@@ -71,7 +82,8 @@ def of_fleet(observation: Observation | None, azure: AzureHub | None) -> Observa
     """Return an observation with what Azure tells of the fleet.
 
     Args:
-        observation: that of the hub; None for a fleet without one, of which the members are observed.
+        observation: that of the hub; None for a fleet without one, of which the members are
+            observed.
         azure: the fleet; None for a hub that was given by a kubeconfig.
     """
     if azure is None:
@@ -79,5 +91,7 @@ def of_fleet(observation: Observation | None, azure: AzureHub | None) -> Observa
         return observation
     if observation is None:
         return members_only(azure.fleet, clock.now().replace(microsecond=0))
-    lines = hub_notes(azure.fleet, [str(member["metadata"]["name"]) for member in observation.members])
+    lines = hub_notes(
+        azure.fleet, [str(member["metadata"]["name"]) for member in observation.members]
+    )
     return attrs.evolve(observation, fleet=azure.fleet, notes=(*observation.notes, *lines))

@@ -42,8 +42,9 @@ GROUPS = {
         "completion": "Print the script that completes fleet in a shell",
     },
 }
-"""The commands with a line each, in the order of their use; each is the function of its name in the module of its
-name."""
+"""The commands with a line each, in the order of their use; each is the function of its name in the
+module of its name.
+"""
 COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 MOST_SHOWN = 50
 """Largest number of problems that are shown."""
@@ -51,9 +52,11 @@ _ALIKE = 0.6
 
 
 class _Commands(click.Group):
-    """A command group that prints problems of the input, one a line with its hint below, and exits with status 1.
+    """A command group that prints problems of the input, one a line with its hint below, and exits
+    with status 1.
 
-    Wrong usage exits with 1 as well, not with click's own 2. Only the command that is run is loaded.
+    Wrong usage exits with 1 as well, not with click's own 2. Only the command that is run is
+    loaded.
     """
 
     context_class = Context
@@ -66,13 +69,17 @@ class _Commands(click.Group):
         """Load a command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"fleet_components.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"fleet_components.cli.{cmd_name}"), cmd_name
+        )
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the first argument, and say which one was probably meant if there is none."""
+        """Find the command of the first argument, and say which one was probably meant if there is
+        none.
+        """
         name = args[0]
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
@@ -85,7 +92,11 @@ class _Commands(click.Group):
         if ctx.args or getattr(ctx, "_protected_args", []):
             return []  # behind a command that there is not
         lines = {name: line for group in GROUPS.values() for name, line in group.items()}
-        found = [CompletionItem(name, help=line) for name, line in lines.items() if name.startswith(incomplete)]
+        found = [
+            CompletionItem(name, help=line)
+            for name, line in lines.items()
+            if name.startswith(incomplete)
+        ]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -98,7 +109,9 @@ class _Commands(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the exit statuses of all commands."""
         with formatter.section("Exit status"):
-            formatter.write_dl([(str(int(status)), meaning) for status, meaning in MEANINGS.items()])
+            formatter.write_dl(
+                [(str(int(status)), meaning) for status, meaning in MEANINGS.items()]
+            )
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options of the group itself."""
@@ -121,7 +134,11 @@ class _Commands(click.Group):
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)
         except MemoryError:
-            click.echo("error: there is not enough memory\n  hint: give less at once, or a machine with more", err=True)
+            click.echo(
+                "error: there is not enough memory\n  hint: give less at once, or a machine with"
+                " more",
+                err=True,
+            )
             ctx.exit(ExitStatus.ERROR)
         except KeyboardInterrupt:
             click.echo("error: interrupted", err=True)

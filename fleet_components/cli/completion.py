@@ -8,7 +8,9 @@ from click.shell_completion import get_completion_class
 from fleet_components.cli.help import Command
 
 VARIABLE = "_FLEET_COMPLETE"
-"""Environment variable by which the script asks for what completes a line; click derives it from the command's name."""
+"""Environment variable by which the script asks for what completes a line; click derives it from
+the command's name.
+"""
 
 
 @click.command(
@@ -23,8 +25,9 @@ VARIABLE = "_FLEET_COMPLETE"
 def completion(shell: str) -> None:
     """Print the script that completes fleet in a shell.
 
-    Completed are commands, options, choices and paths, and the names of placements and members, which are read from
-    the files in the DIR of the line. Nothing is run for that, neither a program nor helm or kustomize.
+    Completed are commands, options, choices and paths, and the names of placements and members,
+    which are read from the files in the DIR of the line. Nothing is run for that, neither a program
+    nor helm or kustomize.
     """
     found = get_completion_class(shell)
     assert found is not None

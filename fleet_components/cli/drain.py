@@ -1,4 +1,6 @@
-"""The command ``fleet drain``: writes what moves the work off a member, and shows what would move."""
+"""The command ``fleet drain``: writes what moves the work off a member, and shows what would
+move.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,18 @@ from fleet_components.review.showing.edits import print_drain
 @options.endings(detailed=False)
 @edits.WRITE
 def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **where: Any) -> None:
-    """Move the work off MEMBER by a pull request: a taint on it, and an eviction for each placement there.
+    """Move the work off MEMBER by a pull request: a taint on it, and an eviction for each placement
+    there.
 
-    Shows how the files change, then what comes of each placement, and the plan of the changed fleet. Give the --state,
-    so that what really stands is looked at; without one, what is planned now counts as delivered. DIR may be a Pulumi
-    project whose fleet:source names a directory.
+    Shows how the files change, then what comes of each placement, and the plan of the changed
+    fleet. Give the --state, so that what really stands is looked at; without one, what is planned
+    now counts as delivered. DIR may be a Pulumi project whose fleet:source names a directory.
     """
     found = planning.drain(member, paths, options.command_line(**where))
-    edits.end(found.edits, found.survey, lambda console: print_drain(console, found), write=write, strict=strict)
+    edits.end(
+        found.edits,
+        found.survey,
+        lambda console: print_drain(console, found),
+        write=write,
+        strict=strict,
+    )

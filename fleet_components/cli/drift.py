@@ -31,12 +31,16 @@ from fleet_components.review.showing.drift import drift_markdown, print_adoption
 @click.command(
     cls=Command,
     examples={
-        "a Pulumi project: the Pulumi CLI gives its state and the kubeconfigs": "fleet drift . --stack prod",
+        "a Pulumi project: the Pulumi CLI gives its state and the kubeconfigs": (
+            "fleet drift . --stack prod"
+        ),
         "one placement on one member": "fleet drift . --stack prod --only shop --member east",
         "a directory, with an exported state": (
             "pulumi stack export --stack prod --show-secrets | fleet drift fleet/ --state -"
         ),
-        "what somebody has changed by hand becomes source": "fleet drift . --stack prod --adopt --write",
+        "what somebody has changed by hand becomes source": (
+            "fleet drift . --stack prod --adopt --write"
+        ),
     },
 )
 @options.PATHS
@@ -57,9 +61,15 @@ from fleet_components.review.showing.drift import drift_markdown, print_adoption
     help="Look at this placement or template; repeatable.",
 )
 @options.reaching
-@click.option("--adopt", is_flag=True, help="Put what members have into the source, as far as files can say it.")
+@click.option(
+    "--adopt",
+    is_flag=True,
+    help="Put what members have into the source, as far as files can say it.",
+)
 @options.output("text", "json", "yaml", "markdown")
-@options.endings(changes="something has drifted", strict="Refuse drift, and with --adopt what fleet plan refuses")
+@options.endings(
+    changes="something has drifted", strict="Refuse drift, and with --adopt what fleet plan refuses"
+)
 @edits.WRITE
 def drift(
     paths: tuple[Path, ...],
@@ -76,13 +86,15 @@ def drift(
 ) -> None:
     """Hold what was delivered against what the members have now.
 
-    What was delivered is read from the state; the source of today does not count. Every member is asked at once, and
-    nothing is written there: the API servers try out what was delivered, so that their defaults are no drift. Of a
-    Pulumi project the state is asked of the Pulumi CLI unless --state gives it. A member that does not answer is an
-    error.
+    What was delivered is read from the state; the source of today does not count. Every member is
+    asked at once, and
+    nothing is written there: the API servers try out what was delivered, so that their defaults are
+    no drift. Of a Pulumi project the state is asked of the Pulumi CLI unless --state gives it. A
+    member that does not answer is an error.
 
-    With --adopt, a change that all members have goes into the object's file, and one that single members have into an
-    override of theirs; shows how the files change, and the plan of the changed fleet.
+    With --adopt, a change that all members have goes into the object's file, and one that single
+    members have into an override of theirs; shows how the files change, and the plan of the changed
+    fleet.
     """
     if write and not adopt:
         raise click.UsageError("--write is for --adopt")
@@ -93,11 +105,18 @@ def drift(
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
     command = of_its_stack(paths, command)
-    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout, watch=watch)
+    found = compared(
+        command.state, kubeconfigs, members=members, only=only, timeout=timeout, watch=watch
+    )
     document = drift_document(found)
     if adopt:
         sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")
-        _adopt(adoption(found, paths, command), write=write, strict=strict, uncompared=_say_uncompared(document))
+        _adopt(
+            adoption(found, paths, command),
+            write=write,
+            strict=strict,
+            uncompared=_say_uncompared(document),
+        )
     match output:
         case "json":
             text = to_json(document)
@@ -109,7 +128,10 @@ def drift(
             text = shown(lambda console: print_drift(console, document))
     sys.stdout.write(text)
     if found.by_hub:
-        click.echo(f"not asked for: {few(found.by_hub)}, which a hub looks after: fleet status --hub", err=True)
+        click.echo(
+            f"not asked for: {few(found.by_hub)}, which a hub looks after: fleet status --hub",
+            err=True,
+        )
     if _say_uncompared(document):
         sys.exit(ExitStatus.ERROR)
     if strict and document["drifted"]:
@@ -147,10 +169,16 @@ def _check_there(paths: Iterable[Path]) -> None:
 
 
 def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) -> None:
-    """Show and write the files, and exit with the status of the plan, or as an error if something is not known."""
+    """Show and write the files, and exit with the status of the plan, or as an error if something
+    is not known.
+    """
     try:
         edits.end(
-            adopted.edits, adopted.survey, lambda console: print_adoption(console, adopted), write=write, strict=strict
+            adopted.edits,
+            adopted.survey,
+            lambda console: print_adoption(console, adopted),
+            write=write,
+            strict=strict,
         )
     except SystemExit:
         if uncompared:
@@ -163,5 +191,7 @@ def _say_uncompared(document: Document) -> bool:
     totals = document["totals"]
     uncompared = totals["objects"] - totals["compared"]
     if uncompared:
-        click.echo(f"error: {uncompared} of {totals['objects']} objects could not be compared", err=True)
+        click.echo(
+            f"error: {uncompared} of {totals['objects']} objects could not be compared", err=True
+        )
     return bool(uncompared)

@@ -1,4 +1,6 @@
-"""The end of a command that changes the source for a pull request: the plan of it, and the files."""
+"""The end of a command that changes the source for a pull request: the plan of it, and the
+files.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,21 @@ from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.edits import print_edits
 from fleet_components.review.showing.table import plan_table
 
-WRITE = click.option("--write", is_flag=True, help="Write the files; otherwise they are only shown.")
+WRITE = click.option(
+    "--write", is_flag=True, help="Write the files; otherwise they are only shown."
+)
 
 
-def end(edits: Sequence[Edit], surveyed: Survey, show: Callable[[Console], None], *, write: bool, strict: bool) -> None:
-    """Show how files change and the plan with them, write them if asked, and exit with the status of the plan.
+def end(
+    edits: Sequence[Edit],
+    surveyed: Survey,
+    show: Callable[[Console], None],
+    *,
+    write: bool,
+    strict: bool,
+) -> None:
+    """Show how files change and the plan with them, write them if asked, and exit with the status
+    of the plan.
 
     Args:
         edits: the files.

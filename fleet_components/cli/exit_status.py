@@ -1,4 +1,6 @@
-"""Exit status of all commands: one table for the help, for the documentation, and for the commands themselves."""
+"""Exit status of all commands: one table for the help, for the documentation, and for the commands
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from fleet_components.review.showing.words import warned
 
 
 class ExitStatus(IntEnum):
-    """Exit status of a command. Errors take precedence over everything else, and refusals over changes."""
+    """Exit status of a command. Errors take precedence over everything else, and refusals over
+    changes.
+    """
 
     FINE = 0
     ERROR = 1
@@ -47,4 +51,8 @@ def strictly(document: Document) -> str:
 
 def meanings(options: Collection[str]) -> Mapping[ExitStatus, str]:
     """Return what the exit statuses of a command mean that has these options."""
-    return {status: meaning for status, meaning in MEANINGS.items() if _ONLY_WITH.get(status) in (None, *options)}
+    return {
+        status: meaning
+        for status, meaning in MEANINGS.items()
+        if _ONLY_WITH.get(status) in (None, *options)
+    }

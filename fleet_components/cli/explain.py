@@ -26,7 +26,9 @@ from fleet_components.review.showing.words import is_about
     examples={
         "a line for each member and placement": "fleet explain fleet/",
         "every plug-in's verdict on every member for one placement": "fleet explain fleet/ shop",
-        "one member, with what is decided already": "fleet explain fleet/ shop east --state state.json",
+        "one member, with what is decided already": (
+            "fleet explain fleet/ shop east --state state.json"
+        ),
     },
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
@@ -48,9 +50,9 @@ def explain(
 ) -> None:
     """Show why each member of a fleet is in a placement, or is not.
 
-    Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
-    would change the outcome, each of it tried by deciding again. What Karmada's policies place is named
-    NAMESPACE/KIND/NAME. MEMBER shows that one alone.
+    Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and
+    score, and what would change the outcome, each of it tried by deciding again. What Karmada's
+    policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
     surveyed = survey([path, *others], options.command_line(**where))
     planned = plan_document(surveyed)
@@ -62,7 +64,9 @@ def explain(
         case "yaml":
             text = to_yaml(document)
         case _:
-            text = shown(lambda console: print_explanation(console, document, short=placement is None))
+            text = shown(
+                lambda console: print_explanation(console, document, short=placement is None)
+            )
     sys.stdout.write(text)
     if placement:
         _say_warnings_of(plan_document(surveyed, View(only=(placement,))))
@@ -73,17 +77,22 @@ def explain(
 
 
 def _say_warnings_of(document: Document) -> None:
-    """Print on standard error what is warned of about the subject that a document shows, and count the rest.
+    """Print on standard error what is warned of about the subject that a document shows, and count
+    the rest.
 
     The explanation says itself what is not fulfilled.
     """
     found = [
         (title_of(item), text)
         for item in document["subjects"]
-        for text in dict.fromkeys([*item["warnings"], *(text for text in document["warnings"] if is_about(item, text))])
+        for text in dict.fromkeys(
+            [*item["warnings"], *(text for text in document["warnings"] if is_about(item, text))]
+        )
     ]
     for name, text in found:
         options.say_warning(name, text)
     more = document["warned"] - len(found)
     if more:
-        click.echo(f"{count(more, 'warning')} about the rest of the fleet: fleet plan shows them", err=True)
+        click.echo(
+            f"{count(more, 'warning')} about the rest of the fleet: fleet plan shows them", err=True
+        )

@@ -12,7 +12,12 @@ from fleet_components.content.wire import to_json
 from fleet_components.review.documents.deliveries import deliveries_document
 from fleet_components.review.documents.fields import fields_document
 from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.fields import deliveries_markdown, fields_markdown, print_deliveries, print_fields
+from fleet_components.review.showing.fields import (
+    deliveries_markdown,
+    fields_markdown,
+    print_deliveries,
+    print_fields,
+)
 
 
 @click.command(
@@ -28,21 +33,33 @@ from fleet_components.review.showing.fields import deliveries_markdown, fields_m
 @click.option(
     "--deliveries",
     is_flag=True,
-    help="Show what each delivery does with the fields of policies: direct, through a hub, and by Argo CD and Flux.",
+    help=(
+        "Show what each delivery does with the fields of policies: direct, through a hub, and by"
+        " Argo CD and Flux."
+    ),
 )
 @options.output("table", "markdown", "json")
 def fields(kind: str | None, deliveries: bool, output: str) -> None:
-    """Show which fields of policies and members are not carried out, and why; of KIND alone where one is given.
+    """Show which fields of policies and members are not carried out, and why; of KIND alone where
+    one is given.
 
-    What is refused stops a plan, with file and line; what has no effect is a warning; what is not needed passes in
-    silence. All other fields are carried out.
+    What is refused stops a plan, with file and line; what has no effect is a warning; what is not
+    needed passes in silence. All other fields are carried out.
     """
     document = deliveries_document(kind) if deliveries else fields_document(kind)
     match output:
         case "json":
             text = to_json(document)
         case "markdown":
-            text = deliveries_markdown(document, whole=kind is None) if deliveries else fields_markdown(document)
+            text = (
+                deliveries_markdown(document, whole=kind is None)
+                if deliveries
+                else fields_markdown(document)
+            )
         case _:
-            text = shown(lambda console: (print_deliveries if deliveries else print_fields)(console, document))
+            text = shown(
+                lambda console: (print_deliveries if deliveries else print_fields)(
+                    console, document
+                )
+            )
     sys.stdout.write(text)

@@ -35,14 +35,16 @@ class GivenMember:
 def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...]:
     """Return the clusters that are named.
 
-    A context that a member may not be called, as ``arn:aws:eks:...:cluster/shop``, gets the nearest name that it may.
+    A context that a member may not be called, as ``arn:aws:eks:...:cluster/shop``, gets the nearest
+    name that it may.
 
     Args:
         members: what was given, each ``[NAME=]KUBECONFIG[:CONTEXT]``.
         system: the system whose members they are, which limits the length of a name.
 
     Raises:
-        FleetError: a kubeconfig cannot be read, a name is none for a member, or two members have one name.
+        FleetError: a kubeconfig cannot be read, a name is none for a member, or two members have
+            one name.
     """
     found: dict[str, GivenMember] = {}
     problems: list[Problem] = []
@@ -55,7 +57,8 @@ def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...
             problems += error.problems
             continue
         problems += [
-            Problem(f'two clusters are the member "{given.name}"', hint=_FORM) for given in _double(more, found)
+            Problem(f'two clusters are the member "{given.name}"', hint=_FORM)
+            for given in _double(more, found)
         ]
         found |= {given.name: given for given in more}
     if problems:
@@ -64,8 +67,12 @@ def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...
 
 
 def renamed(members: Iterable[GivenMember]) -> Mapping[str, str]:
-    """Return the context by name of the member, of those that could not be called as their context is."""
-    return {member.name: member.context for member in members if member.context not in ("", member.name)}
+    """Return the context by name of the member, of those that could not be called as their context
+    is.
+    """
+    return {
+        member.name: member.context for member in members if member.context not in ("", member.name)
+    }
 
 
 def _name_and_rest(text: str) -> tuple[str, str]:
@@ -79,11 +86,16 @@ def _name_and_rest(text: str) -> tuple[str, str]:
 def _wrong_name(name: str, system: str) -> Iterator[Problem]:
     longest = LONGEST[system]
     if name and (label_errors(name) or len(name) > longest):
-        what = f'"{name}" cannot be the name of a member: lower case letters, digits and -, at most {longest} of them'
+        what = (
+            f'"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
+            f" {longest} of them"
+        )
         yield Problem(what, hint=f"write {usable_name(name, longest)}=")
 
 
-def _double(members: Iterable[GivenMember], found: Mapping[str, GivenMember]) -> Iterator[GivenMember]:
+def _double(
+    members: Iterable[GivenMember], found: Mapping[str, GivenMember]
+) -> Iterator[GivenMember]:
     return (member for member in members if member.name in found)
 
 

@@ -1,4 +1,6 @@
-"""The help of a command: what it does, examples that work, its options by what they are about, how it ends."""
+"""The help of a command: what it does, examples that work, its options by what they are about, how
+it ends.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,13 @@ WIDEST, NARROWEST = 100, 30
 
 
 class _Formatter(click.HelpFormatter):
-    """Formatter for narrow terminals too, that breaks no line within an option or a name, as click does at hyphens."""
+    """Formatter for narrow terminals too, that breaks no line within an option or a name, as click
+    does at hyphens.
+    """
 
-    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
+    def __init__(
+        self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None
+    ) -> None:
         columns = min(shutil.get_terminal_size().columns, max_width or WIDEST)
         super().__init__(indent_increment, width or max(columns - 2, NARROWEST), max_width)
 
@@ -47,7 +53,9 @@ class _Formatter(click.HelpFormatter):
         """Write a text, folded."""
         super().write_text(text.replace("-", _UNBROKEN))
 
-    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
         """Write a list of two columns."""
         texts = [(term, text.replace("-", _UNBROKEN)) for term, text in rows]
         super().write_dl(texts, min(col_max, self.width * 3 // 8), col_spacing)
@@ -86,7 +94,9 @@ class Command(click.Command):
         self.examples = examples
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples and the sections of options; the own options of the command come first."""
+        """Write the examples and the sections of options; the own options of the command come
+        first.
+        """
         with formatter.section("Examples"):
             formatter.write("\n".join(self._examples(formatter)))
         sections: dict[str, list[tuple[str, str]]] = {OWN: []}
@@ -107,11 +117,15 @@ class Command(click.Command):
         """Yield the examples; command lines are to be copied, and not folded."""
         indent = " " * formatter.current_indent
         for why, line in self.examples.items():
-            shown = textwrap.fill(why, formatter.width, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+            shown = textwrap.fill(
+                why, formatter.width, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
+            )
             yield f"{shown}\n{indent}{line}\n"
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the exit statuses that the command has."""
         options = {option for param in self.params for option in param.opts}
         with formatter.section("Exit status"):
-            formatter.write_dl([(str(int(status)), meaning) for status, meaning in meanings(options).items()])
+            formatter.write_dl(
+                [(str(int(status)), meaning) for status, meaning in meanings(options).items()]
+            )

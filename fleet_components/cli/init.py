@@ -1,4 +1,6 @@
-"""The command ``fleet init``: writes a fleet of one's own, and the workflow that reviews its pull requests."""
+"""The command ``fleet init``: writes a fleet of one's own, and the workflow that reviews its pull
+requests.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from fleet_components.content.observed import is_observed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
-from fleet_components.starting.install import DEFAULT, EXAMPLE, from_requirements, given, pinned, write
+from fleet_components.starting.install import (
+    DEFAULT,
+    EXAMPLE,
+    from_requirements,
+    given,
+    pinned,
+    write,
+)
 from fleet_components.starting.member import LONGEST, Found, NewMember, by_hand, members_of, twice
 from fleet_components.starting.workflow import (
     GITLAB,
@@ -43,8 +52,12 @@ _OBSERVING = {
     cls=Command,
     examples={
         "members that you have": "fleet init --kubeconfig ~/.kube/config",
-        "by hand, for Karmada": "fleet init --member east:region=eu --member west:region=us --system karmada",
-        "the workflow that reviews pull requests": "fleet init --ci github --requirements ci-requirements.txt",
+        "by hand, for Karmada": (
+            "fleet init --member east:region=eu --member west:region=us --system karmada"
+        ),
+        "the workflow that reviews pull requests": (
+            "fleet init --ci github --requirements ci-requirements.txt"
+        ),
     },
 )
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("fleet"), metavar="[DIR]")
@@ -54,8 +67,10 @@ _OBSERVING = {
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A kubeconfig whose clusters are the members. It is only read: nothing of its credentials is written, no "
-    "plug-in is run, no cluster is asked. Repeatable.",
+    help=(
+        "A kubeconfig whose clusters are the members. It is only read: nothing of its credentials"
+        " is written, no plug-in is run, no cluster is asked. Repeatable."
+    ),
 )
 @click.option(
     "--context",
@@ -74,32 +89,50 @@ _OBSERVING = {
 @click.option(
     "--system",
     type=click.Choice(list(LONGEST)),
-    help="Whose policies decide: of KubeFleet and Azure Kubernetes Fleet Manager, or of Karmada.  [default: kubefleet]",
+    help=(
+        "Whose policies decide: of KubeFleet and Azure Kubernetes Fleet Manager, or of Karmada. "
+        " [default: kubefleet]"
+    ),
 )
-@click.option("--project", is_flag=True, help="Write a Pulumi project with a stack besides, in the folder above DIR.")
+@click.option(
+    "--project",
+    is_flag=True,
+    help="Write a Pulumi project with a stack besides, in the folder above DIR.",
+)
 @click.option(
     "--ci",
     type=click.Choice(list(WORKFLOWS)),
-    help="Write the workflow that reviews pull requests and comments on them; for a DIR of fleet observe also the job "
-    "that observes again. For a DIR that holds files already, nothing else is written.",
+    help=(
+        "Write the workflow that reviews pull requests and comments on them; for a DIR of fleet"
+        " observe also the job that observes again. For a DIR that holds files already, nothing"
+        " else is written."
+    ),
 )
 @click.option(
     "--install",
     metavar="COMMAND",
-    help="What the workflow of --ci installs this package with, from a place that it names: the package is not "
-    "published yet.",
+    help=(
+        "What the workflow of --ci installs this package with, from a place that it names: the"
+        " package is not published yet."
+    ),
 )
 @click.option(
     "--requirements",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Instead of --install: requirements with a hash each, this package among them, as pip-compile "
-    "--generate-hashes writes them. The workflow of --ci holds them, and installs nothing else.",
+    help=(
+        "Instead of --install: requirements with a hash each, this package among them, as"
+        " pip-compile --generate-hashes writes them. The workflow of --ci holds them, and installs"
+        " nothing else."
+    ),
 )
 @click.option(
     "--image",
     metavar="NAME@sha256:DIGEST",
-    help=f"The image of the jobs of --ci gitlab, by its digest.  [default: {DEFAULT}, a tag, which can move]",
+    help=(
+        f"The image of the jobs of --ci gitlab, by its digest.  [default: {DEFAULT}, a tag, which"
+        " can move]"
+    ),
 )
 def init(
     folder: Path,
@@ -115,8 +148,9 @@ def init(
 ) -> None:
     """Write a first fleet into DIR: its members, one policy, and a sample application.
 
-    Members come from kubeconfigs or by hand; without either there are two examples, east and west. DIR is fleet unless
-    you name it. No file is ever overwritten: if one is there, nothing is written.
+    Members come from kubeconfigs or by hand; without either there are two examples, east and west.
+    DIR is fleet unless you name it. No file is ever overwritten: if one is there, nothing is
+    written.
     """
     if contexts and not kubeconfigs:
         raise click.UsageError("--context is a part of a --kubeconfig: give that too")
@@ -124,10 +158,13 @@ def init(
         option = "--requirements" if requirements else "--install"
         raise click.UsageError(f"{option} is a part of the workflow: give --ci too")
     if image is not None and ci != "gitlab":
-        raise click.UsageError("--image is that of the jobs of --ci gitlab: the other systems give theirs")
+        raise click.UsageError(
+            "--image is that of the jobs of --ci gitlab: the other systems give theirs"
+        )
     if ci and (install is None) == (requirements is None):
         raise click.UsageError(
-            "--ci takes --requirements FILE, or --install COMMAND: the package is not published yet, so say where a "
+            "--ci takes --requirements FILE, or --install COMMAND: the package is not published"
+            " yet, so say where a "
             f'job gets it, for example --install "{EXAMPLE}"'
         )
     asked = bool(kubeconfigs or by_name or system or project)
@@ -149,7 +186,9 @@ def init(
             files |= project_files(_above(folder), folder, members)
     if ci:
         command = from_requirements(requirements) if requirements else given(install or "")
-        files |= workflow_files(ci, top, folder, command, DEFAULT if image is None else pinned(image))
+        files |= workflow_files(
+            ci, top, folder, command, DEFAULT if image is None else pinned(image)
+        )
     write(files)
     _report(files, found, examples=new and not members)
     _say_next(folder if new else None, folder.parent if project else None)
@@ -158,7 +197,9 @@ def init(
             ci,
             observed=is_observed(folder),
             tagged=ci == "gitlab" and image is None,
-            written={path.relative_to(top).as_posix() for path in files if path.is_relative_to(top)},
+            written={
+                path.relative_to(top).as_posix() for path in files if path.is_relative_to(top)
+            },
         )
 
 
@@ -190,7 +231,11 @@ def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
     for item in found.members:
         click.echo(visible(f"member {item.name}: context {item.context} of {item.kubeconfig}"))
     for context, member in found.doubles:
-        click.echo(visible(f"left out: context {context.name} of {context.file}, which leads to {member} too"))
+        click.echo(
+            visible(
+                f"left out: context {context.name} of {context.file}, which leads to {member} too"
+            )
+        )
     if examples:
         names = " and ".join(item.name for item in SAMPLE_MEMBERS)
         click.echo(f"{names} are examples: put your own members in their place")
@@ -212,9 +257,13 @@ def _say_of_workflow(ci: str, *, observed: bool, tagged: bool, written: Collecti
         click.echo(f"  {_OBSERVING[ci]}")
     if tagged:
         click.echo(
-            f"  {DEFAULT}, the image of its jobs, is a tag, which can move: --image, or the file, gives it a digest"
+            f"  {DEFAULT}, the image of its jobs, is a tag, which can move: --image, or the file,"
+            " gives it a digest"
         )
     if ci == "gitlab" and GITLAB not in written:
         click.echo(f"  add to {GITLAB}:\n\n{gitlab_include(observed=observed)}", nl=False)
     if ci == "github" and UPDATER not in written:
-        click.echo(f"  let {UPDATER} have package-ecosystem: github-actions, so that its actions are kept up to date")
+        click.echo(
+            f"  let {UPDATER} have package-ecosystem: github-actions, so that its actions are kept"
+            " up to date"
+        )

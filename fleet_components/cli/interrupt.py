@@ -1,4 +1,6 @@
-"""Signals that end a command: all of them as Ctrl-C does, and none in the middle of files that are written."""
+"""Signals that end a command: all of them as Ctrl-C does, and none in the middle of files that are
+written.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def _heeded() -> list[signal.Signals]:
 
 @contextmanager
 def finished_first() -> Iterator[None]:
-    """Hold the signals back until the body is done, which is then interrupted nowhere in the middle.
+    """Hold the signals back until the body is done, which is then interrupted nowhere in the
+    middle.
 
     Raises:
         KeyboardInterrupt: one came meanwhile.
@@ -36,7 +39,9 @@ def finished_first() -> Iterator[None]:
         yield  # signals are for the main thread
         return
     pressed: list[int] = []
-    before = {sign: signal.signal(sign, lambda number, _: pressed.append(number)) for sign in _heeded()}
+    before = {
+        sign: signal.signal(sign, lambda number, _: pressed.append(number)) for sign in _heeded()
+    }
     try:
         yield
     finally:

@@ -1,4 +1,6 @@
-"""The command ``fleet move``: moves what stands to another way of delivery, step by step, and deletes none of it."""
+"""The command ``fleet move``: moves what stands to another way of delivery, step by step, and
+deletes none of it.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,18 @@ _INSTEAD = "a stack moves: give the directory of its project"
     examples={
         "say all steps, and which are done": "fleet move . --stack prod --to kubefleet",
         "do them one after the other": "fleet move . --stack prod --to kubefleet --yes",
-        "one placement, whose annotation asks for it": "fleet move . --stack prod --to direct --placement shop --yes",
+        "one placement, whose annotation asks for it": (
+            "fleet move . --stack prod --to direct --placement shop --yes"
+        ),
     },
 )
 @click.argument("project", type=click.Path(path_type=Path), default=".", metavar="[PROJECT]")
 @click.option("--stack", metavar="NAME", help="The stack, needed when there are several.")
 @click.option(
-    "--to", required=True, type=click.Choice([str(way) for way in Way]), help="The way that the objects are to go."
+    "--to",
+    required=True,
+    type=click.Choice([str(way) for way in Way]),
+    help="The way that the objects are to go.",
 )
 @click.option(
     "--placement",
@@ -46,8 +53,11 @@ _INSTEAD = "a stack moves: give the directory of its project"
     multiple=True,
     metavar="NAME",
     shell_complete=completed,
-    help="Move this placement or template alone, whose annotation fleet-components/delivery asks for it; repeatable. "
-    "Without it the configuration of the stack is set, and all that it decides about moves.",
+    help=(
+        "Move this placement or template alone, whose annotation fleet-components/delivery asks for"
+        " it; repeatable. Without it the configuration of the stack is set, and all that it decides"
+        " about moves."
+    ),
 )
 @click.option(
     "--hub",
@@ -70,9 +80,10 @@ def move(
 ) -> None:
     """Move what stands to another way of delivery, and delete none of it.
 
-    It says each step before it is done, checks after each that the objects on the members are the same, by their uids,
-    and stops where something would be deleted. What is done already is read from the state, the hub and the members, so
-    that the same command goes on wherever it has stopped. Without --yes it says the steps and asks.
+    It says each step before it is done, checks after each that the objects on the members are the
+    same, by their uids, and stops where something would be deleted. What is done already is read
+    from the state, the hub and the members, so that the same command goes on wherever it has
+    stopped. Without --yes it says the steps and asks.
     """
     command = CommandLine(stack=stack, project=True, watch=watch)
     if is_observed(project):
@@ -108,7 +119,9 @@ def move(
     if not (yes or click.confirm("Begin?")):
         sys.exit(ExitStatus.ERROR)
     done = carry_out(mover, _say)
-    click.echo(f"moved: {count(len(done.objects), 'object')} on members, each with the uid that it had")
+    click.echo(
+        f"moved: {count(len(done.objects), 'object')} on members, each with the uid that it had"
+    )
 
 
 def _show(now: Standpoint, moving: Iterable[str]) -> None:

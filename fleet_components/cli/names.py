@@ -1,4 +1,6 @@
-"""Names of members and placements for the completion of a shell, read from the files of the line as far as possible."""
+"""Names of members and placements for the completion of a shell, read from the files of the line as
+far as possible.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,25 @@ def _names(found: Callable[[Sequence[Manifest]], Iterable[str]]) -> Complete:
         names = set[str]()
         with suppress(Exception):  # in the middle of a line there is nobody to tell
             names.update(found(_manifests(ctx)))
-        return [CompletionItem(name) for name in sorted(names) if name.startswith(begun) and _PLAIN.fullmatch(name)]
+        return [
+            CompletionItem(name)
+            for name in sorted(names)
+            if name.startswith(begun) and _PLAIN.fullmatch(name)
+        ]
 
     return complete
 
 
 def _manifests(ctx: click.Context) -> Sequence[Manifest]:
-    """Return the objects in the directories of the line; those of charts and kustomizations are not known."""
+    """Return the objects in the directories of the line; those of charts and kustomizations are not
+    known.
+    """
     given = ctx.params
-    named = [*(given.get("paths") or ()), *filter(None, [given.get("path")]), *(given.get("others") or ())]
+    named = [
+        *(given.get("paths") or ()),
+        *filter(None, [given.get("path")]),
+        *(given.get("others") or ()),
+    ]
     # Behind an option whose value is asked for click does not tell which argument is which.
     named = named or [Path(argument) for argument in ctx.args if os.path.exists(argument)]
     paths = [path for path in named if path != PIPED] or _here()
@@ -49,7 +61,9 @@ def _manifests(ctx: click.Context) -> Sequence[Manifest]:
 
 
 def _here() -> list[Path]:
-    """Return the working directory if it looks like a fleet: a line may name a member before its DIR."""
+    """Return the working directory if it looks like a fleet: a line may name a member before its
+    DIR.
+    """
     here = Path()
     return [here] if next(here.glob("*.yaml"), None) else []
 
@@ -59,7 +73,9 @@ def _members(manifests: Sequence[Manifest]) -> Iterator[str]:
 
 
 def _placements(manifests: Sequence[Manifest]) -> Iterator[str]:
-    """Yield the names of KubeFleet's placements, and of the objects of the kinds that Karmada's policies select."""
+    """Yield the names of KubeFleet's placements, and of the objects of the kinds that Karmada's
+    policies select.
+    """
     selected = set()
     for manifest in manifests:
         if manifest.kind in _PLACEMENTS:

@@ -1,4 +1,6 @@
-"""The command ``fleet observe``: reads a hub, or plain clusters, into a directory that ``fleet plan`` takes."""
+"""The command ``fleet observe``: reads a hub, or plain clusters, into a directory that ``fleet
+plan`` takes.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,12 @@ _plain = under("Members that are asked")
 @click.command(
     cls=Command,
     examples={
-        "a hub of KubeFleet, Azure Fleet Manager or Karmada": "fleet observe --hub ~/.kube/config --out observed",
-        "once more, or in a job that cannot know": "fleet observe --hub ~/.kube/config --out observed --update",
+        "a hub of KubeFleet, Azure Fleet Manager or Karmada": (
+            "fleet observe --hub ~/.kube/config --out observed"
+        ),
+        "once more, or in a job that cannot know": (
+            "fleet observe --hub ~/.kube/config --out observed --update"
+        ),
         "the role that may do so": "fleet observe --rbac --hub ~/.kube/config",
         "plain clusters, without a hub": "fleet observe --members ~/.kube/config --out members",
     },
@@ -57,30 +63,52 @@ _plain = under("Members that are asked")
     metavar="KUBECONFIG",
     help="A kubeconfig of the hub. It is only asked: nothing is written there.",
 )
-@click.option("--context", default="", metavar="NAME", help="The context of --hub, instead of its current one.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; made to be committed.")
+@click.option(
+    "--context",
+    default="",
+    metavar="NAME",
+    help="The context of --hub, instead of its current one.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to write; made to be committed.",
+)
 @click.option(
     "--update",
     is_flag=True,
-    help="Bring DIR up to date, writing only what has changed; one that is missing or empty is made.",
+    help=(
+        "Bring DIR up to date, writing only what has changed; one that is missing or empty is made."
+    ),
 )
 @click.option(
     "--secrets/--no-secrets",
     default=None,
-    help="Ask for the data of Secrets, too, and write them as they are; or not even for their names. "
-    "[default: their metadata]",
+    help=(
+        "Ask for the data of Secrets, too, and write them as they are; or not even for their names."
+        " [default: their metadata]"
+    ),
 )
 @click.option(
     "--rbac",
     is_flag=True,
-    help="Print the role with the least rights for that, instead: with --hub or --azure, and the same --no-secrets, "
-    "that for this hub.",
+    help=(
+        "Print the role with the least rights for that, instead: with --hub or --azure, and the"
+        " same --no-secrets, that for this hub."
+    ),
 )
-@click.option("--system", type=click.Choice(SYSTEMS), help="Whose role --rbac prints without --hub, instead of both.")
+@click.option(
+    "--system",
+    type=click.Choice(SYSTEMS),
+    help="Whose role --rbac prints without --hub, instead of both.",
+)
 @_plain(
     "--kubefleet",
     type=click.Choice(TABLES["kubefleet"].names),
-    help="The release of KubeFleet that the hub runs, instead of what the image of its agent shows.",
+    help=(
+        "The release of KubeFleet that the hub runs, instead of what the image of its agent shows."
+    ),
 )
 @_plain(
     "--karmada",
@@ -93,8 +121,11 @@ _plain = under("Members that are asked")
     "members",
     multiple=True,
     metavar="[NAME=]KUBECONFIG[:CONTEXT]",
-    help="A cluster whose nodes and pods are asked: without --hub a member, as is each context of KUBECONFIG; with it "
-    "the member of that NAME, and what it says counts more than what the hub has of it. Repeatable.",
+    help=(
+        "A cluster whose nodes and pods are asked: without --hub a member, as is each context of"
+        " KUBECONFIG; with it the member of that NAME, and what it says counts more than what the"
+        " hub has of it. Repeatable."
+    ),
 )
 @_plain(
     "--as",
@@ -111,7 +142,9 @@ _plain = under("Members that are asked")
     help="How long the hub has for all of its answers, and each member for its own.",
 )
 @options.output("text", "json")
-@options.endings(changes="a file has changed", strict="Refuse an incomplete observation, and write nothing")
+@options.endings(
+    changes="a file has changed", strict="Refuse an incomplete observation, and write nothing"
+)
 def observe(
     hub: Path | None,
     context: str,
@@ -131,11 +164,13 @@ def observe(
     strict: bool,
     detailed: bool,
 ) -> None:
-    """Read a hub into DIR: its members, what it is asked for, what it has decided, and what runs where.
+    """Read a hub into DIR: its members, what it is asked for, what it has decided, and what runs
+    where.
 
-    `fleet plan DIR` right after has nothing to do. Then edit DIR, and the plan says what the hub would do. The hub is
-    of KubeFleet, of Azure Fleet Manager or of Karmada, which it tells itself; it is asked for lists, and nothing is
-    written there. The first run makes DIR and each later one takes --update; a job that runs both takes it always.
+    `fleet plan DIR` right after has nothing to do. Then edit DIR, and the plan says what the hub
+    would do. The hub is of KubeFleet, of Azure Fleet Manager or of Karmada, which it tells itself;
+    it is asked for lists, and nothing is written there. The first run makes DIR and each later one
+    takes --update; a job that runs both takes it always.
     """
     _check_usage(hub, azure, azure_login, context, out, members, kind, system, rbac=rbac)
     named = options.named_releases(kubefleet=kubefleet, karmada=karmada)
@@ -144,7 +179,9 @@ def observe(
         raise click.UsageError(f"{what}: give --hub or --azure")
     asking = _Asking(hub, context, azure, azure_login, secrets, timeout, named)
     if rbac:
-        sys.stdout.write(_role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets))
+        sys.stdout.write(
+            _role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets)
+        )
         return
     assert out is not None
     previous = header_before(out, update=update)
@@ -158,15 +195,22 @@ def observe(
     changes = Changes()
     if not incomplete:
         with watch(f"writing {out}"), finished_first():
-            changes = write_observation(out, found.observation, update=update, secrets=bool(secrets))
+            changes = write_observation(
+                out, found.observation, update=update, secrets=bool(secrets)
+            )
     document = observed_document(
         found, changes, _silent(found, previous), out, time_text(previous.as_of) if previous else ""
     )
     sys.stdout.write(
-        to_json(document) if output == "json" else shown(lambda console: print_observed(console, document))
+        to_json(document)
+        if output == "json"
+        else shown(lambda console: print_observed(console, document))
     )
     if incomplete:
-        click.echo("refused by --strict: not all that was asked for was answered; nothing is written", err=True)
+        click.echo(
+            "refused by --strict: not all that was asked for was answered; nothing is written",
+            err=True,
+        )
         sys.exit(ExitStatus.REFUSED)
     if output == "text" and previous is None:
         click.echo("\n  ".join(["\nnext:", *_next(found, out)]))
@@ -200,7 +244,9 @@ class _Asking:
             "--azure": self.azure,
             "--azure-login": self.azure_login,
         }
-        given = [f"{option} {shlex.quote(str(value))}" for option, value in options.items() if value]
+        given = [
+            f"{option} {shlex.quote(str(value))}" for option, value in options.items() if value
+        ]
         given += ["--no-secrets"] if self.no_secrets else []
         return f"fleet observe --rbac {' '.join(given)} | kubectl apply -f -"
 
@@ -212,7 +258,12 @@ class _Asking:
         """Return what the hub of a kubeconfig answers."""
         secrets, no_secrets = bool(self.secrets), self.no_secrets
         listing = ask_hub(
-            kubeconfig, secrets=secrets, no_secrets=no_secrets, partly=partly, timeout=self.timeout, watch=watch
+            kubeconfig,
+            secrets=secrets,
+            no_secrets=no_secrets,
+            partly=partly,
+            timeout=self.timeout,
+            watch=watch,
         )
         return attrs.evolve(listing, release=self.releases.get(listing.system, ""))
 
@@ -255,7 +306,9 @@ def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: f
     given = given_members(members, system)
     texts = {item.name: item.kubeconfig for item in given}
     unasked = observed_members(out) - texts.keys()
-    observation = members_alone(system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch)
+    observation = members_alone(
+        system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch
+    )
     return Observed(observation, None, renamed(given))
 
 
@@ -264,7 +317,13 @@ def _next(found: Observed, out: Path) -> tuple[str, ...]:
     plan = f"fleet plan {shlex.quote(str(out))}"
     if found.has_hub:
         return (plan,)
-    return f"write labels into {out / 'members'}, which stay, and objects with their policies into {out}", plan
+    return (
+        (
+            f"write labels into {out / 'members'}, which stay, and objects with their policies into"
+            f" {out}"
+        ),
+        plan,
+    )
 
 
 def _check_usage(
@@ -292,14 +351,19 @@ def _check_usage(
     if context and hub is None:
         raise click.UsageError("--context is a part of --hub: give that too")
     if system and (hubs or not rbac):
-        raise click.UsageError("--system is for --rbac without --hub: a hub tells itself what it runs")
+        raise click.UsageError(
+            "--system is for --rbac without --hub: a hub tells itself what it runs"
+        )
     if kind and (hubs or not members):
-        raise click.UsageError("--as is for --members without --hub: a hub tells itself what it runs")
+        raise click.UsageError(
+            "--as is for --members without --hub: a hub tells itself what it runs"
+        )
     if rbac and (out or members):
         raise click.UsageError("--rbac prints a role alone: it takes neither --out nor --members")
     if not rbac and not hubs and not members:
         raise click.UsageError(
-            "give --hub KUBECONFIG, or --members KUBECONFIG for clusters without a hub; or --azure RESOURCE_ID"
+            "give --hub KUBECONFIG, or --members KUBECONFIG for clusters without a hub; or --azure"
+            " RESOURCE_ID"
         )
     if not rbac and out is None:
         raise click.UsageError("give --out DIR, the directory to write")
@@ -325,7 +389,9 @@ def _role_of_hub(asking: _Asking) -> str:
     fleet = asking.fleet()
     kubeconfig = fleet.kubeconfig if fleet else asking.kubeconfig()
     if not kubeconfig:
-        raise FleetError([Problem("has no hub, so there is no role to ask it", subject=f"fleet {asking.azure}")])
+        raise FleetError(
+            [Problem("has no hub, so there is no role to ask it", subject=f"fleet {asking.azure}")]
+        )
     listing = asking.listing(kubeconfig, partly=True)
     return _role(listing, (*listing.answers, *listing.refused), no_secrets=asking.no_secrets)
 
@@ -333,8 +399,12 @@ def _role_of_hub(asking: _Asking) -> str:
 def _roles(system: str | None, *, no_secrets: bool) -> str:
     """Return the roles for hubs of which nothing is known but the system, as YAML."""
     systems = [item for item in System if system in (None, str(item))]
-    first = "For {}, before its policies are known: with --hub KUBECONFIG, what they select is added."
-    return "---\n".join(_role(*first_queries(item), first.format(item), no_secrets=no_secrets) for item in systems)
+    first = (
+        "For {}, before its policies are known: with --hub KUBECONFIG, what they select is added."
+    )
+    return "---\n".join(
+        _role(*first_queries(item), first.format(item), no_secrets=no_secrets) for item in systems
+    )
 
 
 def _role(listing: Listing, queries: Sequence[Query], *more: str, no_secrets: bool) -> str:

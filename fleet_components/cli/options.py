@@ -39,7 +39,9 @@ class _Time(click.ParamType[datetime]):
 
     name = "TIME"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
         """Parse a value; one that is not a time is a usage error."""
         try:
             time = value if isinstance(value, datetime) else read_time(str(value))
@@ -54,9 +56,15 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
 
     name = "MEMBER=PATH"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
-        """Split a value; one without a member or a path is a usage error, in which the value is not shown."""
-        member, _, path = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        """Split a value; one without a member or a path is a usage error, in which the value is not
+        shown.
+        """
+        member, _, path = (
+            value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+        )
         if not member or not path or "\n" in value:
             self.fail("write MEMBER=PATH, with the path of a kubeconfig", param, ctx)
         return member, Path(os.path.expanduser(path))
@@ -65,7 +73,9 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
 TIME = _Time()
 SUMMING_UP = "summing up"
 """Words for the last part of the work: a plan is made into what is shown."""
-PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+PATHS = click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR..."
+)
 
 WITH = planned(
     "--with",
@@ -81,8 +91,10 @@ _RELEASES = tuple(
     planned(
         f"--{setting}",
         type=click.Choice(table.names),
-        help=f"The release of {table.title} that decides, as fleet:{setting} names it. By default that "
-        f"of an observed hub which shows it, or of the last update; else {table.default}.",
+        help=(
+            f"The release of {table.title} that decides, as fleet:{setting} names it. By default"
+            f" that of an observed hub which shows it, or of the last update; else {table.default}."
+        ),
     )
     for setting, table in TABLES.items()
 )
@@ -94,59 +106,82 @@ def named_releases(**options: str | None) -> dict[str, str]:
 
 
 def where(command: F) -> F:
-    """Add ``--state``, ``--stack`` and the other options of a plan to a command, for :func:`command_line`."""
+    """Add ``--state``, ``--stack`` and the other options of a plan to a command, for
+    :func:`command_line`.
+    """
     options = (
         before(
             "--state",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="What was decided before: the output of `pulumi stack export`, the state.json of a render, or an "
-            "observed directory; - reads standard input. It counts instead of what DIR has observed itself.",
+            help=(
+                "What was decided before: the output of `pulumi stack export`, the state.json of a"
+                " render, or an observed directory; - reads standard input. It counts instead of"
+                " what DIR has observed itself."
+            ),
         ),
         planned(
             "--stack",
             metavar="NAME",
-            help="The stack of a Pulumi project, needed when there are several. A directory of YAML is planned as "
-            "the stack of that name, local by default: objects are stamped with it, and ties between members fall "
-            "by it.",
+            help=(
+                "The stack of a Pulumi project, needed when there are several. A directory of YAML"
+                " is planned as the stack of that name, local by default: objects are stamped with"
+                " it, and ties between members fall by it."
+            ),
         ),
         planned(
             "--project",
             is_flag=True,
-            help="DIR is a Pulumi project: run its program. So does --stack, or DIR/Pulumi.yaml in the place of DIR.",
+            help=(
+                "DIR is a Pulumi project: run its program. So does --stack, or DIR/Pulumi.yaml in"
+                " the place of DIR."
+            ),
         ),
         planned(
             "--no-program",
             is_flag=True,
-            help="Run no program for what is planned: refuse Pulumi projects, charts and kustomizations, for a review "
-            "of what a stranger wrote.",
+            help=(
+                "Run no program for what is planned: refuse Pulumi projects, charts and"
+                " kustomizations, for a review of what a stranger wrote."
+            ),
         ),
         planned(
             "--state-of",
             "states_of",
             multiple=True,
             metavar="STACK=FILE",
-            help="Another stack whose outputs the program reads, and the output of `pulumi stack export` for it, with "
-            "or without secrets. STACK is spelled as in the program; repeatable.",
+            help=(
+                "Another stack whose outputs the program reads, and the output of `pulumi stack"
+                " export` for it, with or without secrets. STACK is spelled as in the program;"
+                " repeatable."
+            ),
         ),
         planned(
             "--project-of",
             "projects_of",
             multiple=True,
             metavar="STACK=DIR",
-            help="Another stack whose outputs the program reads, and the directory of its project: its outputs are "
-            "those of a plan, from its --state-of or as a new stack. Its program is run. Repeatable.",
+            help=(
+                "Another stack whose outputs the program reads, and the directory of its project:"
+                " its outputs are those of a plan, from its --state-of or as a new stack. Its"
+                " program is run. Repeatable."
+            ),
         ),
         before("--any-state", is_flag=True, help="Take a state of another project or stack."),
         allowed(
-            "--confirm", multiple=True, metavar="TOKEN", help="Allow a refused loss, as fleet:confirm does; repeatable."
+            "--confirm",
+            multiple=True,
+            metavar="TOKEN",
+            help="Allow a refused loss, as fleet:confirm does; repeatable.",
         ),
         allowed(
             "--approve",
             multiple=True,
             metavar="NAME",
-            help="An approval of a staged update, RUN-before-STAGE or RUN-after-STAGE, as fleet:approvals gives it; "
-            "repeatable.",
+            help=(
+                "An approval of a staged update, RUN-before-STAGE or RUN-after-STAGE, as"
+                " fleet:approvals gives it; repeatable."
+            ),
         ),
         before(
             "--lost",
@@ -166,25 +201,33 @@ def where(command: F) -> F:
             "--pass-over",
             multiple=True,
             metavar="KIND",
-            help="A kind that steers a hub and is not carried out: leave its objects out, as fleet:passOver does; "
-            "repeatable.",
+            help=(
+                "A kind that steers a hub and is not carried out: leave its objects out, as"
+                " fleet:passOver does; repeatable."
+            ),
         ),
         planned(
             "--skip-check",
             multiple=True,
             metavar="CHECK",
-            help="A check whose warnings are not wanted, as fleet:skipChecks: " + ", ".join(MEANINGS) + "; repeatable.",
+            help="A check whose warnings are not wanted, as fleet:skipChecks: "
+            + ", ".join(MEANINGS)
+            + "; repeatable.",
         ),
         planned(
             "--plugin",
             "plugins",
             multiple=True,
             metavar="MODULE:CLASS",
-            help="A plug-in that decides with those of the real system, as fleet:plugins names it; its code is run. "
-            "Repeatable.",
+            help=(
+                "A plug-in that decides with those of the real system, as fleet:plugins names it;"
+                " its code is run. Repeatable."
+            ),
         ),
         *_RELEASES,
-        planned("--as-of", type=TIME, help="The time at which observed members and waits are judged."),
+        planned(
+            "--as-of", type=TIME, help="The time at which observed members and waits are judged."
+        ),
     )
     # click lists the option first that is added last.
     for option in reversed(options):
@@ -197,8 +240,10 @@ CONFIG = planned(
     "config",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A configuration value of the project that counts instead of the one in the stack's file, in this plan "
-    "only, as `pulumi preview --config` takes it; repeatable.",
+    help=(
+        "A configuration value of the project that counts instead of the one in the stack's file,"
+        " in this plan only, as `pulumi preview --config` takes it; repeatable."
+    ),
 )
 
 
@@ -210,7 +255,9 @@ def reaching(command: F) -> F:
         default=10.0,
         show_default=True,
         metavar="SECONDS",
-        help="How long a member has for its answers; a quarter of a second is added for each object.",
+        help=(
+            "How long a member has for its answers; a quarter of a second is added for each object."
+        ),
     )
     kubeconfig = reached(
         "--kubeconfig",
@@ -218,13 +265,17 @@ def reaching(command: F) -> F:
         multiple=True,
         type=_Kubeconfig(),
         callback=_once_each,
-        help="A kubeconfig that counts instead of the one in the state; repeatable. In a stack of several fleets, a "
-        "member is FLEET/MEMBER where both have one of its name.",
+        help=(
+            "A kubeconfig that counts instead of the one in the state; repeatable. In a stack of"
+            " several fleets, a member is FLEET/MEMBER where both have one of its name."
+        ),
     )
     return kubeconfig(timeout(command))
 
 
-def _once_each(ctx: click.Context, param: click.Parameter, given: tuple[tuple[str, Path], ...]) -> Mapping[str, Path]:
+def _once_each(
+    ctx: click.Context, param: click.Parameter, given: tuple[tuple[str, Path], ...]
+) -> Mapping[str, Path]:
     """Return the files by member; a member that is given two is a usage error."""
     found: dict[str, Path] = {}
     for member, path in given:
@@ -244,7 +295,8 @@ def endings(
     changes: str = "there are changes",
     strict: str = "Refuse a plan with an unfulfilled policy or a warning",
 ) -> Callable[[F], F]:
-    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for :func:`end`.
+    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for
+    :func:`end`.
 
     Args:
         detailed: True for both.
@@ -255,7 +307,9 @@ def endings(
     def decorated(command: F) -> F:
         if detailed:
             flag = "--detailed-exitcode"
-            command = printed(flag, "detailed", is_flag=True, help=f"End with status 2 where {changes}.")(command)
+            command = printed(
+                flag, "detailed", is_flag=True, help=f"End with status 2 where {changes}."
+            )(command)
         return printed("--strict", is_flag=True, help=f"{strict}: end with status 3.")(command)
 
     return decorated
@@ -290,7 +344,9 @@ def command_line(
         what = "--project" if project else "--plugin" if plugins else "--project-of"
         raise click.UsageError(f"--no-program and {what} exclude each other")
     if stack and not _STACK.fullmatch(stack):
-        raise click.BadParameter("a stack is called [[ORGANIZATION/]PROJECT/]NAME, of letters, digits, -, _ and .")
+        raise click.BadParameter(
+            "a stack is called [[ORGANIZATION/]PROJECT/]NAME, of letters, digits, -, _ and ."
+        )
     if plugins:  # a module of one's own is beside what is planned
         sys.path.insert(0, os.getcwd())
     return CommandLine(
@@ -337,9 +393,13 @@ def _others(states: tuple[str, ...], projects: tuple[str, ...]) -> tuple[OtherSt
     Raises:
         click.UsageError: one of them is not STACK=PATH, or is given twice.
     """
-    files, folders = _by_stack("--state-of", "STACK=FILE", states), _by_stack("--project-of", "STACK=DIR", projects)
+    files, folders = (
+        _by_stack("--state-of", "STACK=FILE", states),
+        _by_stack("--project-of", "STACK=DIR", projects),
+    )
     return tuple(
-        OtherStack(stack, state_of(files.get(stack)), folders.get(stack)) for stack in dict.fromkeys([*files, *folders])
+        OtherStack(stack, state_of(files.get(stack)), folders.get(stack))
+        for stack in dict.fromkeys([*files, *folders])
     )
 
 
@@ -359,12 +419,18 @@ def _by_stack(option: str, form: str, given: tuple[str, ...]) -> dict[str, Path]
 
 
 def state_of(state: Path | None) -> StateFile:
-    """Return the state of ``--state``, or an empty one with the problems if it cannot be read; empty if not given."""
+    """Return the state of ``--state``, or an empty one with the problems if it cannot be read;
+    empty if not given.
+    """
     if state is None:
         return StateFile()
     try:
         with watch(f"reading {STANDARD_INPUT if str(state) == '-' else state}"):
-            return parse_state(read_standard_input(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
+            return (
+                parse_state(read_standard_input(), STANDARD_INPUT)
+                if str(state) == "-"
+                else read_state(state)
+            )
     except FleetError as error:
         return StateFile(str(state)).unread(error.problems)
 
@@ -372,7 +438,8 @@ def state_of(state: Path | None) -> StateFile:
 def say_refused(document: Document, *, shown: bool = False) -> None:
     """Print on standard error why an update is refused.
 
-    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is told once.
+    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is
+    told once.
 
     Args:
         document: the plan.
@@ -389,7 +456,9 @@ def say_warnings(document: Document) -> None:
 
 
 def say_warning(name: str, text: str) -> None:
-    """Print a warning on standard error; its name is told before it where the text does not have it."""
+    """Print a warning on standard error; its name is told before it where the text does not have
+    it.
+    """
     named = f"{visible(name)}: " if name and name not in text else ""
     click.echo(f"warning: {named}{words.single_line(visible(text))}", err=True)
 
@@ -409,7 +478,9 @@ def end(document: Document, *, strict: bool, detailed: bool = False) -> NoReturn
 
 
 def _in_file() -> bool:
-    """Return whether standard output goes to a file alone: a terminal, and the log of a pipeline, show both streams."""
+    """Return whether standard output goes to a file alone: a terminal, and the log of a pipeline,
+    show both streams.
+    """
     try:
         out, err = sys.stdout.fileno(), sys.stderr.fileno()
         return stat.S_ISREG(os.fstat(out).st_mode) and not os.path.sameopenfile(out, err)

@@ -20,7 +20,9 @@ from fleet_components.review.planning.survey import survey
     examples={
         "what changes, most important first": "fleet plan fleet/",
         "a Pulumi project: its program is run, without the Pulumi CLI": "fleet plan . --stack prod",
-        "on top of what stands, with the members that do not answer": ("fleet plan fleet/ --state state.json --live"),
+        "on top of what stands, with the members that do not answer": (
+            "fleet plan fleet/ --state state.json --live"
+        ),
         "in a pipeline: Markdown and JSON, and status 2 for changes": (
             "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode"
         ),
@@ -33,15 +35,20 @@ from fleet_components.review.planning.survey import survey
     "--save-state",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write what the state would be after this plan, without secrets and with made-up IDs, for --state of a plan "
-    "of what comes next. Not where the plan is refused. A program is run twice.",
+    help=(
+        "Write what the state would be after this plan, without secrets and with made-up IDs, for"
+        " --state of a plan of what comes next. Not where the plan is refused. A program is run"
+        " twice."
+    ),
 )
 @click.option(
     "--live",
     is_flag=True,
-    help="Ask the members of the state whether they answer, and which clusters they are, as "
-    "`pulumi preview` does. A silent one is a warning, with the wave in which the update breaks "
-    "there; another cluster than before is refused.",
+    help=(
+        "Ask the members of the state whether they answer, and which clusters they are, as `pulumi"
+        " preview` does. A silent one is a warning, with the wave in which the update breaks there;"
+        " another cluster than before is refused."
+    ),
 )
 @options.reaching
 @reviewing
@@ -56,10 +63,11 @@ def plan(
 ) -> None:
     """Show what would happen to each cluster, and why.
 
-    DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A Helm chart or
-    a kustomization stands for what helm or kustomize makes of it, - for standard input: see docs/sources.md. A
-    Pulumi project is planned with --project or --stack: its program is run here, without the Pulumi CLI and without
-    touching a cluster, and what `pulumi preview` would do is shown too.
+    DIR holds members, policies and manifests as YAML; several files and directories make one fleet.
+    A Helm chart or a kustomization stands for what helm or kustomize makes of it, - for standard
+    input: see docs/sources.md. A Pulumi project is planned with --project or --stack: its program
+    is run here, without the Pulumi CLI and without touching a cluster, and what `pulumi preview`
+    would do is shown too.
     """
     if kubeconfigs and not live:
         raise click.UsageError("--kubeconfig is for --live")

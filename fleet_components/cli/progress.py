@@ -14,17 +14,21 @@ from typing import Any, TextIO
 from fleet_components.model.text import visible
 
 PATIENCE, LEAST, PACE = 0.5, 0.05, 0.2
-"""Seconds until a command takes long, until one part of it does from then on, and between two looks at what it is."""
+"""Seconds until a command takes long, until one part of it does from then on, and between two looks
+at what it is.
+"""
 _ERASE = "\r\x1b[K"
 # Lines are not continued in the next row of the terminal, so that one erasure is enough.
 _CUT, _FOLD = "\x1b[?7l", "\x1b[?7h"
 
 
 class Progress:
-    """A :data:`~fleet_components.model.watch.Watch` that shows what is done now, once it takes long.
+    """A :data:`~fleet_components.model.watch.Watch` that shows what is done now, once it takes
+    long.
 
-    A timer interrupts the main thread, so that nothing is started for what is done at once, and nothing has to be
-    stopped after Ctrl-C. Nothing is shown without a terminal that can erase a line, and none is started by CI systems.
+    A timer interrupts the main thread, so that nothing is started for what is done at once, and
+    nothing has to be stopped after Ctrl-C. Nothing is shown without a terminal that can erase a
+    line, and none is started by CI systems.
     """
 
     def __init__(self) -> None:
@@ -41,7 +45,9 @@ class Progress:
             self._since = self._since or time.monotonic()
             self._shown = sys.stderr = _Line(sys.stderr)
             signal.signal(signal.SIGALRM, self._show)
-            signal.setitimer(signal.ITIMER_REAL, max(self._since + PATIENCE - time.monotonic(), LEAST), PACE)
+            signal.setitimer(
+                signal.ITIMER_REAL, max(self._since + PATIENCE - time.monotonic(), LEAST), PACE
+            )
         try:
             yield
         finally:

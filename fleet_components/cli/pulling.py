@@ -1,4 +1,6 @@
-"""The options of ``fleet render`` for tools that pull what is rendered, and the settings that they make."""
+"""The options of ``fleet render`` for tools that pull what is rendered, and the settings that they
+make.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +24,54 @@ _ALL = "{member}"
 def pulled(command: F) -> F:
     """Add the options to a command, for :func:`settings_of`."""
     options = (
-        _pulled("--for", "tool", type=click.Choice(TOOLS), help="Write what this tool needs beside the manifests."),
+        _pulled(
+            "--for",
+            "tool",
+            type=click.Choice(TOOLS),
+            help="Write what this tool needs beside the manifests.",
+        ),
         _pulled(
             "--topology",
             type=click.Choice(TOPOLOGIES),
-            help="hub: one controller brings everything to all members, in the order of the waves; the default. pull: "
-            "that of each member reads its own folder.",
+            help=(
+                "hub: one controller brings everything to all members, in the order of the waves;"
+                " the default. pull: that of each member reads its own folder."
+            ),
         ),
         _pulled("--repo", metavar="URL", help="The repository that OUT is committed to."),
-        _pulled("--revision", metavar="REVISION", help="Branch, refs/... or commit to read; main by default."),
+        _pulled(
+            "--revision",
+            metavar="REVISION",
+            help="Branch, refs/... or commit to read; main by default.",
+        ),
         _pulled(
             "--path",
             metavar="FOLDER",
-            help="Where OUT/STACK is in the repository; by default as it lies in the working tree of git.",
+            help=(
+                "Where OUT/STACK is in the repository; by default as it lies in the working tree of"
+                " git."
+            ),
         ),
-        _pulled("--namespace", metavar="NAME", help="Namespace of the tool: argocd, or flux-system, by default."),
-        _pulled("--source", metavar="[KIND/]NAME", help="Flux: a source that is there, in the place of --repo."),
+        _pulled(
+            "--namespace",
+            metavar="NAME",
+            help="Namespace of the tool: argocd, or flux-system, by default.",
+        ),
+        _pulled(
+            "--source",
+            metavar="[KIND/]NAME",
+            help="Flux: a source that is there, in the place of --repo.",
+        ),
         _pulled(
             "--destination",
             "destinations",
             multiple=True,
             metavar="[MEMBER=]NAME",
-            help="How the hub calls a member: the name or URL of the cluster in Argo CD, the Secret with its "
-            "kubeconfig for Flux; the name of the member by default. {member} stands for that, as in "
-            "{member}-kubeconfig for all. Repeatable.",
+            help=(
+                "How the hub calls a member: the name or URL of the cluster in Argo CD, the Secret"
+                " with its kubeconfig for Flux; the name of the member by default. {member} stands"
+                " for that, as in {member}-kubeconfig for all. Repeatable."
+            ),
         ),
         _pulled(
             "--omit-secrets/--refuse-secrets",
@@ -58,8 +84,11 @@ def pulled(command: F) -> F:
     return command
 
 
-def settings_of(last: GitopsSettings | None, folder: Path, given: dict[str, Any]) -> GitopsSettings | None:
-    """Return the settings: those that are given, else those of the last render; None if nothing pulls it.
+def settings_of(
+    last: GitopsSettings | None, folder: Path, given: dict[str, Any]
+) -> GitopsSettings | None:
+    """Return the settings: those that are given, else those of the last render; None if nothing
+    pulls it.
 
     Args:
         last: the settings of the last render; None if it had none.
@@ -74,7 +103,9 @@ def settings_of(last: GitopsSettings | None, folder: Path, given: dict[str, Any]
     tool = found.get("tool") or (last.tool if last else None)
     if tool is None:
         if found:
-            raise click.UsageError(f"--{next(iter(found)).replace('_', '-')} is for a tool: --for {' or '.join(TOOLS)}")
+            raise click.UsageError(
+                f"--{next(iter(found)).replace('_', '-')} is for a tool: --for {' or '.join(TOOLS)}"
+            )
         return None
     _check_same(last, found, folder)
     pattern, destinations = _destinations(found.pop("destinations", ()))
@@ -86,7 +117,9 @@ def settings_of(last: GitopsSettings | None, folder: Path, given: dict[str, Any]
     problems = list(settings.problems())
     if problems:
         raise FleetError(problems)
-    return attrs.evolve(settings, path=settings.path.removeprefix("./").strip("/") or _in_repository(folder))
+    return attrs.evolve(
+        settings, path=settings.path.removeprefix("./").strip("/") or _in_repository(folder)
+    )
 
 
 def _check_same(last: GitopsSettings | None, found: dict[str, Any], folder: Path) -> None:
@@ -99,7 +132,9 @@ def _check_same(last: GitopsSettings | None, found: dict[str, Any], folder: Path
         before = getattr(last, name) if last else None
         if before and found.get(name, before) != before:
             what = f"was rendered with {option} {before}, which would take away what it has brought"
-            hint = "render to another place with --out, and remove this folder once nothing reads it"
+            hint = (
+                "render to another place with --out, and remove this folder once nothing reads it"
+            )
             raise FleetError([Problem(what, file=str(folder), hint=hint)])
 
 
@@ -114,7 +149,9 @@ def _destinations(given: tuple[str, ...]) -> tuple[str, dict[str, str]]:
         member, equals, name = text.partition("=")
         if not equals:
             if pattern or _ALL not in text:
-                raise click.UsageError("--destination is given as MEMBER=NAME, or once with {member} in it for all")
+                raise click.UsageError(
+                    "--destination is given as MEMBER=NAME, or once with {member} in it for all"
+                )
             pattern = text
         elif not (member and name) or found.setdefault(member, name) != name:
             raise click.UsageError(f"--destination {text}: give one name for each member")

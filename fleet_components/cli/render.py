@@ -1,4 +1,6 @@
-"""The command ``fleet render``: writes the manifests of each member, with the decisions beside them."""
+"""The command ``fleet render``: writes the manifests of each member, with the decisions beside
+them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ from fleet_components.review.showing import words
 # A file system takes 255 bytes; while the folder is replaced its name is longer.
 _LONGEST_NAME = 200
 _BY_HUB = "which delivers itself: manifests that are delivered beside it would fight it"
-_INSTEAD = "fleet plan shows what the hub would do; once no hub delivers any more, remove the folder observed/"
+_INSTEAD = (
+    "fleet plan shows what the hub would do; once no hub delivers any more, remove the folder"
+    " observed/"
+)
 _FOLDER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 """Names of stacks, as Pulumi has them."""
 
@@ -47,13 +52,17 @@ class _Wave(click.ParamType[int | str]):
 
     name = "N"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
         """Parse a number; what is none from 1 is a usage error."""
         text = str(value)
         if text == _LEFT:
             return text
         if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
-            self.fail("give the number of a wave, from 1, or none to see which are left", param, ctx)
+            self.fail(
+                "give the number of a wave, from 1, or none to see which are left", param, ctx
+            )
         return int(text[:9])
 
 
@@ -62,24 +71,31 @@ class _Wave(click.ParamType[int | str]):
     examples={
         "the manifests of each member below out/local": "fleet render fleet/ --out out",
         "a Pulumi project, below out/prod": "fleet render . --stack prod --out out",
-        "for Flux on a hub, from a source that is there": "fleet render fleet/ --out out --for flux --source ops "
-        "--omit-secrets",
+        "for Flux on a hub, from a source that is there": (
+            "fleet render fleet/ --out out --for flux --source ops --omit-secrets"
+        ),
         "a commit for each wave": "fleet render fleet/ --out out --wave 1",
     },
 )
 @options.PATHS
 @options.where
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write."
+)
 @click.option("--fresh", is_flag=True, help="Forget what the last render decided.")
-@click.option("--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only.")
+@click.option(
+    "--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only."
+)
 @click.option(
     "--wave",
     type=_Wave(),
     is_flag=False,
     flag_value=_LEFT,
     metavar="[N]",
-    help="Render up to this wave of the plan: members of later ones keep what they have. Without a number, write "
-    "nothing and say which waves are left.",
+    help=(
+        "Render up to this wave of the plan: members of later ones keep what they have. Without a"
+        " number, write nothing and say which waves are left."
+    ),
 )
 @pulled
 @options.endings()
@@ -104,12 +120,13 @@ def render(
 ) -> None:
     """Write the manifests of each member, with the decisions beside them.
 
-    The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting
-    point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written, and
-    nothing is written where the update is refused, by --strict or otherwise.
+    The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided
+    is the starting point of the next one. The folder of the stack is replaced as a whole; nothing
+    is left half-written, and nothing is written where the update is refused, by --strict or
+    otherwise.
 
-    With --for they go to OUT/STACK/members/CLUSTER, a folder for each phase, with the objects of Argo CD or Flux beside
-    them; the next render remembers these options.
+    With --for they go to OUT/STACK/members/CLUSTER, a folder for each phase, with the objects of
+    Argo CD or Flux beside them; the next render remembers these options.
     """
     command = options.command_line(**where)
     refuse_observed(paths, command.state, _BY_HUB, _INSTEAD)
@@ -140,14 +157,18 @@ def render(
     )
     if show_secrets:
         command = attrs.evolve(command, state=command.state.shown())
-    going = RolloutRender.on(paths, command, last, given=given, fresh=fresh, by_wave=wave is not None)
+    going = RolloutRender.on(
+        paths, command, last, given=given, fresh=fresh, by_wave=wave is not None
+    )
     document = plan_document(going.surveyed)
     options.say_refused(document)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
     files: dict[str, str] = {}
     if not refused and wave != _LEFT:
         with watch(f"writing {folder}"):
-            files = going.rendered(name, settings, wave if isinstance(wave, int) else None, show_secrets=show_secrets)
+            files = going.rendered(
+                name, settings, wave if isinstance(wave, int) else None, show_secrets=show_secrets
+            )
             replace(folder, files, ours=ours_in, private=show_secrets)
     _report(document, folder, going.start, files)
     if not refused:
@@ -156,7 +177,10 @@ def render(
 
 
 def _tell(
-    going: RolloutRender, wave: int | str | None, settings: GitopsSettings | None, files: Mapping[str, str]
+    going: RolloutRender,
+    wave: int | str | None,
+    settings: GitopsSettings | None,
+    files: Mapping[str, str],
 ) -> None:
     """Print how far the rollout is, and what the tool needs and does otherwise."""
     if wave is not None:
@@ -164,7 +188,9 @@ def _tell(
             click.echo(visible(line))
     elif settings and len(going.waves) > 1 and (how := TOOL_OF[settings.tool].mixes(settings)):
         what = f"all {len(going.waves)} waves come in one commit, and {how}"
-        click.echo(f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True)
+        click.echo(
+            f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True
+        )
     if settings and files:
         tool = TOOL_OF[settings.tool]
         for problem in tool.limits(going.plan, settings):
@@ -187,13 +213,19 @@ def _stack_name(project: Path | None, command: CommandLine) -> str:
 def _no_folder(name: str, command: CommandLine) -> Iterator[Problem]:
     file = "" if command.stack or name != command.state.stack[1] else command.state.file
     if len(name.encode(errors="replace")) > _LONGEST_NAME:
-        yield Problem(f"the name of the stack is longer than {_LONGEST_NAME} bytes", hint="--stack NAME", file=file)
+        yield Problem(
+            f"the name of the stack is longer than {_LONGEST_NAME} bytes",
+            hint="--stack NAME",
+            file=file,
+        )
     elif not _FOLDER.fullmatch(name):
         yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME", file=file)
 
 
 def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
-    """Yield a problem for each input directory that contains the output, which the next run would read as input."""
+    """Yield a problem for each input directory that contains the output, which the next run would
+    read as input.
+    """
     for path in paths:
         if within(out, path):
             hint = "write to a place outside of it, --out ../out for example"
@@ -201,7 +233,9 @@ def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
     # A link that somebody has committed under that name would lead the files elsewhere.
     if not out.is_absolute() and ".." not in out.parts and not within(out, Path.cwd()):
         yield Problem(
-            f"is a link that leads out of {Path.cwd()}", file=str(out), hint="write the path that it leads to"
+            f"is a link that leads out of {Path.cwd()}",
+            file=str(out),
+            hint="write the path that it leads to",
         )
 
 
@@ -213,7 +247,9 @@ def _last(folder: Path) -> Path | None:
 
 
 def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
-    """Print what is lost, warnings and notes, and what was written, which is nothing if the update is refused."""
+    """Print what is lost, warnings and notes, and what was written, which is nothing if the update
+    is refused.
+    """
     document = to_read(document)
     line = words.confirmation(document)
     if line:
@@ -230,7 +266,9 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
         return
     manifests = [path for path in files if is_manifest(path)]
     wrote = count(len(manifests), "manifest")
-    members = count(len({path.removeprefix("members/").partition("/")[0] for path in manifests}), "member")
+    members = count(
+        len({path.removeprefix("members/").partition("/")[0] for path in manifests}), "member"
+    )
     click.echo(visible(f"planned {_start(state)}; wrote {wrote} of {members} to {folder}"))
 
 

@@ -39,9 +39,13 @@ class _FormFile(click.ParamType[tuple[str, Path]]):
 
     name = "FORM=FILE"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
         """Split a value; one of an unknown form, or without a file, is a usage error."""
-        form, _, file = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+        form, _, file = (
+            value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+        )
         if form not in FORMS or not file:
             self.fail(f"write FORM=FILE, with a form of {', '.join(FORMS)}", param, ctx)
         if file == "-":
@@ -73,7 +77,9 @@ class Shown:
 
 
 def reviewing(command: F) -> F:
-    """Add the options that say what is shown and how it ends; the command gets them as ``asked``, a :class:`Shown`."""
+    """Add the options that say what is shown and how it ends; the command gets them as ``asked``, a
+    :class:`Shown`.
+    """
 
     @wraps(command)
     def called(
@@ -88,7 +94,13 @@ def reviewing(command: F) -> F:
         detailed: bool,
         **others: Any,
     ) -> Any:
-        _clear(also, [*others.get("paths", ()), *(other for other in others.values() if isinstance(other, Path))])
+        _clear(
+            also,
+            [
+                *others.get("paths", ()),
+                *(other for other in others.values() if isinstance(other, Path)),
+            ],
+        )
         view = View(every, only, member or "")
         asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
@@ -108,8 +120,10 @@ def reviewing(command: F) -> F:
             multiple=True,
             metavar="NAME",
             shell_complete=placements,
-            help="Show this placement alone, whether it changes or not; what Karmada's policies place is named "
-            "NAMESPACE/KIND/NAME. Repeatable.",
+            help=(
+                "Show this placement alone, whether it changes or not; what Karmada's policies"
+                " place is named NAMESPACE/KIND/NAME. Repeatable."
+            ),
         ),
         printed(
             "--member",
@@ -117,13 +131,17 @@ def reviewing(command: F) -> F:
             shell_complete=members,
             help="Show what changes on this member alone, object by object.",
         ),
-        printed("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
+        printed(
+            "--diff", is_flag=True, help="Show differences whole, and the objects that are new."
+        ),
         options.output(*FORMS),
         printed(
             "--also",
             multiple=True,
             type=_FormFile(),
-            help=f"Write the same in another form, one of {', '.join(FORMS)}, to a file; repeatable.",
+            help=(
+                f"Write the same in another form, one of {', '.join(FORMS)}, to a file; repeatable."
+            ),
         ),
         options.endings(),
         schema,
@@ -146,10 +164,12 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
     Args:
         surveyed: the plan.
         asked: how it is shown.
-        save_state: the file that the state after the plan is written to, unless the plan is refused.
+        save_state: the file that the state after the plan is written to, unless the plan is
+            refused.
 
     Raises:
-        FleetError: the view asks for what does not exist, or a file cannot be written or is one that was read.
+        FleetError: the view asks for what does not exist, or a file cannot be written or is one
+            that was read.
     """
     with watch(options.SUMMING_UP):
         document = plan_document(surveyed, asked.view)
@@ -163,7 +183,8 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
 
 
 def _clear(also: Iterable[tuple[str, Path]], paths: Iterable[Path]) -> None:
-    """Remove the further files of an earlier run, so that one that fails leaves nothing to be taken for its own.
+    """Remove the further files of an earlier run, so that one that fails leaves nothing to be taken
+    for its own.
 
     Raises:
         FleetError: one of them is among what the options name, or cannot be removed.
@@ -200,5 +221,9 @@ def _text(document: Document, form: str, asked: Shown) -> str:
         case "yaml":
             return to_yaml(document)
         case "markdown":
-            return to_markdown(with_age(document, clock.now()), diff=asked.diff, command=asked.command)
-    return shown(lambda console: plan_table(console, with_age(document, clock.now()), diff=asked.diff))
+            return to_markdown(
+                with_age(document, clock.now()), diff=asked.diff, command=asked.command
+            )
+    return shown(
+        lambda console: plan_table(console, with_age(document, clock.now()), diff=asked.diff)
+    )

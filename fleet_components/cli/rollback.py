@@ -1,4 +1,6 @@
-"""The command ``fleet rollback``: puts a kept revision of a placement back into the source, and shows what moves."""
+"""The command ``fleet rollback``: puts a kept revision of a placement back into the source, and
+shows what moves.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +19,43 @@ from fleet_components.review.showing.edits import print_rollback
     cls=Command,
     examples={
         "the revisions that are kept": "fleet rollback shop fleet/ --state state.json",
-        "how the files change, and what moves": "fleet rollback shop fleet/ --state state.json --to 0",
-        "the same, and the files are written": "fleet rollback shop fleet/ --state state.json --to 0 --write",
+        "how the files change, and what moves": (
+            "fleet rollback shop fleet/ --state state.json --to 0"
+        ),
+        "the same, and the files are written": (
+            "fleet rollback shop fleet/ --state state.json --to 0 --write"
+        ),
     },
 )
 @click.argument("placement", shell_complete=names.placements)
 @options.PATHS
-@click.option("--to", type=click.IntRange(0), metavar="N", help="The revision; without it the kept ones are listed.")
-@click.option("--name", default="", help="Name of the update run, where one rolls the placement out.")
+@click.option(
+    "--to",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The revision; without it the kept ones are listed.",
+)
+@click.option(
+    "--name", default="", help="Name of the update run, where one rolls the placement out."
+)
 @options.where
 @options.endings(detailed=False)
 @edits.WRITE
 def rollback(
-    placement: str, paths: tuple[Path, ...], to: int | None, name: str, write: bool, strict: bool, **where: Any
+    placement: str,
+    paths: tuple[Path, ...],
+    to: int | None,
+    name: str,
+    write: bool,
+    strict: bool,
+    **where: Any,
 ) -> None:
     """Take PLACEMENT back to a revision by a pull request; one in a namespace is NAMESPACE/NAME.
 
-    The revision is looked up in the --state. Its objects are put back into their files, of which nothing else changes;
-    where update runs roll the placement out, such a run is added instead. Shows how the files change, what is left to
-    do by hand, and the plan of the changed fleet. DIR may be a Pulumi project whose fleet:source names a directory.
+    The revision is looked up in the --state. Its objects are put back into their files, of which
+    nothing else changes; where update runs roll the placement out, such a run is added instead.
+    Shows how the files change, what is left to do by hand, and the plan of the changed fleet. DIR
+    may be a Pulumi project whose fleet:source names a directory.
     """
     command = options.command_line(**where)
     if to is None:
@@ -46,4 +66,10 @@ def rollback(
             click.echo(f"{called}: no revision is kept; give the --state")
         return
     back = planning.rollback(placement, to, name, paths, command)
-    edits.end(back.edits, back.survey, lambda console: print_rollback(console, back), write=write, strict=strict)
+    edits.end(
+        back.edits,
+        back.survey,
+        lambda console: print_rollback(console, back),
+        write=write,
+        strict=strict,
+    )

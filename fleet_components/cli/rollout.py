@@ -35,8 +35,12 @@ _INSTEAD = "apply the files to the hub; fleet plan shows what it will do"
     cls=Command,
     examples={
         "show the plan, ask, and update until all is rolled out": "fleet rollout . --stack prod",
-        "in a pipeline: nobody is asked, and the outcome is JSON": "fleet rollout . --stack prod --yes -o json",
-        "go past waits that are longer than fleet:maxWait": "fleet rollout . --stack prod --yes --wait",
+        "in a pipeline: nobody is asked, and the outcome is JSON": (
+            "fleet rollout . --stack prod --yes -o json"
+        ),
+        "go past waits that are longer than fleet:maxWait": (
+            "fleet rollout . --stack prod --yes --wait"
+        ),
     },
 )
 @click.argument("project", type=click.Path(path_type=Path), default=".", metavar="[PROJECT]")
@@ -45,10 +49,14 @@ _INSTEAD = "apply the files to the hub; fleet plan shows what it will do"
 @click.option(
     "--wait",
     is_flag=True,
-    help="Wait for the end of waits that are longer than fleet:maxWait. Plans and updates are then made as of the time "
-    "of the clock, which observed members are judged by too.",
+    help=(
+        "Wait for the end of waits that are longer than fleet:maxWait. Plans and updates are then"
+        " made as of the time of the clock, which observed members are judged by too."
+    ),
 )
-@click.option("--as-of", type=options.TIME, help="The time of plans and updates, in the place of fleet:asOf.")
+@click.option(
+    "--as-of", type=options.TIME, help="The time of plans and updates, in the place of fleet:asOf."
+)
 @click.option(
     "--updates",
     type=click.IntRange(min=1),
@@ -72,19 +80,23 @@ def rollout(
 ) -> None:
     """Update a stack again and again, until everything is rolled out.
 
-    One update often cannot do it all: a member has to be left before another one joins, or a later stage waits. This
-    plans, updates through the Pulumi CLI, and plans again, until an update has nothing to do. PROJECT is a Pulumi
-    project, the current directory by default; the first plan is shown, and asked about.
+    One update often cannot do it all: a member has to be left before another one joins, or a later
+    stage waits. This plans, updates through the Pulumi CLI, and plans again, until an update has
+    nothing to do. PROJECT is a Pulumi project, the current directory by default; the first plan is
+    shown, and asked about.
 
-    It never goes past an approval: it stops and says which one is needed. Ctrl-C stops an update as it stops `pulumi
-    up`: what has begun on a member is finished; a second one ends it at once. What is done is remembered in the stack
-    alone, so that the same command goes on.
+    It never goes past an approval: it stops and says which one is needed. Ctrl-C stops an update as
+    it stops `pulumi
+    up`: what has begun on a member is finished; a second one ends it at once. What is done is
+    remembered in the stack alone, so that the same command goes on.
     """
     if wait and as_of:
         raise click.UsageError("--wait and --as-of exclude each other")
     quiet = output == "json"
     if not yes and (quiet or not sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here whether to begin: --yes begins without asking")
+        raise click.UsageError(
+            "nobody can be asked here whether to begin: --yes begins without asking"
+        )
     command = CommandLine(stack=stack, as_of=as_of, project=True)
     if is_observed(project):
         refuse_observed([project], command.state, _BY_HUB, _INSTEAD)
@@ -135,7 +147,9 @@ def _show(document: Document) -> None:
 
 def _tell(standing: Document | None) -> bool:
     """Show what went wrong, where that is known; return whether every error has been told so."""
-    broken = [item for subject in (standing or {"subjects": ()})["subjects"] for item in subject["broken"]]
+    broken = [
+        item for subject in (standing or {"subjects": ()})["subjects"] for item in subject["broken"]
+    ]
     if standing and broken:
         click.echo(shown(lambda console: print_stories(console, standing)))
     return bool(broken) and all(item["words"] for item in broken)

@@ -1,4 +1,6 @@
-"""The command ``fleet simulate``: shows what a change would do that nobody has written yet, or each loss in turn."""
+"""The command ``fleet simulate``: shows what a change would do that nobody has written yet, or each
+loss in turn.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
 def _once(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
     """Return the only value of an option that counts once; several are a usage error."""
     if len(given) > 1:
-        raise click.BadParameter(f"{', '.join(given)} is more than one: a sweep loses one kind of thing", ctx, param)
+        raise click.BadParameter(
+            f"{', '.join(given)} is more than one: a sweep loses one kind of thing", ctx, param
+        )
     return next(iter(given), None)
 
 
@@ -39,8 +43,12 @@ def _once(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) ->
     cls=Command,
     examples={
         "a region is lost": "fleet simulate fleet/ --lose region=us",
-        "a new member in a region of its own": "fleet simulate fleet/ --add north:like=east,region=no",
-        "an edited policy, and eight more CPUs": "fleet simulate fleet/ --policy edited.yaml --capacity 'ea*:cpu=+8'",
+        "a new member in a region of its own": (
+            "fleet simulate fleet/ --add north:like=east,region=no"
+        ),
+        "an edited policy, and eight more CPUs": (
+            "fleet simulate fleet/ --policy edited.yaml --capacity 'ea*:cpu=+8'"
+        ),
         "each member is lost in turn": "fleet simulate fleet/ --state state.json --sweep member",
     },
 )
@@ -51,26 +59,38 @@ def _once(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) ->
     multiple=True,
     callback=_once,
     metavar="region|member|LABEL",
-    help="Lose each region, each member, or the members of each value of a label in turn, each after what is supposed "
-    "besides, and show which placements would be short.",
+    help=(
+        "Lose each region, each member, or the members of each value of a label in turn, each after"
+        " what is supposed besides, and show which placements would be short."
+    ),
 )
 @options.where
 @reviewing
 def simulate(
-    paths: tuple[Path, ...], suppositions: Sequence[Supposition], sweep: str | None, asked: Shown, **where: Any
+    paths: tuple[Path, ...],
+    suppositions: Sequence[Supposition],
+    sweep: str | None,
+    asked: Shown,
+    **where: Any,
 ) -> None:
-    """Show what would happen if: a member or region lost, added or changed, a policy edited, several at once.
+    """Show what would happen if: a member or region lost, added or changed, a policy edited,
+    several at once.
 
-    Nothing is written, and no cluster is asked. What is decided now is the --state; without one, the plan of the fleet
-    as it is counts as carried out. DIR may be a Pulumi project whose fleet:source names a directory.
+    Nothing is written, and no cluster is asked. What is decided now is the --state; without one,
+    the plan of the fleet as it is counts as carried out. DIR may be a Pulumi project whose
+    fleet:source names a directory.
 
-    MEMBER is a name, a pattern as 'eu-*', or LABEL=VALUE. What would be refused ends with 3 and shows its token, as
-    `fleet plan` does; a loss that is supposed is never refused itself.
+    MEMBER is a name, a pattern as 'eu-*', or LABEL=VALUE. What would be refused ends with 3 and
+    shows its token, as `fleet plan` does; a loss that is supposed is never refused itself.
     """
     if not suppositions and sweep is None:
-        raise click.UsageError("say what is supposed: --lose, --add, --label, --taint, ... or --sweep region")
+        raise click.UsageError(
+            "say what is supposed: --lose, --add, --label, --taint, ... or --sweep region"
+        )
     if sweep is not None and (asked.diff or asked.view != View()):
-        raise click.UsageError("--all, --only, --member and --diff show parts of one plan, and --sweep makes many")
+        raise click.UsageError(
+            "--all, --only, --member and --diff show parts of one plan, and --sweep makes many"
+        )
     found = simulated(paths, options.command_line(**where), suppositions)
     if sweep is None:
         show(found.survey, asked)
@@ -78,7 +98,9 @@ def simulate(
 
 
 def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
-    """Show a sweep, and end with its status; where what is supposed is refused, nothing can come after it."""
+    """Show a sweep, and end with its status; where what is supposed is refused, nothing can come
+    after it.
+    """
     if found.survey.refused:
         options.say_refused(plan_document(found.survey))
         sys.exit(ExitStatus.REFUSED)
@@ -105,11 +127,21 @@ def _status(document: Document, asked: Shown) -> ExitStatus:
     """Return the exit status; with ``--strict``, print the reason for a refusal first."""
     losses = document["losses"]
     short = {
-        item["subject"] for item in (*document["shortAlready"], *(item for each in losses for item in each["short"]))
+        item["subject"]
+        for item in (
+            *document["shortAlready"],
+            *(item for each in losses for item in each["short"]),
+        )
     }
     if asked.strict and short:
-        click.echo(f"refused by --strict: {count(len(short), 'policy')} would not be fulfilled", err=True)
+        click.echo(
+            f"refused by --strict: {count(len(short), 'policy')} would not be fulfilled", err=True
+        )
         return ExitStatus.REFUSED
     if any(loss["refused"] for loss in losses):
         return ExitStatus.REFUSED
-    return ExitStatus.CHANGES if asked.detailed and any(loss["moved"] for loss in losses) else ExitStatus.FINE
+    return (
+        ExitStatus.CHANGES
+        if asked.detailed and any(loss["moved"] for loss in losses)
+        else ExitStatus.FINE
+    )

@@ -1,4 +1,6 @@
-"""The stack of a Pulumi project, as the Pulumi CLI has it: for commands that read its state by themselves."""
+"""The stack of a Pulumi project, as the Pulumi CLI has it: for commands that read its state by
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,15 @@ from fleet_components.review.planning.survey import CommandLine, project_among
 
 _BY_HUB = "which says itself what stands on its members"
 _ASK_HUB = (
-    "ask the hub: kubectl get the placement or the ResourceBinding with -o yaml; fleet observe --update, then"
-    " fleet plan, tells what it has decided and what it waits for"
+    "ask the hub: kubectl get the placement or the ResourceBinding with -o yaml; fleet observe"
+    " --update, then fleet plan, tells what it has decided and what it waits for"
 )
 
 
 @contextmanager
 def needing_pulumi() -> Iterator[None]:
-    """Turn a missing module of the extra that brings Pulumi, imported in the ``with`` block, into a problem.
+    """Turn a missing module of the extra that brings Pulumi, imported in the ``with`` block, into a
+    problem.
 
     Raises:
         FleetError: the extra is not installed.
@@ -37,10 +40,12 @@ def needing_pulumi() -> Iterator[None]:
 
 
 def with_state(paths: Sequence[Path], command: CommandLine) -> CommandLine:
-    """Return the options with the state of the stack that they name, if they give none and the path is a project.
+    """Return the options with the state of the stack that they name, if they give none and the path
+    is a project.
 
     Raises:
-        FleetError: the Pulumi CLI is not there, or does not know the stack; or a hub delivers the fleet.
+        FleetError: the Pulumi CLI is not there, or does not know the stack; or a hub delivers the
+            fleet.
     """
     if command.state.observed or not command.state.file:
         refuse_observed(paths, command.state, _BY_HUB, _ASK_HUB)
@@ -53,4 +58,6 @@ def with_state(paths: Sequence[Path], command: CommandLine) -> CommandLine:
         from fleet_components.automation.engine import Engine
     stack = command.stack or name
     with command.watch(f"asking the Pulumi CLI for the state of {stack}"):
-        return attrs.evolve(command, stack=stack, state=Engine(project, stack, project.stack_file(name)).state())
+        return attrs.evolve(
+            command, stack=stack, state=Engine(project, stack, project.stack_file(name)).state()
+        )

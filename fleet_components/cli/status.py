@@ -30,8 +30,12 @@ from fleet_components.status.events import read_events
     cls=Command,
     examples={
         "a Pulumi project: the Pulumi CLI gives its state": "fleet status . --stack prod",
-        "what the members themselves say, of each member": "fleet status . --stack prod --live --by member",
-        "a directory, with an exported state": "pulumi stack export --stack prod | fleet status fleet/ --state -",
+        "what the members themselves say, of each member": (
+            "fleet status . --stack prod --live --by member"
+        ),
+        "a directory, with an exported state": (
+            "pulumi stack export --stack prod | fleet status fleet/ --state -"
+        ),
     },
 )
 @options.PATHS
@@ -40,29 +44,47 @@ from fleet_components.status.events import read_events
     "--events",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="What the last update said, besides the state: the output of `pulumi up --json`, or the file of "
-    "`PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE`.",
+    help=(
+        "What the last update said, besides the state: the output of `pulumi up --json`, or the"
+        " file of `PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE`."
+    ),
 )
 @click.option(
     "--live",
     is_flag=True,
-    help="Ask the members what they have, and why a workload is not ready. Nothing is written: what was never "
-    "delivered is tried without effect.",
+    help=(
+        "Ask the members what they have, and why a workload is not ready. Nothing is written: what"
+        " was never delivered is tried without effect."
+    ),
 )
 @click.option(
     "--hub",
     "hub_file",
     type=click.Path(path_type=Path),
     metavar="KUBECONFIG",
-    help="Ask the hub that carries placements out what it has made of them, and show it beside the forecast. Without "
-    "it --live asks the hub of the stack.",
+    help=(
+        "Ask the hub that carries placements out what it has made of them, and show it beside the"
+        " forecast. Without it --live asks the hub of the stack."
+    ),
 )
 @options.reaching
-@click.option("--by", type=click.Choice(BY), help="Show each placement, member or object with all that is known of it.")
-@click.option("--only", metavar="PLACEMENT", shell_complete=placements, help="Show this placement or template alone.")
+@click.option(
+    "--by",
+    type=click.Choice(BY),
+    help="Show each placement, member or object with all that is known of it.",
+)
+@click.option(
+    "--only",
+    metavar="PLACEMENT",
+    shell_complete=placements,
+    help="Show this placement or template alone.",
+)
 @click.option("--member", metavar="NAME", shell_complete=members, help="Show this member alone.")
 @options.output("text", "json", "yaml", "markdown")
-@options.endings(changes="not all is applied and available", strict="Refuse what is not all applied and available")
+@options.endings(
+    changes="not all is applied and available",
+    strict="Refuse what is not all applied and available",
+)
 def status(
     paths: tuple[Path, ...],
     events: Path | None,
@@ -80,9 +102,10 @@ def status(
 ) -> None:
     """Show what stands on each cluster, what went wrong, and how to go on.
 
-    It is read from the state of the stack after the last update, a failed or killed one too. DIR is its source, as for
-    `fleet plan`, which tells what the next update will do. Of a Pulumi project the state is asked of the Pulumi CLI
-    unless --state gives it. JSON and YAML have the statuses in the form of the APIs of KubeFleet and Karmada.
+    It is read from the state of the stack after the last update, a failed or killed one too. DIR is
+    its source, as for `fleet plan`, which tells what the next update will do. Of a Pulumi project
+    the state is asked of the Pulumi CLI unless --state gives it. JSON and YAML have the statuses in
+    the form of the APIs of KubeFleet and Karmada.
     """
     if kubeconfigs and not live:
         raise click.UsageError("--kubeconfig is for --live")
@@ -93,7 +116,14 @@ def status(
         command = command.wrong(error.problems)
     command = with_state(paths, command)
     members = () if member is None else (member,)
-    ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout, watch=watch)
+    ask = partial(
+        asked,
+        state=command.state.state,
+        given=kubeconfigs,
+        members=members,
+        timeout=timeout,
+        watch=watch,
+    )
     hub = hub_asked(command.state.state, hub_file, timeout, watch) if hub_file or live else None
     found = statuses(paths, command, engine_events, ask if live else None, hub)
     document = statuses_document(found, only, member)

@@ -15,7 +15,12 @@ from fleet_components.model.cluster import Taint
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import is_quantity
 from fleet_components.plan.source import gather
-from fleet_components.review.planning.supposed_objects import FieldChange, Replacement, read_path, read_value
+from fleet_components.review.planning.supposed_objects import (
+    FieldChange,
+    Replacement,
+    read_path,
+    read_value,
+)
 from fleet_components.review.planning.supposition import (
     Addition,
     CapacityChange,
@@ -37,7 +42,8 @@ class WrongFormError(ValueError):
 
 
 class _Form(click.ParamType[Supposition]):
-    """Parameter type of what is supposed: a value of another form is a usage error that names the form.
+    """Parameter type of what is supposed: a value of another form is a usage error that names the
+    form.
 
     Attributes:
         name: the form, as the help shows it.
@@ -46,7 +52,9 @@ class _Form(click.ParamType[Supposition]):
 
     EXAMPLE: ClassVar[str]
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Supposition:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Supposition:
         """Parse a value."""
         if isinstance(value, Supposition):
             return value
@@ -75,7 +83,10 @@ class _Lose(_Form):
 
 
 class _Add(_Form):
-    name, EXAMPLE = "NAME[:like=MEMBER][,LABEL=VALUE...]", "--add aks-oslo:like=aks-dublin,region=norwayeast"
+    name, EXAMPLE = (
+        "NAME[:like=MEMBER][,LABEL=VALUE...]",
+        "--add aks-oslo:like=aks-dublin,region=norwayeast",
+    )
 
     def parsed(self, text: str) -> Supposition:
         name, _, given = text.partition(":")
@@ -87,7 +98,10 @@ class _Add(_Form):
 
 
 class _Label(_Form):
-    name, EXAMPLE = "MEMBER:KEY=VALUE|MEMBER:KEY-", "--label aks-iowa:tier=gold or --label 'aks-*:tier-'"
+    name, EXAMPLE = (
+        "MEMBER:KEY=VALUE|MEMBER:KEY-",
+        "--label aks-iowa:tier=gold or --label 'aks-*:tier-'",
+    )
 
     def parsed(self, text: str) -> Supposition:
         members, change = _of_members(text)
@@ -100,7 +114,10 @@ class _Label(_Form):
 
 
 class _Taint(_Form):
-    name, EXAMPLE = "MEMBER:KEY[=VALUE]:EFFECT|MEMBER:KEY[:EFFECT]-", "--taint aks-iowa:drained:NoSchedule"
+    name, EXAMPLE = (
+        "MEMBER:KEY[=VALUE]:EFFECT|MEMBER:KEY[:EFFECT]-",
+        "--taint aks-iowa:drained:NoSchedule",
+    )
 
     def parsed(self, text: str) -> Supposition:
         members, change = _of_members(text)
@@ -146,7 +163,10 @@ class _Capacity(_Form):
 
 
 class _Set(_Form):
-    name, EXAMPLE = "KIND/NAME:FIELD=VALUE", "--set ClusterResourcePlacement/shop:spec.policy.numberOfClusters=4"
+    name, EXAMPLE = (
+        "KIND/NAME:FIELD=VALUE",
+        "--set ClusterResourcePlacement/shop:spec.policy.numberOfClusters=4",
+    )
 
     def parsed(self, text: str) -> Supposition:
         named, equals, value = text.partition("=")
@@ -157,15 +177,21 @@ class _Set(_Form):
         try:
             return FieldChange(name, read_path(path), read_value(value))
         except ValueError as error:
-            raise WrongFormError(f"{path} {error}" if "path" in str(error) else f"what is behind = {error}") from error
+            raise WrongFormError(
+                f"{path} {error}" if "path" in str(error) else f"what is behind = {error}"
+            ) from error
 
 
 class _Policy(click.ParamType[Supposition]):
-    """Parameter type of a file whose objects are supposed; what cannot be read is an error of the input."""
+    """Parameter type of a file whose objects are supposed; what cannot be read is an error of the
+    input.
+    """
 
     name = "FILE"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Supposition:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Supposition:
         """Read the objects."""
         if isinstance(value, Supposition):
             return value
@@ -178,34 +204,58 @@ class _Policy(click.ParamType[Supposition]):
 
 
 _OPTIONS: tuple[tuple[str, click.ParamType[Supposition], str], ...] = (
-    ("--policy", _Policy(), "Objects in the place of those with the same kind and name: an edited policy or override."),
+    (
+        "--policy",
+        _Policy(),
+        "Objects in the place of those with the same kind and name: an edited policy or override.",
+    ),
     ("--add", _Add(), "A new member: like another one, with labels of its own."),
     ("--label", _Label(), "A label of members, or with - behind it one that is taken away."),
     ("--taint", _Taint(), "A taint of members, or with - behind it one that is taken away."),
-    ("--price", _Price(), f"The price of members, {PRICE}, by which placements of KubeFleet select and sort."),
+    (
+        "--price",
+        _Price(),
+        f"The price of members, {PRICE}, by which placements of KubeFleet select and sort.",
+    ),
     ("--property", _Property(), "Any other property of members."),
     (
         "--capacity",
         _Capacity(),
-        "What members have to allocate; with + or - in front, so much more or less. What is in use stays in use.",
+        (
+            "What members have to allocate; with + or - in front, so much more or less. What is in"
+            " use stays in use."
+        ),
     ),
     ("--set", _Set(), "A field of an object, its value in YAML; null takes it away."),
-    ("--lose", _Lose(), "Members that are gone for good: by name or pattern, or by a label as region=westeurope."),
+    (
+        "--lose",
+        _Lose(),
+        "Members that are gone for good: by name or pattern, or by a label as region=westeurope.",
+    ),
 )
 
 
 def supposing(command: F) -> F:
-    """Add the options of what is supposed; the command gets it as ``suppositions``, in the order of the options."""
+    """Add the options of what is supposed; the command gets it as ``suppositions``, in the order of
+    the options.
+    """
 
     @wraps(command)
     def called(**given: Any) -> Any:
-        found: Sequence[Supposition] = [item for name, _, _ in _OPTIONS for item in given.pop(_parameter(name))]
+        found: Sequence[Supposition] = [
+            item for name, _, _ in _OPTIONS for item in given.pop(_parameter(name))
+        ]
         return command(suppositions=found, **given)
 
     decorated: Any = called
     for name, form, shown in reversed(_OPTIONS):
         option = supposed(
-            name, _parameter(name), type=form, metavar=form.name, multiple=True, help=f"{shown} Repeatable."
+            name,
+            _parameter(name),
+            type=form,
+            metavar=form.name,
+            multiple=True,
+            help=f"{shown} Repeatable.",
         )
         decorated = option(decorated)
     return cast(F, decorated)

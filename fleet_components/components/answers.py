@@ -1,4 +1,6 @@
-"""Judgement of what members answer: each is the cluster that it was, and what comes to it is nobody else's already."""
+"""Judgement of what members answer: each is the cluster that it was, and what comes to it is nobody
+else's already.
+"""
 
 from __future__ import annotations
 
@@ -42,15 +44,18 @@ from fleet_components.plan.standing import Standing
 
 _SAME = "is the same cluster as member {other}: their uid is {by}"
 _UNASKED = (
-    "{members} cannot be asked what is there already of what comes: it is not taken over there in this update, and "
-    "fields that others have set are not overwritten"
+    "{members} cannot be asked what is there already of what comes: it is not taken over there in"
+    " this update, and fields that others have set are not overwritten"
 )
 _SILENT = (
-    "run again when it answers; if it is gone for good: pulumi config set fleet:lost {name}, and its objects are "
-    "dropped from the state"
+    "run again when it answers; if it is gone for good: pulumi config set fleet:lost {name}, and"
+    " its objects are dropped from the state"
 )
 _MISPLACED = "is {key}, renamed in the state, and {name} does not confirm that it is there"
-_NAME_BACK = "run again when the member answers; or give it its name back: pulumi state rename '{urn}' '{name}'"
+_NAME_BACK = (
+    "run again when the member answers; or give it its name back: pulumi state rename '{urn}'"
+    " '{name}'"
+)
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
 
@@ -75,15 +80,23 @@ class AnswerChecks:
     parent: pulumi.Resource
 
     def another(self, name: str, answers: Mapping[str, Answer]) -> str:
-        """Return the uid of a member's cluster if its name leads to another one than before; else an empty text."""
+        """Return the uid of a member's cluster if its name leads to another one than before; else
+        an empty text.
+        """
         known, answer = self.plan.past.members.get(name), answers.get(name, Answer())
         return answer.uid if known and known.uid and answer.uid and known.uid != answer.uid else ""
 
     def leaving(self, name: str, others: Collection[str]) -> Iterator[Arrival]:
-        """Yield the objects that the engine deletes on another cluster than that to which the stack has sent them."""
+        """Yield the objects that the engine deletes on another cluster than that to which the stack
+        has sent them.
+        """
         for departure in self.plan.departures:
             pair = (departure.cluster, departure.key)
-            if departure.cluster != name or departure.fate is not Fate.DELETED or pair not in self.plan.standing:
+            if (
+                departure.cluster != name
+                or departure.fate is not Fate.DELETED
+                or pair not in self.plan.standing
+            ):
                 continue
             if name in others or pair in self.plan.unsettled:
                 key = departure.key
@@ -96,8 +109,14 @@ class AnswerChecks:
                 )
 
     def unsure(self, name: str) -> Mapping[Leftover, Standing]:
-        """Return the objects that have to be on a member for all that is known, and that somebody has renamed."""
-        found = (standing for standing in self.plan.past.standing if standing.cluster == name and standing.uid)
+        """Return the objects that have to be on a member for all that is known, and that somebody
+        has renamed.
+        """
+        found = (
+            standing
+            for standing in self.plan.past.standing
+            if standing.cluster == name and standing.uid
+        )
         return {Leftover.of(standing.api_version, standing.key): standing for standing in found}
 
     def refuse_silent(self, answers: Mapping[str, Answer]) -> None:
@@ -107,11 +126,17 @@ class AnswerChecks:
         Where no cluster answers, a preview may simply have no way to any of them: then it is a
         warning.
         """
-        silent = [name for name, answer in answers.items() if name not in self.members and answer.uid is None]
+        silent = [
+            name
+            for name, answer in answers.items()
+            if name not in self.members and answer.uid is None
+        ]
         # One that could never be asked may still be reached by the provider.
         silent = [name for name in silent if self.plan.past.members[name].uid]
         problems = [self._silent(name) for name in sorted(silent)]
-        if problems and (not pulumi.runtime.is_dry_run() or any(answer.uid for answer in answers.values())):
+        if problems and (
+            not pulumi.runtime.is_dry_run() or any(answer.uid for answer in answers.values())
+        ):
             raise RefusedError(problems)
         for problem in problems:
             pulumi.log.warn(str(problem), self.parent)
@@ -119,7 +144,11 @@ class AnswerChecks:
     def refuse_other_clusters(self, uids: Mapping[str, str | None]) -> None:
         """Raise one error that names every member that is not the cluster it should be."""
         known = self.plan.past.members
-        gone = {member.uid: name for name, member in known.items() if name not in self.plan.inventory.names}
+        gone = {
+            member.uid: name
+            for name, member in known.items()
+            if name not in self.plan.inventory.names
+        }
         known_uids = {name: uid for name, uid in sorted(uids.items()) if uid is not None}
         problems = list(same_cluster(known_uids, _SAME))
         twice = {problem.subject for problem in problems}
@@ -128,7 +157,10 @@ class AnswerChecks:
                 continue
             # The state may have the name without a record of its own, after a rename that broke.
             if uid in gone and not (name in known and known[name].uid):
-                hint = f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}: {gone[uid]}}}"
+                hint = (
+                    f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}:"
+                    f" {gone[uid]}}}"
+                )
                 what = _RENAMED.format(old=gone[uid], uid=uid)
                 problems.append(Problem(what, subject=f"member {name}", hint=hint))
             elif name in known:
@@ -139,17 +171,27 @@ class AnswerChecks:
             raise RefusedError(problems)
 
     def refuse_misplaced(self, answers: Mapping[str, Answer]) -> None:
-        """Raise an error if an object with another name in the state is not on the member that it has to be on."""
+        """Raise an error if an object with another name in the state is not on the member that it
+        has to be on.
+        """
         if not self.asks:
             return
         problems = []
-        for name in sorted({standing.cluster for standing in self.plan.past.standing if standing.uid}):
+        for name in sorted(
+            {standing.cluster for standing in self.plan.past.standing if standing.uid}
+        ):
             there = answers.get(name, Answer()).objects or {}
             for leftover, standing in self.unsure(name).items():
                 if value_at(there.get(leftover) or {}, ("metadata", "uid")) != standing.uid:
                     old = names.target_name(self.fleet, standing.subject.partition("/")[2], name)
-                    hint = _NAME_BACK.format(urn=standing.urn, name=f"{old}/{names.short_name(standing.key)}")
-                    problems.append(Problem(_MISPLACED.format(key=standing.key, name=name), (), hint, standing.urn))
+                    hint = _NAME_BACK.format(
+                        urn=standing.urn, name=f"{old}/{names.short_name(standing.key)}"
+                    )
+                    problems.append(
+                        Problem(
+                            _MISPLACED.format(key=standing.key, name=name), (), hint, standing.urn
+                        )
+                    )
         if problems:
             raise RefusedError(problems)
 
@@ -167,8 +209,12 @@ class AnswerChecks:
             raise RefusedError(problems)
 
     def refuse_unknown(self, leaving: Sequence[Arrival], answers: Mapping[str, Answer]) -> None:
-        """Raise an error if what somebody else has made would be deleted, or if that is not known."""
-        unknown = sorted({arrival.cluster for arrival in leaving if answers[arrival.cluster].objects is None})
+        """Raise an error if what somebody else has made would be deleted, or if that is not
+        known.
+        """
+        unknown = sorted(
+            {arrival.cluster for arrival in leaving if answers[arrival.cluster].objects is None}
+        )
         problems = [Problem(SILENT, subject=f"member {name}") for name in unknown]
         problems += not_ours(leaving, live_in(answers), self.plan)
         if problems:
@@ -181,7 +227,9 @@ class AnswerChecks:
         answers: Mapping[str, Answer],
         compared: Mapping[Pair, ObservedObject],
     ) -> None:
-        """Raise an error if what is on a member is another stack's, or is not to be taken over or overwritten."""
+        """Raise an error if what is on a member is another stack's, or is not to be taken over or
+        overwritten.
+        """
         live = live_in(answers)
 
         def found(arrival: Arrival) -> ObservedObject | None:
@@ -227,7 +275,11 @@ class AnswerChecks:
         """
         if not self.plan.past.others:
             return {}
-        objects = {arrival.pair: arrival for arrivals_there in arriving.values() for arrival in arrivals_there}
+        objects = {
+            arrival.pair: arrival
+            for arrivals_there in arriving.values()
+            for arrival in arrivals_there
+        }
         live = live_in(answers)
         facts = Facts(
             uids={name: answer.uid for name, answer in answers.items()},
@@ -262,7 +314,9 @@ class AnswerChecks:
         return judgement.taken
 
     def warn_of_others(self, others: Sequence[str], answers: Mapping[str, Answer]) -> None:
-        """Warn of each member whose name leads to another cluster, with what becomes of the objects on both."""
+        """Warn of each member whose name leads to another cluster, with what becomes of the objects
+        on both.
+        """
         for name in others:
             stood = [
                 arrival
@@ -271,7 +325,9 @@ class AnswerChecks:
             ]
             found = {arrival.key for arrival in stood if live_in(answers)(arrival) is not None}
             uids = {other: answers[other].uid for other in self.members if other in answers}
-            warning = warn_of_another(self.plan, name, uids, found, [arrival.key for arrival in stood])
+            warning = warn_of_another(
+                self.plan, name, uids, found, [arrival.key for arrival in stood]
+            )
             pulumi.log.warn(str(warning), self.parent)
 
     def warn_of_taken(
@@ -281,13 +337,18 @@ class AnswerChecks:
         settings: Mapping[str, ProviderSettings],
     ) -> None:
         """Warn of what is taken over, and of members of which that is not known."""
-        refusing = {name for name, provider in settings.items() if not provider.is_on("upsertExistingObjects")}
+        refusing = {
+            name
+            for name, provider in settings.items()
+            if not provider.is_on("upsertExistingObjects")
+        }
         for warning in taken_over(
             [arrival for arrival in arriving if arrival.cluster not in refusing], live_in(answers)
         ):
             pulumi.log.warn(str(warning), self.parent)
         unasked = sorted(
-            {arrival.cluster for arrival in arriving if answers[arrival.cluster].objects is None} - settings.keys()
+            {arrival.cluster for arrival in arriving if answers[arrival.cluster].objects is None}
+            - settings.keys()
         )
         if unasked:
             pulumi.log.warn(_UNASKED.format(members=few(unasked)), self.parent)

@@ -1,4 +1,6 @@
-"""Questions to members: which cluster each is, what it has of the objects, and how these differ from what comes."""
+"""Questions to members: which cluster each is, what it has of the objects, and how these differ
+from what comes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from fleet_components.plan.ownership import Arrival, Live, spaces_of
 
 
 async def ask_member(name: str, kubeconfig: str, objects: Sequence[Leftover]) -> Answer:
-    """Return what a member answers, asked for its uid and for objects; an empty answer if it cannot be asked."""
+    """Return what a member answers, asked for its uid and for objects; an empty answer if it cannot
+    be asked.
+    """
     return await in_thread(partial(_answer, name, kubeconfig, objects))
 
 
@@ -40,7 +44,9 @@ async def compare_all(
         in_thread(partial(_differences, name, kubeconfigs[name], arriving, manager))
         for name, arriving in grouped(judged, lambda arrival: arrival.cluster).items()
     ]
-    return {pair: observed for found in await asyncio.gather(*asked) for pair, observed in found.items()}
+    return {
+        pair: observed for found in await asyncio.gather(*asked) for pair, observed in found.items()
+    }
 
 
 def live_in(answers: Mapping[str, Answer]) -> Live:
@@ -68,14 +74,21 @@ def _answer(name: str, kubeconfig: str, objects: Sequence[Leftover]) -> Answer:
 def _differences(
     name: str, kubeconfig: str, arriving: Sequence[Arrival], manager: str
 ) -> Mapping[Pair, ObservedObject]:
-    """Return how the objects differ from what a member has; of what cannot be compared in time, that it was not."""
+    """Return how the objects differ from what a member has; of what cannot be compared in time,
+    that it was not.
+    """
     wanted = [Wanted(arrival.data, _trial(arrival.mode), manager) for arrival in arriving]
     answered = observe({name: read_kubeconfig(kubeconfig, name)}, {name: wanted})[name].objects
-    return {(name, arrival.key): _without_secrets(arrival, answered.get(arrival.key)) for arrival in arriving}
+    return {
+        (name, arrival.key): _without_secrets(arrival, answered.get(arrival.key))
+        for arrival in arriving
+    }
 
 
 def _trial(mode: ApplyMode) -> ApplyMode:
-    """Return the mode in which a comparison is made: a conflict is a difference too, and is shown with its values."""
+    """Return the mode in which a comparison is made: a conflict is a difference too, and is shown
+    with its values.
+    """
     return attrs.evolve(mode, forces=True) if mode.takes_over is TakeOver.IF_NO_DIFF else mode
 
 
@@ -83,4 +96,8 @@ def _without_secrets(arrival: Arrival, found: ObservedObject | None) -> Observed
     """Return a comparison without words of an API server that may quote something secret."""
     if found is None:
         return ObservedObject(arrival.key, str(arrival.data["apiVersion"]), error=SILENT)
-    return attrs.evolve(found, error=REDACTED) if found.error and secret_fields(arrival.data) else found
+    return (
+        attrs.evolve(found, error=REDACTED)
+        if found.error and secret_fields(arrival.data)
+        else found
+    )

@@ -12,7 +12,9 @@ from fleet_components.dynamic import Barrier
 from fleet_components.model.manifest import ObjectKey
 
 
-def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pulumi.Resource) -> list[pulumi.Resource]:
+def between(
+    name: str, before: Sequence[pulumi.Resource], after: int, parent: pulumi.Resource
+) -> list[pulumi.Resource]:
     """Return the resources that every resource of the next group has to depend on.
 
     Args:
@@ -22,8 +24,8 @@ def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pu
         parent: the barrier's parent.
 
     Returns:
-        The resources of the first group while that takes no more edges than a barrier; else one barrier that
-        depends on all of them.
+        The resources of the first group while that takes no more edges than a barrier; else one
+        barrier that depends on all of them.
     """
     if len(before) * after <= len(before) + after + 1:
         return list(before)

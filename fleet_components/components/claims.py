@@ -22,12 +22,12 @@ from fleet_components.plan.state import StoredResource
 AskUid = Callable[[str], str | None]
 """Returns the uid of the cluster of a kubeconfig; None if it does not answer."""
 _ANEW = (
-    'is {resource}, and the engine would delete it and make it anew on {member}: the provider "{provider}" '
-    "reaches the cluster otherwise than the one of the member"
+    "is {resource}, and the engine would delete it and make it anew on {member}: the provider"
+    ' "{provider}" reaches the cluster otherwise than the one of the member'
 )
 _ANEW_HINT = (
-    'set cluster_identifier="{identifier}" in that provider first, in an update of its own: then an object '
-    "moves in place"
+    'set cluster_identifier="{identifier}" in that provider first, in an update of its own: then an'
+    " object moves in place"
 )
 _RENDERS = "renderYamlToDirectory"
 
@@ -50,7 +50,9 @@ class OwnProvider:
 
 
 async def own_providers(ask: AskUid) -> tuple[OwnProvider, ...]:
-    """Return the Kubernetes providers in the state, with the clusters that those of the program's own lead to."""
+    """Return the Kubernetes providers in the state, with the clusters that those of the program's
+    own lead to.
+    """
     stored = read_stored((names.PROVIDER,))
     return tuple(await asyncio.gather(*(_asked(item, ask) for item in stored)))
 
@@ -64,7 +66,9 @@ async def _asked(stored: StoredResource, ask: AskUid) -> OwnProvider:
 
 
 def reach_of(providers: Iterable[OwnProvider]) -> frozenset[str] | None:
-    """Return the clusters that the program's own providers lead to; None if one of them is not known."""
+    """Return the clusters that the program's own providers lead to; None if one of them is not
+    known.
+    """
     uids = [provider.uid for provider in providers if not provider.fleet]
     return None if None in uids else frozenset(filter(None, uids))
 
@@ -76,7 +80,8 @@ def made_anew(
     uid: str | None,
     providers: Iterable[OwnProvider],
 ) -> Problem | None:
-    """Return a refusal if the engine would replace an object that moves to another provider; None if it moves in place.
+    """Return a refusal if the engine would replace an object that moves to another provider; None
+    if it moves in place.
 
     It asks the provider for that (``providerChanged`` in pulumi/pulumi v3.260.0,
     pkg/resource/deploy/step_generator.go). The state does not show the program which provider an
@@ -102,7 +107,11 @@ def _may_have(own_provider: OwnProvider, claim: Claim, uid: str | None) -> bool:
     if claim.fleet and own_provider.fleet:
         name = names.member_name(claim.fleet, claim.cluster)
         return own_provider.name == name or own_provider.name.startswith(f"{name}/")
-    return not own_provider.fleet and not claim.fleet and (own_provider.uid is None or own_provider.uid == uid)
+    return (
+        not own_provider.fleet
+        and not claim.fleet
+        and (own_provider.uid is None or own_provider.uid == uid)
+    )
 
 
 def _replaces(old: ProviderSettings, new: ProviderSettings, member: str) -> bool:
@@ -124,7 +133,9 @@ def _cluster(settings: ProviderSettings, member: str) -> Mapping[str, Any] | Non
     if not text:
         return None
     config = read_yaml(text)
-    contexts = {item.get("name"): item.get("context") or {} for item in config.get("contexts") or ()}
+    contexts = {
+        item.get("name"): item.get("context") or {} for item in config.get("contexts") or ()
+    }
     clusters = {item.get("name"): item.get("cluster") for item in config.get("clusters") or ()}
     found = clusters.get(contexts.get(config.get("current-context"), {}).get("cluster"))
     return found if isinstance(found, Mapping) else None

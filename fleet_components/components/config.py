@@ -1,4 +1,6 @@
-"""Arguments of a fleet from the ``fleet:`` keys of the stack's configuration, alone or merged with a program's own."""
+"""Arguments of a fleet from the ``fleet:`` keys of the stack's configuration, alone or merged with
+a program's own.
+"""
 
 from __future__ import annotations
 
@@ -50,26 +52,33 @@ class FromConfig(FleetArgs):
 def read_config() -> FromConfig:
     """Return the arguments of a fleet, read from the ``fleet:`` keys of the stack's configuration.
 
-    Errors in the configuration or in the source are not raised here. They are in the ``problems`` of the source, so
-    that planning reports them together with all other errors.
+    Errors in the configuration or in the source are not raised here. They are in the ``problems``
+    of the source, so that planning reports them together with all other errors.
     """
-    values = _Values(pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS])
+    values = _Values(
+        pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS]
+    )
     paths: tuple[str, ...] = values.read("source") or ()
     if not paths and not values.problems:  # with problems, a misspelt key may be the source
         values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
-    args = attrs.evolve(args, kubeconfigs=_kubeconfigs(values, _unreached(args)), **_configured(values, args))
-    return attrs.evolve(args, source=attrs.evolve(source, problems=layered(values.problems, source.problems)))
+    args = attrs.evolve(
+        args, kubeconfigs=_kubeconfigs(values, _unreached(args)), **_configured(values, args)
+    )
+    return attrs.evolve(
+        args, source=attrs.evolve(source, problems=layered(values.problems, source.problems))
+    )
 
 
 def configured(args: FleetArgs) -> FleetArgs:
     """Return a program's arguments with the configuration of its stack applied.
 
-    A value from the configuration replaces the program's; lists and maps of both are merged. Only a kubeconfig or a
-    provider that the program gives a member itself stays, and a provider that it gives the hub. A program may have
-    several fleets, so a key that names a member of another fleet only causes a warning.
+    A value from the configuration replaces the program's; lists and maps of both are merged. Only a
+    kubeconfig or a provider that the program gives a member itself stays, and a provider that it
+    gives the hub. A program may have several fleets, so a key that names a member of another fleet
+    only causes a warning.
     """
     if isinstance(args, FromConfig):
         return args
@@ -79,7 +88,9 @@ def configured(args: FleetArgs) -> FleetArgs:
     meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]
     own = {member.name for member in args.members}
     known = {*own, *(cluster.name for cluster in args.source.clusters)}
-    values = _Values(pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known))
+    values = _Values(
+        pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known)
+    )
     unreached = _unreached(args)
     given = _kubeconfigs(values, unreached)
     kubeconfigs = {name: kubeconfig for name, kubeconfig in given.items() if name in unreached}
@@ -88,7 +99,9 @@ def configured(args: FleetArgs) -> FleetArgs:
         # An output may well be made of this very key.
         if not isinstance(theirs.get(name), pulumi.Output) and theirs.get(name) != given[name]:
             values.warnings.append(
-                _wrong(f"kubeconfigs.{name}", "is not heard", "the program reaches the member itself")
+                _wrong(
+                    f"kubeconfigs.{name}", "is not heard", "the program reaches the member itself"
+                )
             )
     members = [
         attrs.evolve(item, kubeconfig=kubeconfigs[item.name]) if item.name in kubeconfigs else item
@@ -96,10 +109,15 @@ def configured(args: FleetArgs) -> FleetArgs:
     ]
     others = {name: kubeconfig for name, kubeconfig in kubeconfigs.items() if name not in own}
     with_config = attrs.evolve(
-        args, members=members, kubeconfigs={**args.kubeconfigs, **others}, **_configured(values, args)
+        args,
+        members=members,
+        kubeconfigs={**args.kubeconfigs, **others},
+        **_configured(values, args),
     )
     warnings = (*args.source.warnings, *values.warnings)
-    source = attrs.evolve(args.source, problems=layered(values.problems, args.source.problems), warnings=warnings)
+    source = attrs.evolve(
+        args.source, problems=layered(values.problems, args.source.problems), warnings=warnings
+    )
     return attrs.evolve(with_config, source=source)
 
 
@@ -130,19 +148,31 @@ def time_of_plan(program: datetime | None = None) -> datetime | None:
 
 
 def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
-    """Yield a warning for each key that the configuration sets, and the program sets to something else."""
+    """Yield a warning for each key that the configuration sets, and the program sets to something
+    else.
+    """
     config = pulumi.Config(NAMESPACE)
     for key, here in (("source", args.source.given.location), ("render", args.render_to)):
         if config.get(key) not in (None, here):
-            yield _wrong(key, "is not heard", "the program says it itself, as an argument of its fleet")
+            yield _wrong(
+                key, "is not heard", "the program says it itself, as an argument of its fleet"
+            )
     if isinstance(args.hub, pulumi.ProviderResource) and config.get("hub"):
-        yield _wrong("hub", "is not heard", "the program reaches the hub itself, by a provider of its own")
+        yield _wrong(
+            "hub", "is not heard", "the program reaches the hub itself, by a provider of its own"
+        )
 
 
 def _unreached(args: FleetArgs) -> list[str]:
-    """Return the names of the members for which the program gives neither a kubeconfig nor a provider."""
+    """Return the names of the members for which the program gives neither a kubeconfig nor a
+    provider.
+    """
     reached = {*args.kubeconfigs, *args.providers}
-    own = {member.name for member in args.members if member.kubeconfig is not None or member.provider is not None}
+    own = {
+        member.name
+        for member in args.members
+        if member.kubeconfig is not None or member.provider is not None
+    }
     return [
         name
         for name in (
@@ -172,8 +202,8 @@ class _Values:
         config: the ``fleet:`` keys of the configuration.
         problems: errors, which end the plan.
         warnings: values that are ignored.
-        members: names of this fleet's members: values for any others are ignored with a warning. None to keep all
-            values, in which case planning reports names of no member.
+        members: names of this fleet's members: values for any others are ignored with a warning.
+            None to keep all values, in which case planning reports names of no member.
     """
 
     config: pulumi.Config
@@ -189,7 +219,9 @@ class _Values:
         except WrongValueError as wrong:
             self.problems.append(_wrong(key, *wrong.args))
             return None
-        return self._of_members(key, stated) if stated is not None and KEYS[key].by_member else stated
+        return (
+            self._of_members(key, stated) if stated is not None and KEYS[key].by_member else stated
+        )
 
     def _of_members(self, key: str, stated: Any) -> Any:
         if self.members is None:
@@ -223,9 +255,11 @@ _A_DIRECTORY = "set it to the directory of the fleet's YAML, or to a list of dir
 def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Input[str]]:
     """Return the kubeconfigs by member as plain text; the providers mark them as secrets.
 
-    If they are invalid, or encrypted in a plan without the passphrase, each of the given members gets ``[secret]``.
+    If they are invalid, or encrypted in a plan without the passphrase, each of the given members
+    gets ``[secret]``.
     """
-    # Not ``get_secret``, whose output has no value yet when the plan compares the clusters of the kubeconfigs.
+    # Not ``get_secret``, whose output has no value yet when the plan compares the clusters of the
+    # kubeconfigs.
     given = values.config.get("kubeconfigs")
     unseen: dict[str, str] = dict.fromkeys(names if given else (), REDACTED)
     stated = None if given == REDACTED else values.read("kubeconfigs")
@@ -245,8 +279,13 @@ def _renamed(text: str) -> Renamed:
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     strange = sorted(given.keys() - {"fleet", *maps})
     if strange:
-        raise WrongValueError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
-    if not all(isinstance(item, dict) and all(isinstance(old, str) for old in item.values()) for item in maps.values()):
+        raise WrongValueError(
+            f"has a field {strange[0]}", "the fields are: fleet, members, placements"
+        )
+    if not all(
+        isinstance(item, dict) and all(isinstance(old, str) for old in item.values())
+        for item in maps.values()
+    ):
         raise WrongValueError("is not a map", _NEW_OLD)
     fleet = given.get("fleet") or ""
     if not isinstance(fleet, str):
@@ -259,7 +298,10 @@ _NEW_OLD = "write members: {NEW: OLD}"
 
 def _lists(text: str) -> dict[str, list[str]]:
     given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
-    lists = {name: [patterns] if isinstance(patterns, str) else patterns for name, patterns in given.items()}
+    lists = {
+        name: [patterns] if isinstance(patterns, str) else patterns
+        for name, patterns in given.items()
+    }
     wrong = [name for name, patterns in lists.items() if not _is_texts(patterns)]
     if wrong:
         raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
@@ -267,7 +309,8 @@ def _lists(text: str) -> dict[str, list[str]]:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Parse a list of names: JSON, or one or several names separated by commas, as the command line sets them.
+    """Parse a list of names: JSON, or one or several names separated by commas, as the command line
+    sets them.
 
     Raises:
         WrongValueError: the text is neither.
@@ -316,8 +359,8 @@ def _release(table: ReleaseTable) -> Key:
     return Key(
         table.setting,
         read,
-        f"the release of {table.title} that decides: {', '.join(table.names)}; without it that of an observed hub, "
-        f"else {table.default}; see docs/fields.md",
+        f"the release of {table.title} that decides: {', '.join(table.names)}; without it that of"
+        f" an observed hub, else {table.default}; see docs/fields.md",
     )
 
 
@@ -331,7 +374,9 @@ def _time(text: str) -> datetime | None:
     try:
         return read_time(text)
     except ValueError:
-        raise WrongValueError("is not a time with a zone", "write it as 2026-01-31T12:00:00Z") from None
+        raise WrongValueError(
+            "is not a time with a zone", "write it as 2026-01-31T12:00:00Z"
+        ) from None
 
 
 def _map(text: str, what: str, hint: str) -> dict[str, Any]:
@@ -393,7 +438,8 @@ class Key:
         argument: name of the :class:`FleetArgs` argument that it sets.
         read: parses its text; an invalid one raises ``WrongValueError``.
         meaning: its description on the page of settings.
-        added: combines the program's value with the configuration's; by default the latter replaces the former.
+        added: combines the program's value with the configuration's; by default the latter replaces
+            the former.
         by_member: True if its value names members.
     """
 
@@ -408,14 +454,17 @@ KEYS: Mapping[str, Key] = {
     "source": Key(
         "source",
         _sources,
-        "a directory, file, Helm chart or kustomization, or a list of them; relative to the program",
+        "a directory, file, Helm chart or kustomization, or a list of them; relative to the"
+        " program",
     ),
     "render": Key(
         "render_to",
         str,
         "a directory to render to instead of reaching clusters; relative to the program",
     ),
-    "kubeconfigs": Key("kubeconfigs", _texts, "kubeconfigs by member: text or path", _merged, by_member=True),
+    "kubeconfigs": Key(
+        "kubeconfigs", _texts, "kubeconfigs by member: text or path", _merged, by_member=True
+    ),
     "delivery": Key(
         "delivery",
         _way,
@@ -431,14 +480,16 @@ KEYS: Mapping[str, Key] = {
     "approvals": Key(
         "approvals",
         names_in,
-        "names of given approvals, each of one update run: RUN-before-STAGE, NAMESPACE/RUN-after-STAGE",
+        "names of given approvals, each of one update run: RUN-before-STAGE,"
+        " NAMESPACE/RUN-after-STAGE",
         _added,
     ),
     "lost": Key("lost", names_in, "names of members that are gone for good", _added),
     "limit": Key(
         "limit",
         _share,
-        "the share of what stands, of the fleet or of one placement, that may be lost at once, 0 to 1",
+        "the share of what stands, of the fleet or of one placement, that may be lost at once, 0"
+        " to 1",
     ),
     "confirm": Key("confirm", names_in, "tokens of refused losses that are meant", _added),
     "keepClusterResources": Key(
@@ -459,7 +510,8 @@ KEYS: Mapping[str, Key] = {
     "readyTimeout": Key(
         "ready_timeout",
         partial(_seconds, wrong=no_timeout, hint=A_TIMEOUT),
-        "the longest time in seconds that an update waits for each object to become ready, or to be gone",
+        "the longest time in seconds that an update waits for each object to become ready, or to be"
+        " gone",
     ),
     "renamed": Key(
         "renamed",
@@ -479,13 +531,15 @@ KEYS: Mapping[str, Key] = {
     "takesFrom": Key(
         "takes_from",
         names_in,
-        "stacks, ORGANIZATION/PROJECT/STACK, that have let go of objects which this stack brings from now on",
+        "stacks, ORGANIZATION/PROJECT/STACK, that have let go of objects which this stack brings"
+        " from now on",
         _added,
     ),
     "passOver": Key(
         "pass_over",
         names_in,
-        "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan names them",
+        "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan"
+        " names them",
         _added,
     ),
     "skipChecks": Key(
@@ -498,13 +552,15 @@ KEYS: Mapping[str, Key] = {
     "plugins": Key(
         "plugins",
         names_in,
-        "import paths of plug-ins that decide with those of the real system, MODULE:CLASS; see docs/plugins.md",
+        "import paths of plug-ins that decide with those of the real system, MODULE:CLASS; see"
+        " docs/plugins.md",
         _added,
     ),
     "moving": Key(
         "moving",
         _flag,
-        "whether an update prepares a move to another way of delivery; fleet move sets it for that update",
+        "whether an update prepares a move to another way of delivery; fleet move sets it for that"
+        " update",
     ),
     "protect": Key(
         "protect",

@@ -51,13 +51,16 @@ class DeliveryArgs:
         tries: tries the new form of an object on a member that has to create it anew.
         clear: deletes retained objects from a member that have to be created anew.
         marks: returns the transforms that mark an object that stood on a member before.
-        aliases: returns the URN under which another resource of the stack has an object of a member.
+        aliases: returns the URN under which another resource of the stack has an object of a
+            member.
         compare: compares objects with those on a member.
         hooks: returns the hooks around updates of the objects of a member; None for none.
-        ready_timeout: the longest time in seconds that each object may take to become ready, or to be gone.
+        ready_timeout: the longest time in seconds that each object may take to become ready, or to
+            be gone.
         arrivals: the objects of all subjects, by member.
         transform: applied to each object before it is registered.
-        recorded: by ``Kind/key``, whether the decision of a subject is recorded; filled while subjects are registered.
+        recorded: by ``Kind/key``, whether the decision of a subject is recorded; filled while
+            subjects are registered.
     """
 
     fleet: str
@@ -70,7 +73,9 @@ class DeliveryArgs:
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[str, ObjectKey], list[pulumi.ResourceTransform]]
     aliases: Callable[[str, ObjectKey], list[pulumi.Input[str]]]
-    compare: Callable[[str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
+    compare: Callable[
+        [str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]
+    ]
     hooks: Callable[[str], pulumi.ResourceHookBinding | None]
     ready_timeout: int
     arrivals: Arrivals
@@ -79,25 +84,32 @@ class DeliveryArgs:
 
     async def unrecorded(self) -> list[str]:
         """Return the subjects whose decisions this update leaves out, although they change."""
-        return sorted([name for name, is_recorded in self.recorded.items() if not await is_recorded()])
+        return sorted(
+            [name for name, is_recorded in self.recorded.items() if not await is_recorded()]
+        )
 
 
 class SubjectDelivery(pulumi.ComponentResource):
     """Component of one placement or template: its decision, its objects and its bindings.
 
-    Resources that depend on it (``depends_on=[placement]``) wait for the objects and bindings of all waves. They do
-    not wait for what this update does not do: a held member keeps what it has, and objects that leave a member are
-    deleted at the end of the update. See "What waits for a fleet" in ``docs/delivery.md``.
+    Resources that depend on it (``depends_on=[placement]``) wait for the objects and bindings of
+    all waves. They do
+    not wait for what this update does not do: a held member keeps what it has, and objects that
+    leave a member are deleted at the end of the update. See "What waits for a fleet" in
+    ``docs/delivery.md``.
 
     Attributes:
-        delivered: by member name, the revision that runs there. Known once every object of every wave stands; in a
-            preview at once, as planned. A held member has the revision that it keeps; a member that is left has
-            none, although its objects are deleted later. Through a hub it is the forecast.
-        decisions: by member name: rank, wave and revision of a placement; revision and replicas of a template.
+        delivered: by member name, the revision that runs there. Known once every object of every
+            wave stands; in a preview at once, as planned. A held member has the revision that it
+            keeps; a member that is left has none, although its objects are deleted later. Through a
+            hub it is the forecast.
+        decisions: by member name: rank, wave and revision of a placement; revision and replicas of
+            a template.
         decided: the decision and its reasons, known at once.
-        targets: by member name, the component of the member, with the binding that is registered once all of its
-            objects stand.
-        last: the bindings of the last wave, which come after all others; the decision if there are none.
+        targets: by member name, the component of the member, with the binding that is registered
+            once all of its objects stand.
+        last: the bindings of the last wave, which come after all others; the decision if there are
+            none.
     """
 
     delivered: pulumi.Output[Mapping[str, int]]
@@ -107,14 +119,19 @@ class SubjectDelivery(pulumi.ComponentResource):
     last: Sequence[pulumi.Resource]
 
     def __init__(
-        self, decided: Decided, args: DeliveryArgs, first: Sequence[SubjectDelivery], parent: pulumi.Resource
+        self,
+        decided: Decided,
+        args: DeliveryArgs,
+        first: Sequence[SubjectDelivery],
+        parent: pulumi.Resource,
     ) -> None:
         subject = decided.subject
         self._name = names.subject_name(args.fleet, subject.key)
         self._formerly = args.earlier.subject(subject.key)
         token = names.component_type(subject.COMPONENT)
         alias = args.earlier.alias(token, self._name, self._formerly)
-        # The component waits as well: if a member is found to be another cluster, nothing of it is in the state.
+        # The component waits as well: if a member is found to be another cluster, nothing of it is
+        # in the state.
         opts = pulumi.ResourceOptions(parent=parent, depends_on=list(args.after))
         opts = pulumi.ResourceOptions.merge(opts, alias)
         super().__init__(token, self._name, {}, opts)
@@ -137,7 +154,11 @@ class SubjectDelivery(pulumi.ComponentResource):
             "fleet": self._args.fleet,
             **subject.shown(),
             **({"protected": True} if subject.protected else {}),
-            **({"formerly": list(formerly)} if (formerly := past.formerly.get(subject.name)) else {}),
+            **(
+                {"formerly": list(formerly)}
+                if (formerly := past.formerly.get(subject.name))
+                else {}
+            ),
             **({"plugins": list(subject.plugins)} if subject.plugins else {}),
             **forecast_of(self.decided),
             dynamic.FEED: feed_subject(
@@ -148,12 +169,20 @@ class SubjectDelivery(pulumi.ComponentResource):
             ),
         }
         alias = self._args.earlier.alias(token, self._name, self._formerly)
-        return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
+        return kind(
+            self._name,
+            props,
+            pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias),
+        )
 
     async def _is_recorded(self) -> bool:
-        """Return whether the decision is recorded as planned, and not left out; True while it is not known."""
+        """Return whether the decision is recorded as planned, and not left out; True while it is
+        not known.
+        """
         found = await self.decisions.future()
-        planned = {cluster: encode(placed) for cluster, placed in self.decided.record.decisions.items()}
+        planned = {
+            cluster: encode(placed) for cluster, placed in self.decided.record.decisions.items()
+        }
         return found is None or dict(found) == planned
 
     def _deliver(
@@ -162,7 +191,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         """Register the targets wave by wave; none is registered if the decision is refused.
 
         Returns:
-            The targets by member, and the bindings of the last wave, or the decision if there are none.
+            The targets by member, and the bindings of the last wave, or the decision if there are
+            none.
         """
         if self.decided.hub:
             return {}, [decision]
@@ -170,15 +200,18 @@ class SubjectDelivery(pulumi.ComponentResource):
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
         before: list[pulumi.Resource] = []
         seconds = 0
-        # Not inside an ``apply`` of the decisions: while these are unknown, a preview would show all targets
-        # as deleted (pulumi/pulumi#16140), and what depends on this component would not wait for them.
+        # Not inside an ``apply`` of the decisions: while these are unknown, a preview would show
+        # all targets as deleted (pulumi/pulumi#16140), and what depends on this component would not
+        # wait for them.
         for number, clusters in waves(self.decided):
             if before:
                 size = sum(len(self.decided.deliveries[cluster].written) for cluster in clusters)
                 before = between(f"{self._name}/wave-{number}", before, size, self)
             after = self._waited(before, seconds)
             for cluster in clusters:
-                needed = [other.targets[cluster].binding for other in first if cluster in other.targets]
+                needed = [
+                    other.targets[cluster].binding for other in first if cluster in other.targets
+                ]
                 comes_after = [decision, *after, *needed]
                 targets[cluster] = Target(self._target(cluster), decision, comes_after, self)
             before = [targets[cluster].binding for cluster in clusters]
@@ -190,10 +223,14 @@ class SubjectDelivery(pulumi.ComponentResource):
 
         def by_member(found: list[Any]) -> Mapping[str, int]:
             # The engine hands numbers back as floats.
-            return {member: int(revision) for member, revision in zip(members, found[1:], strict=True)}
+            return {
+                member: int(revision) for member, revision in zip(members, found[1:], strict=True)
+            }
 
         if self.decided.hub:
-            forecast = {member: placed.revision for member, placed in self.decided.record.decisions.items()}
+            forecast = {
+                member: placed.revision for member, placed in self.decided.record.decisions.items()
+            }
             return decision.urn.apply(lambda _: forecast)
         # With no member to deliver to, it counts as delivered once that is decided.
         revisions = [self.targets[member].binding.revision for member in members]
@@ -238,14 +275,16 @@ class SubjectDelivery(pulumi.ComponentResource):
         if not seconds or pulumi.runtime.is_dry_run():
             return before
 
-        # Awaited here, because no provider may sleep: the host of dynamic resources has 4 threads for all of them
-        # (Pulumi SDK 3.272.0, pulumi/dynamic/__main__.py).
+        # Awaited here, because no provider may sleep: the host of dynamic resources has 4 threads
+        # for all of them (Pulumi SDK 3.272.0, pulumi/dynamic/__main__.py).
         async def wait(_: Any) -> bool:
             pulumi.log.info(f"waiting {seconds} s before the next wave", self)
             await asyncio.sleep(seconds)
             return True
 
-        waited: pulumi.Output[bool] = pulumi.Output.all(*(resource.urn for resource in before)).apply(wait)
+        waited: pulumi.Output[bool] = pulumi.Output.all(
+            *(resource.urn for resource in before)
+        ).apply(wait)
 
         def once_over(resource: pulumi.Resource) -> pulumi.Output[pulumi.Resource]:
             return waited.apply(lambda _: resource)

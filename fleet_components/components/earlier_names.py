@@ -1,4 +1,6 @@
-"""Aliases of resources that were renamed or moved, which keep them from being deleted and created anew."""
+"""Aliases of resources that were renamed or moved, which keep them from being deleted and created
+anew.
+"""
 
 from __future__ import annotations
 
@@ -46,15 +48,17 @@ class EarlierNames:
         return [names.target_name(fleet, *pair) for fleet in self.fleets for pair in known]
 
     def component(self) -> pulumi.ResourceOptions:
-        """Return the alias of the fleet component, which may have had another name or another parent.
-
-        Its children need no alias of their own for that: the engine also looks for the children of every alias of their
+        """Return the alias of the fleet component, which may have had another name or another
         parent.
+
+        Its children need no alias of their own for that: the engine also looks for the children of
+        every alias of their parent.
         """
         return self._alias(names.FLEET, self.fleets)
 
     def alias(self, token: str, name: str, known_as: Iterable[str]) -> pulumi.ResourceOptions:
-        """Return the alias of a renamed resource; no alias if the state has it by its name, or not at all.
+        """Return the alias of a renamed resource; no alias if the state has it by its name, or not
+        at all.
 
         Args:
             token: type token of the resource.
@@ -69,17 +73,20 @@ class EarlierNames:
         urns = (self.plan.past.urns.get((token, name)) for name in known_as)
         return pulumi.ResourceOptions(aliases=list(filter(None, urns))[:1] or None)
 
-    def object_aliases(self, component: str, cluster: str, name: str, data: Mapping[str, Any]) -> list[str]:
-        """Return the alias of an object that is in the state under another URN: another owner, name or apiVersion.
+    def object_aliases(
+        self, component: str, cluster: str, name: str, data: Mapping[str, Any]
+    ) -> list[str]:
+        """Return the alias of an object that is in the state under another URN: another owner, name
+        or apiVersion.
 
-        Without the alias the new resource would adopt the live object, and deleting the old resource would then remove
-        the object from the cluster.
+        Without the alias the new resource would adopt the live object, and deleting the old
+        resource would then remove the object from the cluster.
         """
         pair = (cluster, Manifest(data).key)
         standing = self.plan.standing.get(pair)
         urn = standing.urn if standing else ""
-        # Where only the fleet above it has moved, the engine finds it by the alias of its parent (pulumi/pulumi
-        # v3.259.0, pkg/resource/deploy/step_generator.go, generateAliases).
+        # Where only the fleet above it has moved, the engine finds it by the alias of its parent
+        # (pulumi/pulumi v3.259.0, pkg/resource/deploy/step_generator.go, generateAliases).
         if not urn or Urn.parse(urn).is_at((component, names.TARGET, names.type_token(data)), name):
             return []
         return [urn]

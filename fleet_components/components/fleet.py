@@ -1,4 +1,6 @@
-"""The fleet component: plans first, then registers the members and delivers every placement and template to them."""
+"""The fleet component: plans first, then registers the members and delivers every placement and
+template to them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ from fleet_components.components.keeping import keeping
 from fleet_components.components.member import Member, identities_of
 from fleet_components.components.observed import Start, start_of, under_releases
 from fleet_components.components.own_provider import not_let_go
-from fleet_components.components.past import as_members_say, once_declared, past_kubeconfigs, read_past
+from fleet_components.components.past import (
+    as_members_say,
+    once_declared,
+    past_kubeconfigs,
+    read_past,
+)
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.program_objects import manifests_of
 from fleet_components.components.progress import Progress
@@ -63,25 +70,26 @@ from fleet_components.systems.karmada.plan.member import serving_both
 class Fleet(pulumi.ComponentResource):
     """A fleet: its members, and the placements and templates delivered to them.
 
-    Resources that depend on it (``depends_on=[fleet]``) wait for the objects and bindings of all waves of all
-    placements and templates. They do not wait for what this update does not do: a held member keeps what it has, and
-    objects that leave a member are deleted at the end of the update. See "What waits for a fleet" in
-    ``docs/delivery.md``.
+    Resources that depend on it (``depends_on=[fleet]``) wait for the objects and bindings of all
+    waves of all placements and templates. They do not wait for what this update does not do: a held
+    member keeps what it has, and objects that leave a member are deleted at the end of the update.
+    See "What waits for a fleet" in ``docs/delivery.md``.
 
-    It takes the resource options ``parent``, ``depends_on``, ``aliases``, ``transforms``, ``transformations``,
-    ``provider`` and ``providers`` (except Kubernetes providers) and ``protect`` (as :attr:`FleetArgs.protect`). All
-    others are refused, with a hint at what to write instead.
+    It takes the resource options ``parent``, ``depends_on``, ``aliases``, ``transforms``,
+    ``transformations``, ``provider`` and ``providers`` (except Kubernetes providers) and
+    ``protect`` (as :attr:`FleetArgs.protect`). All others are refused, with a hint at what to write
+    instead.
 
     Attributes:
-        delivered: by key of placement or template, the revision that runs on each member. Known once all of them are
-            delivered; in a preview at once, as planned.
+        delivered: by key of placement or template, the revision that runs on each member. Known
+            once all of them are delivered; in a preview at once, as planned.
         placements: the placements by key: name, or ``namespace/name``.
         templates: the templates, which Karmada's policies place, by key: ``namespace/Kind/name``.
         inventory: the members as the schedulers saw them.
 
     Raises:
-        FleetError: the input is invalid, or the update would take too much; every problem is named, and nothing was
-            registered.
+        FleetError: the input is invalid, or the update would take too much; every problem is named,
+            and nothing was registered.
     """
 
     delivered: pulumi.Output[Mapping[str, Mapping[str, int]]]
@@ -91,13 +99,18 @@ class Fleet(pulumi.ComponentResource):
 
     @refusing()
     @registering()
-    def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         expect(type(self), name, args, FleetArgs, opts)
-        args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
+        args = attrs.evolve(
+            args, source=args.source.with_objects(manifests_of(args.objects)), objects=()
+        )
         args = under_releases(configured(args))
         options = read_options(opts)
         args = in_subscription(args, options)
-        # Before anything is registered: a refusal leaves nothing in the state, not even the component.
+        # Before anything is registered: a refusal leaves nothing in the state, not even the
+        # component.
         plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.earlier)
         options = attrs.evolve(
             options,
@@ -122,7 +135,9 @@ class Fleet(pulumi.ComponentResource):
         written = args.source.origins
         trials = FormTrials(self.plan, written, self)
         reaches = not args.render_to
-        identification = Identification(name, members, self._planned, earlier, reaches, written, gone, self, trials)
+        identification = Identification(
+            name, members, self._planned, earlier, reaches, written, gone, self, trials
+        )
         taking_over = TakingOver(identification)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
@@ -149,11 +164,16 @@ class Fleet(pulumi.ComponentResource):
         delivered = {**self.placements, **self.templates}
         if not in_process():
             # In a preview nothing breaks, and what refuses there ends the program in the same way.
-            tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values()), trials).broken)
+            tell_at_end(
+                tuple
+                if pulumi.runtime.is_dry_run()
+                else Progress(list(delivered.values()), trials).broken
+            )
         last = [binding for item in delivered.values() for binding in item.last]
         last += hub.last if hub else ()
         protect = args.protect if options.protect is None else options.protect
-        # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
+        # Without any binding it depends on the providers, so that a deletion still begins with the
+        # roster and stops.
         after = [*last, *(providers.declared() if not last else ())]
         brought = [text for text, member in members.items() if member.provider is not None]
         roster = self._enroll(earlier, after, hub.uid if hub else None, brought, protect=protect)
@@ -172,10 +192,11 @@ class Fleet(pulumi.ComponentResource):
     @classmethod
     @refusing()
     def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:
-        """Return a fleet that only the ``fleet:`` keys of the configuration describe; see ``config.KEYS``.
+        """Return a fleet that only the ``fleet:`` keys of the configuration describe; see
+        ``config.KEYS``.
 
-        Clusters that its YAML declares are provisioned beside it, once its plan is not refused: they get its parent,
-        providers and transforms, and wait for what it waits for.
+        Clusters that its YAML declares are provisioned beside it, once its plan is not refused:
+        they get its parent, providers and transforms, and wait for what it waits for.
 
         Raises:
             FleetError: the configuration, or a source that it names, is invalid.
@@ -193,9 +214,9 @@ class Fleet(pulumi.ComponentResource):
     ) -> dynamic.Roster:
         """Register the roster, the record of all members, once everything else stands.
 
-        The roster also guards the fleet: a program that no longer declares the fleet would delete everything without
-        any check. The engine deletes resources that depend on others before these, so it begins with the roster, which
-        is protected and stops the deletion.
+        The roster also guards the fleet: a program that no longer declares the fleet would delete
+        everything without any check. The engine deletes resources that depend on others before
+        these, so it begins with the roster, which is protected and stops the deletion.
         """
         plan, name = self.plan, self.plan.options.fleet
         uid = {"hub": hub} if hub is not None else {}
@@ -209,10 +230,14 @@ class Fleet(pulumi.ComponentResource):
         return dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _reach(self, name: str, args: FleetArgs, identification: Identification) -> MemberProviders:
-        """Return the providers of the members, which wait until every member is known to be the same cluster."""
+        """Return the providers of the members, which wait until every member is known to be the
+        same cluster.
+        """
         members, earlier = identification.members, identification.earlier
         after = identification.register()
-        providers = MemberProviders(name, members, args.render_to, earlier, after, identification.knows, self)
+        providers = MemberProviders(
+            name, members, args.render_to, earlier, after, identification.knows, self
+        )
         for cluster in sorted(name for name, member in members.items() if member.lost):
             providers.let_go(cluster)
         return providers
@@ -232,8 +257,12 @@ class Fleet(pulumi.ComponentResource):
         """Register what goes through a hub, once everything is decided; None if nothing does."""
         if not self.plan.consignment.system:
             return None
-        decided = [delivery for made in (self.placements, self.templates) for delivery in made.values()]
-        after = [resource for delivery in decided if delivery.decided.hub for resource in delivery.last]
+        decided = [
+            delivery for made in (self.placements, self.templates) for delivery in made.values()
+        ]
+        after = [
+            resource for delivery in decided if delivery.decided.hub for resource in delivery.last
+        ]
         after = between(f"{names.hub_name(name)}/decided", after, 2, self)
         return Hub(name, self.plan, args.hub, after, self, args.ready_timeout)
 
@@ -256,7 +285,12 @@ class _ByKey(dict[str, SubjectDelivery]):
     def __missing__(self, key: str) -> SubjectDelivery:
         file, line = called_from()
         problem = Problem(
-            f'there is no "{key}" in this fleet', (), meant(key, Vocabulary(self), "there is"), "", file, line
+            f'there is no "{key}" in this fleet',
+            (),
+            meant(key, Vocabulary(self), "there is"),
+            "",
+            file,
+            line,
         )
         raise _MissingError([problem])
 
@@ -267,16 +301,22 @@ class _MissingError(RefusedError, KeyError):
 
 def _once(stands: pulumi.Resource, values: Mapping[str, pulumi.Output[Any]]) -> pulumi.Output[Any]:
     """Return the values by name as one output that resolves once a resource stands."""
-    return pulumi.Output.all(stands.urn, pulumi.Output.all(**values)).apply(lambda found: dict(found[1]))
+    return pulumi.Output.all(stands.urn, pulumi.Output.all(**values)).apply(
+        lambda found: dict(found[1])
+    )
 
 
 def _gone(plan: FleetPlan, members: Mapping[str, Member]) -> dict[str, Member]:
-    """Return the members that are no longer declared, as far as they can be reached as before, and lost ones."""
+    """Return the members that are no longer declared, as far as they can be reached as before, and
+    lost ones.
+    """
     gone = sorted((plan.past.members.keys() | plan.members.keys()) - members.keys())
     if not gone:
         return {}
     reached = past_kubeconfigs(plan)
-    kubeconfigs = {name: REDACTED if in_process() else reached[name] for name in gone if name in reached}
+    kubeconfigs = {
+        name: REDACTED if in_process() else reached[name] for name in gone if name in reached
+    }
     return {
         name: Member(Cluster(name), kubeconfigs.get(name), lost=name in plan.members)
         for name in gone
@@ -290,9 +330,14 @@ def stack_name() -> str:
 
 
 def _plan(
-    name: str, args: FleetArgs, members: Mapping[str, Member], problems: Iterable[Problem], formerly: Sequence[str]
+    name: str,
+    args: FleetArgs,
+    members: Mapping[str, Member],
+    problems: Iterable[Problem],
+    formerly: Sequence[str],
 ) -> tuple[FleetPlan, frozenset[str]]:
-    """Plan the fleet; the plan may be refused. Return it with the former names of the fleet that nobody has said.
+    """Plan the fleet; the plan may be refused. Return it with the former names of the fleet that
+    nobody has said.
 
     Args:
         name: the fleet's name.
@@ -325,7 +370,9 @@ def _plan(
         fleet=name,
         settings=settings,
         as_of=args.as_of or start.as_of,
-        lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
+        lost=frozenset(
+            (*args.lost, *(member for member, declared in members.items() if declared.lost))
+        ),
         confirm=frozenset(args.confirm),
         renamed=args.renamed,
         identities=identities_of(members),
@@ -340,10 +387,16 @@ def _plan(
     refused = not_passed_over(args.source, options.pass_over)
     wrong = layered((*damaged, *args.source.problems, *refused), problems)
     try:
-        plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
+        plan = plan_fleet(
+            attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options
+        )
     except FleetError as error:
-        raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
-    renamed = [Problem(RENAMED.format(fleet=name), subject=f"fleet {text}") for text in sorted(guessed)]
+        raise FleetError(
+            error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)
+        ) from None
+    renamed = [
+        Problem(RENAMED.format(fleet=name), subject=f"fleet {text}") for text in sorted(guessed)
+    ]
     plan = attrs.evolve(plan, warnings=(*plan.warnings, *renamed))
     untold = start.untold(plan)
     if untold:
@@ -351,22 +404,36 @@ def _plan(
     if not args.render_to:
         plan = attrs.evolve(plan, refused=(*plan.refused, *not_let_go(plan, members)))
     if args.render_to and plan.consignment.system:
-        raise FleetError([Problem(_RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to")])
+        raise FleetError(
+            [
+                Problem(
+                    _RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to"
+                )
+            ]
+        )
     unreached_hub = unreachable_hub(plan.consignment, args.hub)
     if unreached_hub:
         if not in_process():
             raise FleetError([unreached_hub])
         plan = attrs.evolve(plan, warnings=(*plan.warnings, in_earnest(unreached_hub)))
-    if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
-        unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
+    if (
+        in_process()
+    ):  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
+        unreached = [
+            in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable
+        ]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
     return plan, guessed
 
 
-def _past(name: str, given_names: Iterable[str]) -> tuple[Past, frozenset[str], tuple[Problem, ...]]:
-    """Return the past of a fleet, its former names that nobody has said, and the problems of the state.
+def _past(
+    name: str, given_names: Iterable[str]
+) -> tuple[Past, frozenset[str], tuple[Problem, ...]]:
+    """Return the past of a fleet, its former names that nobody has said, and the problems of the
+    state.
 
-    A damaged state gives the past of a new fleet, so that all other errors can be reported with its problems.
+    A damaged state gives the past of a new fleet, so that all other errors can be reported with its
+    problems.
     """
     try:
         return *read_past(name, given_names), ()
@@ -375,14 +442,18 @@ def _past(name: str, given_names: Iterable[str]) -> tuple[Past, frozenset[str], 
 
 
 def _held(own: pulumi.ResourceOptions, guessed: frozenset[str]) -> pulumi.ResourceOptions:
-    """Return the options of a fleet that waits until all fleets are declared, if its former name was not said."""
+    """Return the options of a fleet that waits until all fleets are declared, if its former name
+    was not said.
+    """
     return pulumi.ResourceOptions.merge(own, once_declared(guessed)) if guessed else own
 
 
 def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Problem]]:
     """Return the members by name, and the problems of the members and of the fleet's name."""
     declared = [
-        Member(cluster, args.kubeconfigs.get(cluster.name), provider=args.providers.get(cluster.name))
+        Member(
+            cluster, args.kubeconfigs.get(cluster.name), provider=args.providers.get(cluster.name)
+        )
         for cluster in args.source.clusters
     ]
     everyone = [*declared, *args.members]
@@ -390,7 +461,8 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     members = dict(sorted({member.name: member for member in reversed(everyone)}.items()))
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
     gone = {
-        name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs
+        name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}"
+        for name in args.kubeconfigs
     }
     named = {
         "kubeconfigs": gone,
@@ -403,21 +475,38 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     ]
     in_program = {member.name for member in args.members}
     problems += [
-        Problem(f'the member "{name}" is declared in the program', (field, name), f"Member(..., {argument}=...)")
+        Problem(
+            f'the member "{name}" is declared in the program',
+            (field, name),
+            f"Member(..., {argument}=...)",
+        )
         for field, argument in (("kubeconfigs", "kubeconfig"), ("providers", "provider"))
         for name in sorted(in_program.intersection(getattr(args, field)))
     ]
-    twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
-    problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
+    twice = sorted(
+        name for name, times in Counter(member.name for member in everyone).items() if times > 1
+    )
+    problems += [
+        Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice
+    ]
     problems += [
         Problem(f'"{member}" cannot be the name of a member', hint=f"its name {wrong[0]}")
         for member in members
         if (wrong := subdomain_errors(member))
     ]
     # By identity, because the URN of a provider is an output, which is not known yet.
-    brought = {name: id(member.provider) for name, member in members.items() if member.provider is not None}
-    problems += same_cluster(brought, "has the provider of member {other}: they are the same cluster")
+    brought = {
+        name: id(member.provider) for name, member in members.items() if member.provider is not None
+    }
+    problems += same_cluster(
+        brought, "has the provider of member {other}: they are the same cluster"
+    )
     if "/" in name or "@" in name or not name:
-        problems.append(Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and ."))
-    marked = {text: attrs.evolve(member, lost=member.lost or text in args.lost) for text, member in members.items()}
+        problems.append(
+            Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and .")
+        )
+    marked = {
+        text: attrs.evolve(member, lost=member.lost or text in args.lost)
+        for text, member in members.items()
+    }
     return marked, problems

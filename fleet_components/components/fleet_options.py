@@ -21,29 +21,51 @@ from fleet_components.plan.names import Urn
 from fleet_components.plan.neighbours import refuses_losses_alone
 
 _CARRIED_OUT = frozenset(
-    {"parent", "depends_on", "aliases", "protect", "provider", "providers", "transforms", "transformations"}
+    {
+        "parent",
+        "depends_on",
+        "aliases",
+        "protect",
+        "provider",
+        "providers",
+        "transforms",
+        "transformations",
+    }
 )
 _SHARED = ("parent", "depends_on", "provider", "providers", "transforms", "transformations")
 _BY_TRANSFORM = "a transform sets it on single objects: transforms=[...], see docs/delivery.md"
 _INSTEAD = {
     "ignore_changes": _BY_TRANSFORM,
-    "custom_timeouts": "FleetArgs.ready_timeout sets it for all objects, the annotation pulumi.com/timeoutSeconds for "
-    f"one; or {_BY_TRANSFORM}",
+    "custom_timeouts": (
+        "FleetArgs.ready_timeout sets it for all objects, the annotation pulumi.com/timeoutSeconds"
+        f" for one; or {_BY_TRANSFORM}"
+    ),
     "hooks": _BY_TRANSFORM,
     "additional_secret_outputs": _BY_TRANSFORM,
     "hide_diffs": _BY_TRANSFORM,
-    "retain_on_delete": "FleetArgs.keep_cluster_resources keeps namespaces and cluster-scoped objects, "
-    "preserveResourcesOnDeletion of a Karmada policy all that it places",
+    "retain_on_delete": (
+        "FleetArgs.keep_cluster_resources keeps namespaces and cluster-scoped objects, "
+        "preserveResourcesOnDeletion of a Karmada policy all that it places"
+    ),
     "deleted_with": "mark a member whose cluster is gone as lost: FleetArgs.lost",
-    "replace_with": "the objects of a fleet are replaced where a field cannot be changed, and nowhere else",
-    "replace_on_changes": "the objects of a fleet are replaced where a field cannot be changed, and nowhere else",
-    "replacement_trigger": "the objects of a fleet are replaced where a field cannot be changed, and nowhere else",
+    "replace_with": (
+        "the objects of a fleet are replaced where a field cannot be changed, and nowhere else"
+    ),
+    "replace_on_changes": (
+        "the objects of a fleet are replaced where a field cannot be changed, and nowhere else"
+    ),
+    "replacement_trigger": (
+        "the objects of a fleet are replaced where a field cannot be changed, and nowhere else"
+    ),
     "delete_before_replace": "an object of a fleet that is replaced is always deleted first",
     "state_migrations": "names and members are renamed by FleetArgs.renamed",
     "import_": "the objects of a fleet take up what is there already",
 }
 _NOTHING = "leave it out: it means nothing for a component"
-_OF_MEMBERS = "each member has its own: Member(provider=...), or FleetArgs.providers for members of the source"
+_OF_MEMBERS = (
+    "each member has its own: Member(provider=...), or FleetArgs.providers for members of the"
+    " source"
+)
 
 
 @attrs.frozen
@@ -52,8 +74,8 @@ class FleetOptions:
 
     Attributes:
         own: options of the fleet component itself, for the engine.
-        beside: options of the clusters that are provisioned with the fleet: the same parent, providers, transforms
-            and dependencies.
+        beside: options of the clusters that are provisioned with the fleet: the same parent,
+            providers, transforms and dependencies.
         protect: whether the fleet is protected; None if the option is not set.
         earlier: former names of the fleet, from its aliases.
     """
@@ -67,8 +89,8 @@ class FleetOptions:
 def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
     """Parse the resource options of a fleet.
 
-    ``protect`` is not passed on to the engine: the engine applies it to all children, so no object could ever leave
-    a member. The protection of a parent is not inherited either.
+    ``protect`` is not passed on to the engine: the engine applies it to all children, so no object
+    could ever leave a member. The protection of a parent is not inherited either.
 
     Raises:
         FleetError: an option would have no effect, or another effect than its name says.
@@ -80,50 +102,78 @@ def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
     # An explicit False also keeps the engine from handing down a parent's protection.
     own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))
     beside = pulumi.ResourceOptions(**{option: getattr(opts, option) for option in _SHARED})
-    return FleetOptions(own, beside, opts.protect, tuple(dict.fromkeys(filter(None, map(_name, opts.aliases or ())))))
+    return FleetOptions(
+        own,
+        beside,
+        opts.protect,
+        tuple(dict.fromkeys(filter(None, map(_name, opts.aliases or ())))),
+    )
 
 
 def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
-    """Yield a problem for each option that the engine accepts for a component but ignores or applies harmfully."""
-    # By the list of the installed SDK, so that an option that a later release adds is refused, and not ignored.
+    """Yield a problem for each option that the engine accepts for a component but ignores or
+    applies harmfully.
+    """
+    # By the list of the installed SDK, so that an option that a later release adds is refused, and
+    # not ignored.
     unset = vars(pulumi.ResourceOptions())
     for option, value in vars(opts).items():
         if option not in _CARRIED_OUT and option in unset and value:
-            yield Problem("is not for a fleet", ("Fleet", "opts", option), _INSTEAD.get(option, _NOTHING))
+            yield Problem(
+                "is not for a fleet", ("Fleet", "opts", option), _INSTEAD.get(option, _NOTHING)
+            )
 
 
 def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     several: Any = opts.providers or ()
     several = several.values() if hasattr(several, "values") else several
-    for option, providers in (("provider", [opts.provider] if opts.provider else []), ("providers", several)):
+    for option, providers in (
+        ("provider", [opts.provider] if opts.provider else []),
+        ("providers", several),
+    ):
         for provider in providers:
             if not isinstance(provider, pulumi.ProviderResource):
                 what = f"is {type(provider).__name__}, and no provider"
                 yield Problem(what, ("Fleet", "opts", option), "give a pulumi.ProviderResource")
             elif provider.package == "kubernetes":
                 yield Problem(
-                    "a provider of Kubernetes reaches none of its objects", ("Fleet", "opts", option), _OF_MEMBERS
+                    "a provider of Kubernetes reaches none of its objects",
+                    ("Fleet", "opts", option),
+                    _OF_MEMBERS,
                 )
 
 
 def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     if isinstance(opts.aliases, str):
-        yield Problem("is a str, not a list", ("Fleet", "opts", "aliases"), 'aliases=[pulumi.Alias(name="old")]')
+        yield Problem(
+            "is a str, not a list",
+            ("Fleet", "opts", "aliases"),
+            'aliases=[pulumi.Alias(name="old")]',
+        )
         return
     for position, alias in enumerate(opts.aliases or ()):
-        plain = isinstance(alias, str) or (isinstance(alias, pulumi.Alias) and isinstance(_given(alias.name), str))
+        plain = isinstance(alias, str) or (
+            isinstance(alias, pulumi.Alias) and isinstance(_given(alias.name), str)
+        )
         if not plain:
             hint = 'give a plain value: pulumi.Alias(name="old"), or the URN as text'
-            what = "is known too late: what stands under the former name is read before anything is planned"
+            what = (
+                "is known too late: what stands under the former name is read before anything is"
+                " planned"
+            )
             yield Problem(what, ("Fleet", "opts", "aliases", position), hint)
         elif isinstance(alias, str) and not names.is_urn(alias):
             yield Problem(
-                f'"{alias}" is not a URN', ("Fleet", "opts", "aliases", position), 'or pulumi.Alias(name="old")'
+                f'"{alias}" is not a URN',
+                ("Fleet", "opts", "aliases", position),
+                'or pulumi.Alias(name="old")',
             )
 
 
 def _name(alias: str | pulumi.Alias | Any) -> str:
-    """Return the fleet name in an alias; empty if the alias has only another parent, or is of another type."""
+    """Return the fleet name in an alias; empty if the alias has only another parent, or is of
+    another type.
+    """
     if isinstance(alias, pulumi.Alias):
         return str(_given(alias.name))
     urn = Urn.parse(alias)
@@ -148,7 +198,9 @@ def to_be_provisioned(args: FleetArgs) -> FleetArgs:
         return args
     manifests = args.source.catalogue.manifests
     coming = [cluster.name for guest in present(manifests) for cluster in guest.clusters(manifests)]
-    return attrs.evolve(args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs})
+    return attrs.evolve(
+        args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs}
+    )
 
 
 def in_subscription(args: FleetArgs, options: FleetOptions) -> FleetArgs:
@@ -188,7 +240,9 @@ def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetO
 
 
 def provisioned(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> FleetArgs:
-    """Return the arguments of a fleet with the clusters provisioned that its configuration declares."""
+    """Return the arguments of a fleet with the clusters provisioned that its configuration
+    declares.
+    """
     beside = _beside(args, options)
     for guest in _asked(args, plan):
         args = guest.provision(name, args, beside)
@@ -196,7 +250,9 @@ def provisioned(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptio
 
 
 def _asked(args: FleetArgs, plan: FleetPlan) -> Sequence[Guest]:
-    """Return the guests to ask; all of them if something stands that one has provisioned, declared or not."""
+    """Return the guests to ask; all of them if something stands that one has provisioned, declared
+    or not.
+    """
     if not isinstance(args, FromConfig):
         return ()
     stands = any(kind == names.PROVISIONED for kind, _ in plan.past.urns)
@@ -204,5 +260,7 @@ def _asked(args: FleetArgs, plan: FleetPlan) -> Sequence[Guest]:
 
 
 def _beside(args: FleetArgs, options: FleetOptions) -> pulumi.ResourceOptions:
-    earlier = [pulumi.Alias(name=text) for text in filter(None, (args.renamed.fleet, *options.earlier))]
+    earlier = [
+        pulumi.Alias(name=text) for text in filter(None, (args.renamed.fleet, *options.earlier))
+    ]
     return pulumi.ResourceOptions.merge(options.beside, pulumi.ResourceOptions(aliases=earlier))

@@ -1,4 +1,6 @@
-"""Registers the objects that go through a hub, those that steer it and those that it places, by one provider."""
+"""Registers the objects that go through a hub, those that steer it and those that it places, by one
+provider.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,19 @@ from fleet_components.plan.ways import NAMES
 
 HubReach = pulumi.Input[str] | pulumi.ProviderResource | None
 """Access to a hub: text or path of a kubeconfig, or a Kubernetes provider of one's own."""
-_ANOTHER = "give the kubeconfig of the other; a fleet for this one is another fleet, under another name"
-_HINT = "pulumi config set fleet:hub PATH, or FleetArgs(hub=...): the kubeconfig of the hub, as text or path"
+_ANOTHER = (
+    "give the kubeconfig of the other; a fleet for this one is another fleet, under another name"
+)
+_HINT = (
+    "pulumi config set fleet:hub PATH, or FleetArgs(hub=...): the kubeconfig of the hub, as text or"
+    " path"
+)
 
 
 def unreachable_hub(consignment: Consignment, reach: HubReach) -> Problem | None:
-    """Return why the hub cannot be reached, as far as it is known before the program runs; None if nothing is."""
+    """Return why the hub cannot be reached, as far as it is known before the program runs; None if
+    nothing is.
+    """
     if not consignment.system or isinstance(reach, pulumi.ProviderResource):
         return None
     try:
@@ -86,16 +95,24 @@ class Hub(pulumi.ComponentResource):
             kubeconfig = settings_of(reach).apply(lambda settings: settings.kubeconfig("hub"))
         else:
             kubeconfig, provider = self._reached(reach)
-        hook = None if in_process() else before_creation(f"{self._name}/before-create", "hub", kubeconfig, seconds)
+        hook = (
+            None
+            if in_process()
+            else before_creation(f"{self._name}/before-create", "hub", kubeconfig, seconds)
+        )
         self._hooks = ResourceHookBinding(before_create=[hook]) if hook else None
-        for stage, group in groupby(plan.consignment.objects, key=lambda consigned: consigned.stage):
+        for stage, group in groupby(
+            plan.consignment.objects, key=lambda consigned: consigned.stage
+        ):
             objects = list(group)
             before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
             before = [self._object(item, provider, before) for item in objects]
         self.last = before
         self.register_outputs({})
 
-    def _reached(self, reach: pulumi.Input[str] | None) -> tuple[pulumi.Output[str], pulumi.ProviderResource]:
+    def _reached(
+        self, reach: pulumi.Input[str] | None
+    ) -> tuple[pulumi.Output[str], pulumi.ProviderResource]:
         given: pulumi.Output[Any] = pulumi.Output.from_input(reach)
         checked: pulumi.Output[tuple[str, str]] = given.apply(self._checked)
         if not in_process():
@@ -114,13 +131,19 @@ class Hub(pulumi.ComponentResource):
         )
         return kubeconfig, provider
 
-    def _judged(self, own: pulumi.ProviderResource, after: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Return what comes before everything on the hub, once a provider of one's own and its hub are judged."""
+    def _judged(
+        self, own: pulumi.ProviderResource, after: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Resource]:
+        """Return what comes before everything on the hub, once a provider of one's own and its hub
+        are judged.
+        """
         if in_process():
             return list(after)
         self.uid = pulumi.Output.unsecret(settings_of(own).apply(self._of_own))
         options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
-        return [Barrier(f"{self._name}/known", {"key": f"{self._name}/known", "hub": self.uid}, options)]
+        return [
+            Barrier(f"{self._name}/known", {"key": f"{self._name}/known", "hub": self.uid}, options)
+        ]
 
     async def _of_own(self, settings: ProviderSettings) -> str:
         """Return the uid of the hub of a provider of one's own; the one that is known if it cannot
@@ -159,12 +182,18 @@ class Hub(pulumi.ComponentResource):
         except FleetError as error:
             raise RefusedError(error.problems) from None
         if known and uid and uid != known:
-            what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"
+            what = (
+                f"is another one than this stack has used: its uid is {uid}, and that of the other"
+                f" {known}"
+            )
             raise RefusedError([Problem(what, subject="the hub", hint=_ANOTHER)])
         return text, uid or known
 
     def _object(
-        self, consigned: Consigned, provider: pulumi.ProviderResource, before: Sequence[pulumi.Resource]
+        self,
+        consigned: Consigned,
+        provider: pulumi.ProviderResource,
+        before: Sequence[pulumi.Resource],
     ) -> pulumi.Resource:
         manifest = consigned.manifest
         name = f"{self._name}/{names.short_name(manifest.key)}"
@@ -176,7 +205,8 @@ class Hub(pulumi.ComponentResource):
             # A member that is not declared any more stays one: its agents have joined it.
             # Before a move, what others may have something in stays, too: Karmada takes it from all
             # members.
-            retain_on_delete=consigned.patch or (self._plan.options.moving and consigned.stage is Stage.CONTAINERS),
+            retain_on_delete=consigned.patch
+            or (self._plan.options.moving and consigned.stage is Stage.CONTAINERS),
             hooks=self._hooks,
         )
         return KubernetesObject(name, sealed(manifest.data), options, patch=consigned.patch)

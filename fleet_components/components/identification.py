@@ -85,17 +85,29 @@ class Identification:
 
     @cached_property
     def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:
-        """Settings of the providers that members bring, by member; resolved once all meet the plan's demands."""
-        brought = {name: settings_of(m.provider) for name, m in self.members.items() if m.provider and self.reaches}
+        """Settings of the providers that members bring, by member; resolved once all meet the
+        plan's demands.
+        """
+        brought = {
+            name: settings_of(m.provider)
+            for name, m in self.members.items()
+            if m.provider and self.reaches
+        }
         # All at once, so that one run names what is wrong with every provider.
         checked: pulumi.Output[Any] = pulumi.Output.all(**brought).apply(self._checked)
         return {name: checked.apply(itemgetter(name)) for name in brought}
 
     def register(self) -> list[pulumi.Resource]:
-        """Register a record of each member, and return what everything that is written to members has to depend on."""
+        """Register a record of each member, and return what everything that is written to members
+        has to depend on.
+        """
         records = [self._record(name) for name in sorted(self.members)]
         # A member has up to two providers, and each of them waits for all records.
-        return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
+        return (
+            between(f"{self.fleet}/members", records, 2 * len(records), self.parent)
+            if records
+            else []
+        )
 
     def knows(self, name: str) -> pulumi.Input[bool]:
         """Return whether it is known what a member has already of what comes to it.
@@ -106,7 +118,11 @@ class Identification:
         preview (``pulumi up --plan``) must not register anything else.
         """
         shown = pulumi.runtime.is_dry_run()
-        coming = [arrival for arrival in arrivals(self.plan, name) if arrival.pair not in self.plan.taken_over]
+        coming = [
+            arrival
+            for arrival in arrivals(self.plan, name)
+            if arrival.pair not in self.plan.taken_over
+        ]
         if in_process() or not coming or (shown and name in self.plan.past.members):
             return True
 
@@ -124,7 +140,11 @@ class Identification:
 
     def _checked(self, settings: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
         demands = {name: demands_of(self.plan, self.members[name]) for name in settings}
-        problems = [problem for name, demand in demands.items() for problem in demand.problems(settings[name])]
+        problems = [
+            problem
+            for name, demand in demands.items()
+            for problem in demand.problems(settings[name])
+        ]
         if problems:
             raise RefusedError(problems)
         for name, demand in demands.items():
@@ -154,7 +174,9 @@ class Identification:
         return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _identity(self, name: str) -> str:
-        """Return what identifies a cluster before it can be asked; of a member that is gone, what is recorded."""
+        """Return what identifies a cluster before it can be asked; of a member that is gone, what
+        is recorded.
+        """
         known = self.plan.past.members.get(name)
         gone = known.identity if known and name in self.gone else ""
         return self.plan.options.identities.get(name, gone)
@@ -174,14 +196,18 @@ class Identification:
         return self.settings[name].apply(identifier)
 
     def _kubeconfig(self, name: str) -> pulumi.Output[str] | None:
-        """Return the kubeconfig of a member; empty if its own provider has none, None if it cannot be reached."""
+        """Return the kubeconfig of a member; empty if its own provider has none, None if it cannot
+        be reached.
+        """
         member = self.members[name]
         if name in self.settings:
             return self.settings[name].apply(lambda settings: settings.kubeconfig(name))
         return None if member.kubeconfig is None else pulumi.Output.from_input(member.kubeconfig)
 
     def asked_with(self, name: str) -> pulumi.Output[str] | None:
-        """Return the kubeconfig with which a member is asked for objects; None of a member that is not asked."""
+        """Return the kubeconfig with which a member is asked for objects; None of a member that is
+        not asked.
+        """
         asked = self.reaches and not in_process() and not self.members[name].lost
         return self._kubeconfig(name) if asked else None
 
@@ -213,7 +239,9 @@ class Identification:
 
     @cached_property
     def answers(self) -> pulumi.Output[Mapping[str, Answer]]:
-        """Answers of the members that are asked, by name; resolved once none of them is a reason to refuse."""
+        """Answers of the members that are asked, by name; resolved once none of them is a reason to
+        refuse.
+        """
         return self._judged.apply(lambda judged: judged.answers)
 
     @cached_property
@@ -225,21 +253,29 @@ class Identification:
     def _judged(self) -> pulumi.Output[_Judged]:
         asked = dict(self.asked)
         if asked:
-            import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
+            import_module(
+                "lightkube"
+            )  # fails here if it is not installed; later on, errors are suppressed
         # Waited for even where no cluster is asked, so that everything comes after the checks of
         # the settings.
         known = pulumi.Output.all({**asked, **self._left()}, dict(self.settings))
         # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of
         # the uid.
-        found: pulumi.Output[_Judged] = pulumi.Output.unsecret(known.apply(lambda inputs: self._ask(*inputs)))
+        found: pulumi.Output[_Judged] = pulumi.Output.unsecret(
+            known.apply(lambda inputs: self._ask(*inputs))
+        )
         return found
 
-    async def _ask(self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]) -> _Judged:
+    async def _ask(
+        self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]
+    ) -> _Judged:
         await self.planned.wait()
         checks = self.checks
         arriving = {name: arrivals(self.plan, name) for name in kubeconfigs}
         answers = await self._first_answers(kubeconfigs, arriving)
-        others = [name for name in self.members if name in answers and checks.another(name, answers)]
+        others = [
+            name for name in self.members if name in answers and checks.another(name, answers)
+        ]
         arriving |= {name: arrivals(self.plan, name, elsewhere=True) for name in others}
         answers |= await self._answers_on_leaving(kubeconfigs, arriving, others)
         checks.warn_of_others(others, answers)
@@ -252,7 +288,12 @@ class Identification:
             self.planned.others,
             contested,
         )
-        coming = [arrival for objects in arriving.values() for arrival in objects if arrival.pair not in taken]
+        coming = [
+            arrival
+            for objects in arriving.values()
+            for arrival in objects
+            if arrival.pair not in taken
+        ]
         standing = [arrival for name in kubeconfigs for arrival in rewritten(self.plan, name)]
         judged = (*compared_first(coming, live_in(answers)), *standing)
         compared = await compare_all(judged, kubeconfigs, self.plan.manager)
@@ -280,13 +321,17 @@ class Identification:
             asked.append(ask_member(name, kubeconfig, [*wanted, *checks.unsure(name)]))
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
         checks.refuse_silent(answers)
-        silent = [name for name, answer in answers.items() if name in self.members and not answer.uid]
+        silent = [
+            name for name, answer in answers.items() if name in self.members and not answer.uid
+        ]
         for warning in warn_of_silent(self.plan, silent):
             pulumi.log.warn(str(warning), self.parent)
         uids = {name: answer.uid for name, answer in answers.items() if name in self.members}
         checks.refuse_other_clusters(uids)
         checks.refuse_misplaced(answers)
-        others = [name for name in self.members if name in answers and checks.another(name, answers)]
+        others = [
+            name for name in self.members if name in answers and checks.another(name, answers)
+        ]
         checks.refuse_vanishing({name: left[name] for name in left.keys() - others}, answers)
         return answers
 
@@ -314,21 +359,32 @@ class Identification:
         return answers
 
     def _left(self) -> dict[str, str]:
-        """Return the kubeconfigs of members that are no longer declared and on which something is deleted."""
+        """Return the kubeconfigs of members that are no longer declared and on which something is
+        deleted.
+        """
         if in_process() or not self.reaches:
             return {}
-        emptied = {departure.cluster for departure in self.plan.departures if departure.fate is Fate.DELETED}
+        emptied = {
+            departure.cluster
+            for departure in self.plan.departures
+            if departure.fate is Fate.DELETED
+        }
         kubeconfigs = {name: self.gone[name].kubeconfig for name in emptied & self.gone.keys()}
         return {name: text for name, text in kubeconfigs.items() if isinstance(text, str)}
 
     def _swept(self, name: str) -> pulumi.Output[list[str]] | None:
-        """Return an empty list once the objects are deleted that a member has and no state; None if there are none."""
+        """Return an empty list once the objects are deleted that a member has and no state; None if
+        there are none.
+        """
         if not self.plan.swept(name):
             return None
         spares = self.plan.options.settings.keep_found
         # Read once all fleets are known: another one may bring some of them.
         swept = self.answers.apply(
-            lambda _: tuple(Leftover.of(departure.api_version, departure.key) for departure in self.plan.swept(name))
+            lambda _: tuple(
+                Leftover.of(departure.api_version, departure.key)
+                for departure in self.plan.swept(name)
+            )
         )
         return self.delete(name, swept, self.answers, spares_found=spares).apply(lambda _: [])
 

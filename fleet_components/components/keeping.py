@@ -1,7 +1,9 @@
-"""Hooks around each update of an object, so that it keeps the fields that others have added on its member.
+"""Hooks around each update of an object, so that it keeps the fields that others have added on its
+member.
 
-KubeFleet's apply strategies keep such fields. The Kubernetes provider makes what ``kubectl`` has set its own before it
-updates an object, and then removes what it does not send. So these fields bear another name meanwhile.
+KubeFleet's apply strategies keep such fields. The Kubernetes provider makes what ``kubectl`` has
+set its own before it updates an object, and then removes what it does not send. So these fields
+bear another name meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ from fleet_components.components.identification import Identification
 from fleet_components.components.process import in_thread
 from fleet_components.components.refusal import RefusedError
 from fleet_components.live.causes import finalizers_of
-from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
+from fleet_components.live.connection import (
+    Connection,
+    Leftover,
+    UnexpectedAnswer,
+    connected,
+    within,
+)
 from fleet_components.live.exchange import member_room
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
@@ -40,8 +48,8 @@ _SECONDS = 10.0
 _TRIES = 5
 _DEFINITION = "CustomResourceDefinition"
 _TAKEN_AWAY = (
-    "{key} on {member}: others have set {fields}, and the Kubernetes provider takes that away: it writes a definition "
-    "whole"
+    "{key} on {member}: others have set {fields}, and the Kubernetes provider takes that away: it"
+    " writes a definition whole"
 )
 _UNKNOWN = "{key} on {member}: fields that kubectl has set there may be taken away: {reason}"
 
@@ -52,8 +60,8 @@ Sent = Sequence[Mapping[str, Any]]
 class Keeping:
     """The hooks for the objects of one member.
 
-    A definition of custom resources is written whole by the Kubernetes provider. What others have set in it is named
-    beforehand, in previews too.
+    A definition of custom resources is written whole by the Kubernetes provider. What others have
+    set in it is named beforehand, in previews too.
 
     Args:
         identification: the members.
@@ -88,12 +96,15 @@ class Keeping:
         if args.urn in self._parked:
             await self._asked(args, self._unpark)
 
-    async def _asked(self, args: ResourceHookArgs, work: Callable[[Connection, str, Sent], None]) -> None:
+    async def _asked(
+        self, args: ResourceHookArgs, work: Callable[[Connection, str, Sent], None]
+    ) -> None:
         """Carry something out with a connection to the member."""
         asked = pulumi.Output.all(self._kubeconfig, args.old_inputs, args.new_inputs)
         text, *sent = await asked.future() or [None]
         if not text:
-            return  # unknown in a preview: the provider is not there yet, or nothing is known of its kubeconfig
+            # In a preview the provider is not there yet, or nothing is known of its kubeconfig.
+            return
         kubeconfig = read_kubeconfig(text, self._member)
         ask = partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent))
         reason = await in_thread(ask)
@@ -123,7 +134,9 @@ class Keeping:
             pulumi.log.warn(visible(words))
 
 
-def keeping(identification: Identification, seconds: float, member: str) -> ResourceHookBinding | None:
+def keeping(
+    identification: Identification, seconds: float, member: str
+) -> ResourceHookBinding | None:
     """Return the hooks for the objects of a member; None for one that is not asked.
 
     That is a lost one, and every one in process or where objects are only rendered.
@@ -153,7 +166,8 @@ def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
 def _managers_changed(
     member: Connection, leftover: Leftover, change: Callable[[Sequence[Entry]], Sequence[Entry]]
 ) -> bool:
-    """Change the managers of an object's fields; returns whether some of them are parked then, or were.
+    """Change the managers of an object's fields; returns whether some of them are parked then, or
+    were.
 
     Raises:
         UnexpectedAnswer: the cluster refuses it.
@@ -193,10 +207,15 @@ def _managers_changed(
 
 _LOOK_SECONDS = 10.0
 _PAUSE_SECONDS = 0.5
-_LEAVING = "is still being deleted on {where} after {seconds} s, and would vanish with what is written now{finalizers}"
+_LEAVING = (
+    "is still being deleted on {where} after {seconds} s, and would vanish with what is written"
+    " now{finalizers}"
+)
 
 
-def before_creation(name: str, where: str, kubeconfig: pulumi.Output[str], seconds: float) -> ResourceHook:
+def before_creation(
+    name: str, where: str, kubeconfig: pulumi.Output[str], seconds: float
+) -> ResourceHook:
     """Return the hook for the objects of a cluster.
 
     A cluster that cannot be asked holds nothing up: the provider may reach it where this process

@@ -1,4 +1,6 @@
-"""A member of the fleet as a program declares it: what the schedulers see, and how to reach the cluster."""
+"""A member of the fleet as a program declares it: what the schedulers see, and how to reach the
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Member(Arguments):
 def wrong_provider(provider: pulumi.ProviderResource, path: FieldPath) -> Iterator[Problem]:
     """Yield a problem if a provider is not one of Kubernetes."""
     if provider.package != "kubernetes":
-        yield Problem(f"is a provider of {provider.package}", path, "give a pulumi_kubernetes.Provider")
+        yield Problem(
+            f"is a provider of {provider.package}", path, "give a pulumi_kubernetes.Provider"
+        )
 
 
 def identifier_of(plan: FleetPlan, member: Member) -> str:
@@ -89,13 +93,20 @@ def identifier_of(plan: FleetPlan, member: Member) -> str:
 
 
 def identities_of(members: Mapping[str, Member]) -> dict[str, str]:
-    """Return what identifies the cluster of each member, as far as it is known before the program runs."""
-    found = {name: member.identifier or identity_in(member.kubeconfig, name) for name, member in members.items()}
+    """Return what identifies the cluster of each member, as far as it is known before the program
+    runs.
+    """
+    found = {
+        name: member.identifier or identity_in(member.kubeconfig, name)
+        for name, member in members.items()
+    }
     return {name: identity for name, identity in found.items() if identity}
 
 
 def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
-    """Return the identity of the cluster in a kubeconfig; empty if it is not known yet, or cannot be read."""
+    """Return the identity of the cluster in a kubeconfig; empty if it is not known yet, or cannot
+    be read.
+    """
     if not isinstance(kubeconfig, str) or kubeconfig == REDACTED:
         return ""
     try:
@@ -108,11 +119,19 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
     if not cluster or not str(cluster.get("server")).startswith("https://"):
         return ""  # without TLS the server is a proxy, which may lead to any cluster
     # Neither the names in it nor the user: several kubeconfigs of one cluster differ in these.
-    authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
+    authority = [
+        str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")
+    ]
     return identity_of(str(cluster["server"]), "\n".join(authority))
 
 
 def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]:
-    """Return the contexts or the clusters of a kubeconfig by name; malformed entries are left out."""
+    """Return the contexts or the clusters of a kubeconfig by name; malformed entries are left
+    out.
+    """
     entries = [entry for entry in config[f"{what}s"] if isinstance(entry, Mapping)]
-    return {str(entry.get("name")): entry[what] for entry in entries if isinstance(entry.get(what), Mapping)}
+    return {
+        str(entry.get("name")): entry[what]
+        for entry in entries
+        if isinstance(entry.get(what), Mapping)
+    }

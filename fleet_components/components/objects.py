@@ -13,7 +13,8 @@ from fleet_components.plan.names import PATCH, type_token
 
 
 class KubernetesObject(pulumi.CustomResource):
-    """A Kubernetes object of any kind as a resource of the Kubernetes provider; custom resources need no schema.
+    """A Kubernetes object of any kind as a resource of the Kubernetes provider; custom resources
+    need no schema.
 
     Whatever replaces it (a field that cannot be changed, ``pulumi up --replace``, ``pulumi state
     taint``, an earlier replacement that failed), the old object is deleted first. The provider asks
@@ -29,7 +30,12 @@ class KubernetesObject(pulumi.CustomResource):
     """
 
     def __init__(
-        self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions, *, patch: bool = False
+        self,
+        name: str,
+        data: Mapping[str, Any],
+        opts: pulumi.ResourceOptions,
+        *,
+        patch: bool = False,
     ) -> None:
         token = type_token(data) + (PATCH if patch else "")
         first = pulumi.ResourceOptions(delete_before_replace=True)
@@ -38,14 +44,19 @@ class KubernetesObject(pulumi.CustomResource):
 
 @cache
 def provider_version() -> str:
-    """Return the version of the Kubernetes provider plugin that belongs to the installed package."""
+    """Return the version of the Kubernetes provider plugin that belongs to the installed
+    package.
+    """
     from pulumi_kubernetes import _utilities
 
     return str(_utilities.get_version())
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object with the fields that hold something secret marked as such, but for its metadata."""
-    # An encrypted name could not be read back without the passphrase, and the object would be taken for gone.
+    """Return the object with the fields that hold something secret marked as such, but for its
+    metadata.
+    """
+    # An encrypted name could not be read back without the passphrase, and the object would be taken
+    # for gone.
     hidden = secret_fields(data) - {"metadata"}
     return {k: pulumi.Output.secret(v) if k in hidden else v for k, v in data.items()}

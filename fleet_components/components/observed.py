@@ -1,4 +1,6 @@
-"""The start of a forecast: what a hub had decided, and what ran, when the directory of the source was observed."""
+"""The start of a forecast: what a hub had decided, and what ran, when the directory of the source
+was observed.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +48,18 @@ class Start:
     sent: Mapping[str, Record[Any, Any]] = attrs.field(factory=dict)
 
     def untold(self, plan: FleetPlan) -> Problem | None:
-        """Return a warning if a plan tells again what this stack has sent after the observation; None otherwise."""
-        again = [subject.name for subject in plan.subjects if subject.changes and self._is_sent(subject)]
+        """Return a warning if a plan tells again what this stack has sent after the observation;
+        None otherwise.
+        """
+        again = [
+            subject.name for subject in plan.subjects if subject.changes and self._is_sent(subject)
+        ]
         if not again:
             return None
-        what = f"was observed before the last update sent {few(again)} to the hub: this forecast tells that once more"
+        what = (
+            f"was observed before the last update sent {few(again)} to the hub: this forecast tells"
+            " that once more"
+        )
         return Problem(
             what,
             hint=f"{_OBSERVE} --out {shlex.quote(str(self.folder))} --update",
@@ -58,15 +67,20 @@ class Start:
         )
 
     def _is_sent(self, decided: Decided) -> bool:
-        """Return whether the last update has sent what a plan decides, or a revision that the hub did not have then."""
+        """Return whether the last update has sent what a plan decides, or a revision that the hub
+        did not have then.
+        """
         last = self.sent.get(decided.name)
-        return last is not None and (last == decided.record or last.revision > decided.before.revision)
+        return last is not None and (
+            last == decided.record or last.revision > decided.before.revision
+        )
 
 
 def under_releases(args: FleetArgs) -> FleetArgs:
     """Return the arguments of a fleet with its source as the releases that count check it.
 
-    They are those that the arguments name, else those of observed hubs in the source, else those of the source itself.
+    They are those that the arguments name, else those of observed hubs in the source, else those of
+    the source itself.
     """
     names = args.source.given.releases.names
     for folder in reversed(list(observed_in(map(Path, args.source.given.paths)))):
@@ -95,11 +109,17 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
     if not folders:
         return Start(past)
     if len(folders) > 1:
-        what = f"are {len(folders)} observed directories, each of a hub of its own: {few(list(map(str, folders)))}"
+        what = (
+            f"are {len(folders)} observed directories, each of a hub of its own:"
+            f" {few(list(map(str, folders)))}"
+        )
         raise FleetError([Problem(what, hint=_SINGLE, file=str(folders[0]))])
     found = read_observation(folders[0], Keeper(stack, fleet))
     if found.system != ways.hub:
-        what = f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of {NAMES[ways.hub]}"
+        what = (
+            f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of"
+            f" {NAMES[ways.hub]}"
+        )
         raise FleetError([Problem(what, file=str(folders[0]))])
     # Where all goes through the hub, nothing is sent with the data of Secrets that the observation
     # leaves out.
@@ -112,9 +132,12 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
     """Return the past of a stack with what its hub has made of the subjects that go through it."""
     observed = found.past(fleet)
     # What stands directly is known better from the state.
-    names = frozenset(name for name in observed.records if name not in past.records or name in past.forecast)
+    names = frozenset(
+        name for name in observed.records if name not in past.records or name in past.forecast
+    )
     shown = {
-        name: {**observed.shown.get(name, {}), **past.shown.get(name, {}), "delivery": found.system} for name in names
+        name: {**observed.shown.get(name, {}), **past.shown.get(name, {}), "delivery": found.system}
+        for name in names
     }
     return attrs.evolve(
         past,
@@ -122,7 +145,11 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         done={**past.done, **{name: observed.done.get(name, {}) for name in names}},
         standing=(
             *(standing for standing in past.standing if standing.subject not in names),
-            *(attrs.evolve(standing, hub=True, urn="") for standing in observed.standing if standing.subject in names),
+            *(
+                attrs.evolve(standing, hub=True, urn="")
+                for standing in observed.standing
+                if standing.subject in names
+            ),
         ),
         waiting={**past.waiting, **observed.waiting},
         shown={**past.shown, **shown},

@@ -32,10 +32,16 @@ from fleet_components.plan.state import reveal
 _SHOWN = 10
 _GET = "pulumi:pulumi:getResource"
 _IDENTIFIER = "without it, a kubeconfig that changes has every object deleted and made anew"
-_UNSEEN = "its provider names no kubeconfig to see objects of other stacks with, and would take them over"
-_REACHES = "is lost, and its provider may still reach the cluster: objects would be deleted there if it answers"
+_UNSEEN = (
+    "its provider names no kubeconfig to see objects of other stacks with, and would take them over"
+)
+_REACHES = (
+    "is lost, and its provider may still reach the cluster: objects would be deleted there if it"
+    " answers"
+)
 _NOT_LET_GO = (
-    "give it that provider for this update, with kubeconfig=fleet_components.NO_CLUSTER and delete_unreachable=True"
+    "give it that provider for this update, with kubeconfig=fleet_components.NO_CLUSTER and"
+    " delete_unreachable=True"
 )
 _MUTABLE = "without it, {kind} whose data change is deleted and made anew"
 
@@ -81,7 +87,9 @@ class ProviderSettings:
 
 
 def settings_of(provider: pulumi.ProviderResource) -> pulumi.Output[ProviderSettings]:
-    """Return the settings of a provider as an output, known once it is registered; in previews too."""
+    """Return the settings of a provider as an output, known once it is registered; in previews
+    too.
+    """
 
     async def ask(urn: str) -> ProviderSettings:
         # In a thread, because the call blocks until the engine answers, and mocks answer in a
@@ -89,7 +97,9 @@ def settings_of(provider: pulumi.ProviderResource) -> pulumi.Output[ProviderSett
         # do not inherit.
         state = await asyncio.get_running_loop().run_in_executor(None, _state, get_monitor(), urn)
         unknown = frozenset(name for name, value in state.items() if value == rpc.UNKNOWN)
-        return ProviderSettings({name: value for name, value in state.items() if name not in unknown}, unknown)
+        return ProviderSettings(
+            {name: value for name, value in state.items() if name not in unknown}, unknown
+        )
 
     return provider.urn.apply(ask)
 
@@ -122,7 +132,9 @@ class Demands:
     swept: Sequence[str] = ()
 
     def problems(self, settings: ProviderSettings) -> Iterator[Problem]:
-        """Yield a problem for each setting that prevents what the plan needs, or would delete or overwrite objects."""
+        """Yield a problem for each setting that prevents what the plan needs, or would delete or
+        overwrite objects.
+        """
         yield from self._of_identifier(settings)
         for setting, field, kind in (
             ("enableConfigMapMutable", "enable_config_map_mutable", "a ConfigMap"),
@@ -130,7 +142,9 @@ class Demands:
         ):
             if not settings.is_on(setting) and setting not in settings.unknown:
                 yield self._lacks(f"{field}=True", _MUTABLE.format(kind=kind))
-        if settings.given.get("enableServerSideApply") is not None and not settings.is_on("enableServerSideApply"):
+        if settings.given.get("enableServerSideApply") is not None and not settings.is_on(
+            "enableServerSideApply"
+        ):
             hint = "leave it out: what is there already could not be taken up"
             yield self._problem("its provider has enable_server_side_apply=False", hint)
         if self.lost and not settings.is_on("deleteUnreachable"):
@@ -139,29 +153,49 @@ class Demands:
                 "without it, what stood on the lost cluster cannot be dropped",
             )
         if self.lost and not settings.names_no_cluster and "kubeconfig" not in settings.unknown:
-            yield self._problem(_REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost")
+            yield self._problem(
+                _REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost"
+            )
         if settings.is_on("upsertExistingObjects") and False in self.adopts:
             what = "its provider takes up what is there already, and a policy refuses it"
             hint = (
-                "upsert_existing_objects=False; or conflictResolution: Overwrite in the policy of Karmada, "
-                "whenToTakeOver: Always in that of KubeFleet; or a kubeconfig"
+                "upsert_existing_objects=False; or conflictResolution: Overwrite in the policy of"
+                " Karmada, whenToTakeOver: Always in that of KubeFleet; or a kubeconfig"
             )
             yield self._problem(what, hint)
         if settings.is_on("enablePatchForce") and False in self.forces:
-            what = "its provider overwrites fields that others have set, and a placement fails on them"
-            hint = "enable_patch_force=False; or serverSideApplyConfig: {force: true} in the placement; or a kubeconfig"
+            what = (
+                "its provider overwrites fields that others have set, and a placement fails on them"
+            )
+            hint = (
+                "enable_patch_force=False; or serverSideApplyConfig: {force: true} in the"
+                " placement; or a kubeconfig"
+            )
             yield self._problem(what, hint)
-        if self.compares and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
-            what = "its provider names no kubeconfig to compare with what is there, as whenToTakeOver IfNoDiff asks"
+        if (
+            self.compares
+            and "kubeconfig" not in settings.unknown
+            and not settings.kubeconfig(self.member)
+        ):
+            what = (
+                "its provider names no kubeconfig to compare with what is there, as whenToTakeOver"
+                " IfNoDiff asks"
+            )
             yield self._problem(
                 what,
                 "give that provider one; or whenToTakeOver: Always, or Never, in the placement",
             )
-        if self.swept and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
+        if (
+            self.swept
+            and "kubeconfig" not in settings.unknown
+            and not settings.kubeconfig(self.member)
+        ):
             yield unreached(self.member, self.swept)
 
     def warnings(self, settings: ProviderSettings) -> Iterator[Problem]:
-        """Yield a warning for each setting that changes the behaviour of a provider declared by this package."""
+        """Yield a warning for each setting that changes the behaviour of a provider declared by
+        this package.
+        """
         if self.lost:
             return
         if True in self.adopts and not settings.is_on("upsertExistingObjects"):
@@ -169,7 +203,9 @@ class Demands:
             yield self._problem(what, "upsert_existing_objects=True")
         if not settings.is_on("enablePatchForce"):
             if True in self.forces and "enablePatchForce" not in settings.unknown:
-                yield self._problem("its provider fails on fields that others have set", "enable_patch_force=True")
+                yield self._problem(
+                    "its provider fails on fields that others have set", "enable_patch_force=True"
+                )
         elif "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
             yield self._problem(_UNSEEN, "give that provider one, or leave out enable_patch_force")
 
@@ -180,8 +216,14 @@ class Demands:
         if not settings.identifier:
             yield self._lacks(f'cluster_identifier="{wanted}"', _IDENTIFIER)
         elif self.identifier and settings.identifier != self.identifier:
-            what = f'its provider calls the cluster "{settings.identifier}", and it was called "{self.identifier}"'
-            hint = f'cluster_identifier="{wanted}": with another one, every object is deleted and made anew'
+            what = (
+                f'its provider calls the cluster "{settings.identifier}", and it was called'
+                f' "{self.identifier}"'
+            )
+            hint = (
+                f'cluster_identifier="{wanted}": with another one, every object is deleted and made'
+                " anew"
+            )
             yield self._problem(what, hint)
 
     def _lacks(self, setting: str, why: str) -> Problem:
@@ -224,14 +266,21 @@ def not_let_go(plan: FleetPlan, members: Mapping[str, Member]) -> Iterator[Probl
             if standing.cluster == name and not (standing.kept or standing.hub)
         )
         known_as = tuple(EarlierNames(plan).member(name))
-        declared = any(kind == names.PROVIDER and text.startswith(known_as) for kind, text in plan.past.urns)
+        declared = any(
+            kind == names.PROVIDER and text.startswith(known_as) for kind, text in plan.past.urns
+        )
         if left and (known.own_provider or not declared):
-            what = f"is lost, and {few(left, _SHOWN)} may belong to a provider of its own, which deletes them"
+            what = (
+                f"is lost, and {few(left, _SHOWN)} may belong to a provider of its own, which"
+                " deletes them"
+            )
             yield Problem(what, subject=f"member {name}", hint=_NOT_LET_GO)
 
 
 def unreached(member: str, objects: Sequence[str]) -> Problem:
-    """Return the problem of a provider without kubeconfig: objects outside the state cannot be deleted."""
+    """Return the problem of a provider without kubeconfig: objects outside the state cannot be
+    deleted.
+    """
     what = f"its provider names no kubeconfig to delete {few(objects, _SHOWN)} with"
     hint = "give that provider one, at least for this update"
     return Problem(what, subject=f"member {member}", hint=hint)

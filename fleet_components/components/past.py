@@ -1,4 +1,6 @@
-"""Reads the past of a fleet, its decisions and bindings, from the state of its own stack before this run."""
+"""Reads the past of a fleet, its decisions and bindings, from the state of its own stack before
+this run.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,9 @@ from fleet_components.plan.standing import Standing
 from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, StoredResource, reveal
 from fleet_components.plan.state_reader import fleets_of
 
-# The state as it was before this run, in previews too. A stack reference to the own stack gives only the outputs of the
-# last update that succeeded, and getResource knows nothing of the old state.
+# The state as it was before this run, in previews too. A stack reference to the own stack gives
+# only the outputs of the last update that succeeded, and getResource knows nothing of the old
+# state.
 _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 _AT_ONCE = 16
@@ -54,32 +57,38 @@ _GONE = f"where the stack is gone, take the annotation {STACK_ANNOTATION} off it
 def read_past(fleet: str, given_names: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
     """Return the past of a fleet that the program declares; it is empty on a new stack.
 
-    After a failed update the decisions are ahead of what runs. Bindings are not, because each is registered after
-    the objects of its member stand.
+    After a failed update the decisions are ahead of what runs. Bindings are not, because each is
+    registered after the objects of its member stand.
 
     Args:
         fleet: the fleet's name; other fleets of the same stack are ignored.
-        given_names: names that the fleet had before, according to the program and the configuration.
+        given_names: names that the fleet had before, according to the program and the
+            configuration.
 
     Returns:
         The past, and those of the fleet's former names that nobody has said.
 
     Raises:
-        FleetError: the state is damaged, or was written by a later version of this package; or which fleet of the state
-            this one was is not clear.
+        FleetError: the state is damaged, or was written by a later version of this package; or
+            which fleet of the state this one was is not clear.
     """
     resources, declared = _resources(get_monitor()), _declared()
     declared.declare(fleet)
-    earlier = declared.earlier_names(fleet, list(given_names), StoredFleets.of(resources), pulumi.get_stack())
-    return Past.of(resources, fleet, formerly=earlier), frozenset(earlier).intersection(declared.guessed)
+    earlier = declared.earlier_names(
+        fleet, list(given_names), StoredFleets.of(resources), pulumi.get_stack()
+    )
+    return Past.of(resources, fleet, formerly=earlier), frozenset(earlier).intersection(
+        declared.guessed
+    )
 
 
 def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:
     """Return options that let a fleet wait until the program has declared all of its fleets.
 
     Args:
-        guessed: former names that nobody has said: if the program declares one of them later, the fleet is a new one,
-            and nothing of it is registered. Without any there is nothing to wait for.
+        guessed: former names that nobody has said: if the program declares one of them later, the
+            fleet is a new one, and nothing of it is registered. Without any there is nothing to
+            wait for.
     """
     if not guessed:
         return pulumi.ResourceOptions()
@@ -106,10 +115,13 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
     """Return the past without the objects that were deleted to be replaced, and never created.
 
     The same of what is not on another cluster, to which the name of a member leads now, if that is
-    confirmed. The members are asked, as far as their kubeconfigs are known before anything is registered.
+    confirmed. The members are asked, as far as their kubeconfigs are known before anything is
+    registered.
     Where one does not answer, they count as standing: what replaces them has to be confirmed.
     """
-    known = {item.name: item for item in members if isinstance(item.kubeconfig, str) and not item.lost}
+    known = {
+        item.name: item for item in members if isinstance(item.kubeconfig, str) and not item.lost
+    }
     clusters = {name: member.cluster for name, member in known.items()}
     unsure = {found.urn for found in perhaps_gone(past.compared(clusters), clusters)}
     traced = {name for name in known if confirm and name in past.members and past.members[name].uid}
@@ -137,9 +149,11 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
 
 
 def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
-    """Return the kubeconfigs with which members that are no longer declared were reached, by member.
+    """Return the kubeconfigs with which members that are no longer declared were reached, by
+    member.
 
-    They are those of the providers in the state; a member that brought a provider of its own has none.
+    They are those of the providers in the state; a member that brought a provider of its own has
+    none.
     """
     stored = {item.urn: item.outputs for item in read_stored((names.PROVIDER,))}
     earlier, found = EarlierNames(plan), dict[str, str]()
@@ -155,7 +169,8 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
 
 @cache
 def held_by(stack: str) -> frozenset[tuple[str, ObjectKey]]:
-    """Return the objects that the fleets of another stack have on members, each with the uid of its cluster.
+    """Return the objects that the fleets of another stack have on members, each with the uid of its
+    cluster.
 
     The uid is empty where that stack does not know it.
 
@@ -171,12 +186,16 @@ def held_by(stack: str) -> frozenset[tuple[str, ObjectKey]]:
     uids = [{name: member.uid for name, member in past.members.items()} for past in pasts]
     pairs = zip(pasts, uids, strict=True)
     return frozenset(
-        (known.get(standing.cluster, ""), standing.key) for past, known in pairs for standing in past.standing
+        (known.get(standing.cluster, ""), standing.key)
+        for past, known in pairs
+        for standing in past.standing
     )
 
 
 def read_stored(kinds: Collection[str]) -> tuple[StoredResource, ...]:
-    """Return the resources of these types as they stood in the own stack before this run, with their outputs."""
+    """Return the resources of these types as they stood in the own stack before this run, with
+    their outputs.
+    """
     found = _by_type(get_monitor())
     return tuple(stored for kind in kinds for stored in found.get(kind, ()))
 
@@ -199,7 +218,9 @@ def _resources_of(stack: str) -> tuple[StoredResource, ...]:
     answer = _read(_TRIES, stack).fields
     read = [(names.Urn.parse(urn), value.struct_value) for urn, value in answer.items()]
     return tuple(
-        _object(urn, found) if names.TARGET in urn.types and names.is_object(urn.type) else _stored(urn, found)
+        _object(urn, found)
+        if names.TARGET in urn.types and names.is_object(urn.type)
+        else _stored(urn, found)
         for urn, found in read
     )
 
@@ -245,7 +266,9 @@ def _object(urn: names.Urn, found: Struct) -> StoredResource:
 
 
 def _may_have_empty_fields(sent: Value) -> bool:
-    """Return False if an object was sent without any empty map, list or null; it takes no walk to know that."""
+    """Return False if an object was sent without any empty map, list or null; it takes no walk to
+    know that.
+    """
     text = sent.SerializeToString()
     return any(mark in text for mark in _EMPTY)
 
@@ -259,7 +282,10 @@ def _has_moved_items(sent: Value, stored: Value) -> bool:
                 return True
         elif value.HasField("list_value") and key in there:
             pairs = zip(value.list_value.values, there[key].list_value.values, strict=False)
-            if any(_name_of(item) != _name_of(other) or _has_moved_items(item, other) for item, other in pairs):
+            if any(
+                _name_of(item) != _name_of(other) or _has_moved_items(item, other)
+                for item, other in pairs
+            ):
                 return True
     return False
 
@@ -271,37 +297,44 @@ def _name_of(item: Value) -> str:
 
 _EMPTY = tuple(
     value.SerializeToString()
-    for value in (Value(list_value=ListValue()), Value(struct_value=Struct()), Value(null_value=NULL_VALUE))
+    for value in (
+        Value(list_value=ListValue()),
+        Value(struct_value=Struct()),
+        Value(null_value=NULL_VALUE),
+    )
 )
 
 
 def _mark(urn: names.Urn, outputs: Value) -> dict[str, Any]:
     """Return the outputs of an object on a member without anything else than what the past reads.
 
-    That is its uid and two annotations; of an object whose name in the state is not its own also what tells which
-    object it is.
+    That is its uid and two annotations; of an object whose name in the state is not its own also
+    what tells which object it is.
     """
     metadata = outputs.struct_value.fields["metadata"].struct_value.fields
     plain = {key: metadata[key].string_value for key in _NAMES if key in metadata}
     marks = reveal(MessageToDict(metadata["annotations"]) or {})
     if names.key_in(urn, {"metadata": plain}):
         return {"metadata": {**plain, "annotations": marks}}
-    known = {name: marks[name] for name in (FOUND_ANNOTATION, CLUSTER_ANNOTATION) if marks.get(name)}
+    known = {
+        name: marks[name] for name in (FOUND_ANNOTATION, CLUSTER_ANNOTATION) if marks.get(name)
+    }
     return {"metadata": {"uid": plain.get("uid", ""), "annotations": known}}
 
 
 def _read(tries: int, stack: str) -> Struct:
     """Return the outputs of a stack's resources from the engine.
 
-    The monitor is called directly: a failed call through the SDK's ``invoke`` ends the program, even if a retry
-    succeeds.
+    The monitor is called directly: a failed call through the SDK's ``invoke`` ends the program,
+    even if a retry succeeds.
     """
     arguments = Struct()
     arguments["stackName"] = stack
     try:
         answer = _call(ResourceInvokeRequest(tok=_READ, args=arguments))
     except grpc.RpcError:
-        # A file backend may be writing the state of this run at the moment; the read then fails with EOF.
+        # A file backend may be writing the state of this run at the moment; the read then fails
+        # with EOF.
         if tries == 1:
             raise
         time.sleep(0.1)
@@ -311,9 +344,11 @@ def _read(tries: int, stack: str) -> Struct:
 
 
 def _call(request: ResourceInvokeRequest) -> Any:
-    """Call the engine, and wait for its answer while the program's event loop goes on, as the SDK's ``invoke`` does.
+    """Call the engine, and wait for its answer while the program's event loop goes on, as the SDK's
+    ``invoke`` does.
 
-    A program that transforms calls is called back by the engine for this one too, and answers in its loop.
+    A program that transforms calls is called back by the engine for this one too, and answers in
+    its loop.
     """
     monitor: Any = get_monitor()
     try:

@@ -1,4 +1,6 @@
-"""The process of the program: whether there is an engine, how it ends; and outputs that are unknown in both."""
+"""The process of the program: whether there is an engine, how it ends; and outputs that are unknown
+in both.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from fleet_components.plan import private_files
 T = TypeVar("T")
 _AT_ONCE = 64
 _PATIENCE = 2
-"""Longest time in seconds that the engine may take for the last words; it kills the program after 5 s."""
+"""Longest time in seconds that the engine may take for the last words; it kills the program after 5
+s.
+"""
 LastWords = Callable[[], Iterable[tuple[str, str]]]
 _LAST_WORDS: list[LastWords] = []
 _SPEAKING = threading.Lock()
@@ -50,8 +54,8 @@ def unknown() -> Any:
 def without_resources(output: pulumi.Output[T]) -> pulumi.Output[T]:
     """Return an output of the same value on which a property does not depend on any resource.
 
-    A limited update (``pulumi up --plan``) has to register the dependencies that its preview had, and a value that is
-    known at once in one of them brings none.
+    A limited update (``pulumi up --plan``) has to register the dependencies that its preview had,
+    and a value that is known at once in one of them brings none.
     """
     value: Any = output.future()  # None while it is unknown, which counts before the value does
     return pulumi.Output(set(), value, output.is_known(), output.is_secret())
@@ -73,13 +77,15 @@ async def in_thread(ask: Callable[[], T]) -> T:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    # A cluster that hangs holds its thread for seconds. The default threads are those of the SDK's calls to the engine
-    # (pulumi/runtime/resource.py, run_in_executor), which must not wait for that.
+    # A cluster that hangs holds its thread for seconds. The default threads are those of the SDK's
+    # calls to the engine (pulumi/runtime/resource.py, run_in_executor), which must not wait for
+    # that.
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fleet-components")
 
 
 def tell_at_end(last_words: LastWords) -> None:
-    """Warn of something if the engine ends the program, which it does when a run fails or is cancelled.
+    """Warn of something if the engine ends the program, which it does when a run fails or is
+    cancelled.
 
     Args:
         last_words: returns the messages, each with the URN of the resource that it is about.
@@ -108,7 +114,8 @@ def _interrupted(before: Any, number: int, frame: Any) -> None:
     _LAST_WORDS.clear()
     telling.start()
     telling.join(_PATIENCE)
-    # Now, as the language host kills a program with a registration under way before it comes to its own end.
+    # Now, as the language host kills a program with a registration under way before it comes to its
+    # own end.
     private_files.remove()
     _SPEAKING.release()
     if before is not signal.default_int_handler and callable(before):

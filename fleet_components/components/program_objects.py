@@ -1,4 +1,6 @@
-"""Manifests of objects made in a program: from plain data, input types of ``pulumi_kubernetes``, or its resources."""
+"""Manifests of objects made in a program: from plain data, input types of ``pulumi_kubernetes``, or
+its resources.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +25,26 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import article
 from fleet_components.plan.names import type_token
 
-_INSIDE = "make it in a function and give objects_of(function): as it is, it goes to a cluster of the program's own"
-_FORMS = "an object is a dict as in YAML, an input type such as DeploymentInitArgs, or comes of objects_of"
+_INSIDE = (
+    "make it in a function and give objects_of(function): as it is, it goes to a cluster of the"
+    " program's own"
+)
+_FORMS = (
+    "an object is a dict as in YAML, an input type such as DeploymentInitArgs, or comes of"
+    " objects_of"
+)
 
 
 @refusing()
 def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
-    """Return the Kubernetes objects that a function makes as resources of ``pulumi_kubernetes``; none is registered.
+    """Return the Kubernetes objects that a function makes as resources of ``pulumi_kubernetes``;
+    none is registered.
 
-    Pass them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the function may refer to
-    each other; of components, the resources in them count. An object without a name gets that of its resource, without
-    a random suffix: it needs the same name on all clusters. ``depends_on`` among them has no effect: a fleet has its
-    own order.
+    Pass them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the
+    function may refer to each other; of components, the resources in them count. An object without
+    a name gets that of its resource, without
+    a random suffix: it needs the same name on all clusters. ``depends_on`` among them has no
+    effect: a fleet has its own order.
 
     Args:
         make: makes the resources; its return value is ignored.
@@ -58,7 +68,8 @@ def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
     problems = [problem for item in given for problem in item.problems]
     waiting = [item for item in given if item.make and not item.problems]
     if waiting:
-        # These resources are named after their position in ``objects``, which must not become the name of an object.
+        # These resources are named after their position in ``objects``, which must not become the
+        # name of an object.
         made = record(partial(_register, waiting), naming=False)
         problems += (*made.problems, *(problem for item in waiting for problem in item.problems))
         given += [_Given(manifest=manifest) for manifest in made.manifests]
@@ -90,12 +101,18 @@ class _Given:
         if is_input_type(type(value)):
             kind = _resource_of(type(value))
             if kind is None:
-                return cls(problems=[Problem(f"{type(value).__name__} is not an object", path, _FORMS)])
+                return cls(
+                    problems=[Problem(f"{type(value).__name__} is not an object", path, _FORMS)]
+                )
             return cls(make=partial(kind, name, **vars(value)))
         if isinstance(value, Mapping):
             return cls._of_data(value, path, name)
-        hint = "put a star before it: *objects_of(...)" if isinstance(value, tuple | list) else _FORMS
-        return cls(problems=[Problem(f"{article(type(value).__name__)} is not an object", path, hint)])
+        hint = (
+            "put a star before it: *objects_of(...)" if isinstance(value, tuple | list) else _FORMS
+        )
+        return cls(
+            problems=[Problem(f"{article(type(value).__name__)} is not an object", path, hint)]
+        )
 
     @classmethod
     def _of_data(cls, value: Mapping[str, Any], path: FieldPath, name: str) -> _Given:
@@ -106,17 +123,23 @@ class _Given:
         for field in ("apiVersion", "kind"):
             if not isinstance(data.get(field), str):
                 problems.append(Problem(f"{field} is not text", (*path, field), "write it out"))
-        return cls(make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems)
+        return cls(
+            make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems
+        )
 
 
 def _register(waiting: Iterable[_Given]) -> None:
-    """Make the items as resources; a field that the resource does not have becomes a problem of its item."""
+    """Make the items as resources; a field that the resource does not have becomes a problem of its
+    item.
+    """
     for given in waiting:
         try:
             assert given.make
             given.make()
         except TypeError as error:
-            given.problems.append(Problem(str(error), hint="give what you want of it: a status is what comes of that"))
+            given.problems.append(
+                Problem(str(error), hint="give what you want of it: a status is what comes of that")
+            )
 
 
 def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
@@ -124,16 +147,30 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
     if isinstance(value, Enum):
         return _plain(value.value, path, problems)
     if isinstance(value, Mapping):
-        problems += (Problem(f"{key!r} is not a key", path, "write text") for key in value if not isinstance(key, str))
-        return {key: _plain(item, (*path, key), problems) for key, item in value.items() if isinstance(key, str)}
+        problems += (
+            Problem(f"{key!r} is not a key", path, "write text")
+            for key in value
+            if not isinstance(key, str)
+        )
+        return {
+            key: _plain(item, (*path, key), problems)
+            for key, item in value.items()
+            if isinstance(key, str)
+        }
     if isinstance(value, list | tuple):
         return [_plain(item, (*path, position), problems) for position, item in enumerate(value)]
     if not (value is None or isinstance(value, str | bool | int | float) or _is_input(value)):
         problems.append(
-            Problem(f"{article(type(value).__name__)} is not a value", path, "write text, a number, a list or a dict")
+            Problem(
+                f"{article(type(value).__name__)} is not a value",
+                path,
+                "write text, a number, a list or a dict",
+            )
         )
     if isinstance(value, int | float) and not -(2**64) < value < 2**64 and not _is_float(value):
-        problems.append(Problem("is a number that no field of an object can have", path, "write a smaller one"))
+        problems.append(
+            Problem("is a number that no field of an object can have", path, "write a smaller one")
+        )
     return value
 
 
@@ -152,12 +189,16 @@ def _inputs(value: Any) -> Iterator[Any]:
 
 def _is_input(value: Any) -> bool:
     return (
-        isinstance(value, pulumi.Output | pulumi.Resource) or inspect.isawaitable(value) or is_input_type(type(value))
+        isinstance(value, pulumi.Output | pulumi.Resource)
+        or inspect.isawaitable(value)
+        or is_input_type(type(value))
     )
 
 
 def _resource_of(kind: type) -> type[pulumi.CustomResource] | None:
-    """Return the resource class of an input type, which is in the same package; None if there is none."""
+    """Return the resource class of an input type, which is in the same package; None if there is
+    none.
+    """
     # The input type of the resource Deployment is called DeploymentInitArgs.
     package = import_module(kind.__module__.rpartition(".")[0] or kind.__module__)
     found = getattr(package, kind.__name__.removesuffix("Args").removesuffix("Init"), None)
@@ -171,7 +212,9 @@ def _checked(manifests: Iterable[Manifest], problems: Iterable[Problem]) -> tupl
         FleetError: there are problems, or an object lacks one of the fields that every object has.
     """
     found = [
-        Manifest(fill_nulls(data), item.origin or PROGRAM) for item in manifests for _, data in objects_in(item.data)
+        Manifest(fill_nulls(data), item.origin or PROGRAM)
+        for item in manifests
+        for _, data in objects_in(item.data)
     ]
     problems = [*problems, *(problem for manifest in found for problem in check_header(manifest))]
     if problems:

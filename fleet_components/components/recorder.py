@@ -1,8 +1,9 @@
-"""A stand-in for the engine that records the Kubernetes resources a program makes, without registering them.
+"""A stand-in for the engine that records the Kubernetes resources a program makes, without
+registering them.
 
-The SDK takes its monitor from the context in which a resource is made, and tasks keep the context that they were
-started in. So resources that are made in a context with another monitor are registered with that monitor alone,
-whatever else runs at the same time.
+The SDK takes its monitor from the context in which a resource is made, and tasks keep the context
+that they were started in. So resources that are made in a context with another monitor are
+registered with that monitor alone, whatever else runs at the same time.
 """
 
 from __future__ import annotations
@@ -33,9 +34,14 @@ from fleet_components.plan.names import is_object
 from fleet_components.plan.state import is_marked
 
 SECONDS = 60
-"""Longest wait for the values of objects, in seconds; a value that takes longer is not a setting."""
+"""Longest wait for the values of objects, in seconds; a value that takes longer is not a
+setting.
+"""
 _BUILDERS = ("kubernetes:yaml", "kubernetes:helm", "kubernetes:kustomize")
-_AS_A_SOURCE = "give the path as a source of the fleet: it takes files, directories, Helm charts and kustomizations"
+_AS_A_SOURCE = (
+    "give the path as a source of the fleet: it takes files, directories, Helm charts and"
+    " kustomizations"
+)
 _STRANGE = "unexpected input of type"
 
 
@@ -59,8 +65,11 @@ class Recorder:
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Record an object and answer with its inputs; of a component, only the resources in it are recorded."""
-        urn = f"urn:pulumi:{pulumi.get_stack()}::{pulumi.get_project()}::{request.type}::{request.name}"
+        """Record an object and answer with its inputs; of a component, only the resources in it are
+        recorded.
+        """
+        stack = f"{pulumi.get_stack()}::{pulumi.get_project()}"
+        urn = f"urn:pulumi:{stack}::{request.type}::{request.name}"
         answer = resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
         with self._lock:
             self._own.add(urn)
@@ -81,7 +90,9 @@ class Recorder:
         """Record a problem: existing resources cannot be read."""
         with self._lock:
             self._refuse(request, "is read, and not made")
-        return resource_pb2.ReadResourceResponse(urn=f"urn:pulumi:{request.name}", properties=request.properties)
+        return resource_pb2.ReadResourceResponse(
+            urn=f"urn:pulumi:{request.name}", properties=request.properties
+        )
 
     def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Pass a call on to the engine, unless it builds objects, which not every plan can do.
@@ -99,22 +110,27 @@ class Recorder:
 
     def _refuse(self, request: Any, what: str) -> None:
         built = request.type.startswith(_BUILDERS)
-        hint = _AS_A_SOURCE if built else "keep it out of the function: it is the program's own, and not the fleet's"
+        hint = (
+            _AS_A_SOURCE
+            if built
+            else "keep it out of the function: it is the program's own, and not the fleet's"
+        )
         self.problems.append(Problem(what, hint=hint, subject=f"{request.type} {request.name}"))
 
 
 def record(make: Callable[[], Any], *, naming: bool = True) -> Recorder:
     """Run a function and record the Kubernetes resources that it makes.
 
-    The function always runs as in a preview, so fields that only a cluster knows are unknown, and an update makes
-    the same objects as a preview.
+    The function always runs as in a preview, so fields that only a cluster knows are unknown, and
+    an update makes the same objects as a preview.
 
     Args:
         make: makes the resources.
         naming: True if an object without a name gets that of its resource.
 
     Raises:
-        FleetError: a value is still unknown after ``SECONDS``, or has a type that no object can hold.
+        FleetError: a value is still unknown after ``SECONDS``, or has a type that no object can
+            hold.
     """
     recorder = Recorder(get_monitor(), naming)
     copy_context().run(_run, make, recorder)
@@ -129,7 +145,8 @@ def _run(make: Callable[[], Any], recorder: Recorder) -> None:
     _ensure_event_loop()
     # These settings belong to the copied context; those of the program stay as they are.
     SETTINGS.monitor, SETTINGS.dry_run = recorder, True
-    # With lists of its own the wait below is for these resources, and not for all that the program has begun.
+    # With lists of its own the wait below is for these resources, and not for all that the program
+    # has begun.
     SETTINGS.rpc_manager, SETTINGS.outputs = RPCManager(), type(SETTINGS.outputs)()
     set_root_resource(None)  # type: ignore[arg-type]
     make()
@@ -139,16 +156,21 @@ def _run(make: Callable[[], Any], recorder: Recorder) -> None:
         what = f"what an object is made of is not known after {SECONDS} s"
         raise FleetError([*recorder.problems, Problem(what, hint=OUTSIDE)]) from None
     except ValueError as error:
-        # The SDK names the field that it cannot serialize, outermost first; the last line has the value itself.
+        # The SDK names the field that it cannot serialize, outermost first; the last line has the
+        # value itself.
         *_, last = str(error).splitlines() or [""]
         if _STRANGE not in last:
             raise
-        problem = Problem(last[last.index(_STRANGE) :], hint="write text, a number, a list or a dict")
+        problem = Problem(
+            last[last.index(_STRANGE) :], hint="write text, a number, a list or a dict"
+        )
         raise FleetError([*recorder.problems, problem]) from error
 
 
 def _tell_name(answer: Any, manifest: Manifest) -> None:
-    """Add the name to the answer, so that other objects can use ``namespace.metadata["name"]`` or ``namespace.id``."""
+    """Add the name to the answer, so that other objects can use ``namespace.metadata["name"]`` or
+    ``namespace.id``.
+    """
     answer.id = f"{manifest.namespace}/{manifest.name}" if manifest.namespace else manifest.name
     metadata = MessageToDict(answer.object).get("metadata") or {}
     if not is_marked(metadata) and not metadata.get("name"):
@@ -161,7 +183,10 @@ def _tell_name(answer: Any, manifest: Manifest) -> None:
 
 _UNKNOWN = "[unknown]"
 """Placeholder for unknown values in messages."""
-OUTSIDE = "the plan is made before any resource: take what is known at once, a name or a setting of the stack"
+OUTSIDE = (
+    "the plan is made before any resource: take what is known at once, a name or a setting of the"
+    " stack"
+)
 _OPTIONS = {
     "provider": "provider",
     "protect": "protect",
@@ -179,7 +204,9 @@ _OPTIONS = {
 """Resource options that would have no effect: names in the request, and in the SDK."""
 
 
-def read_request(request: Any, own: Collection[str], *, naming: bool) -> tuple[Manifest, list[Problem]]:
+def read_request(
+    request: Any, own: Collection[str], *, naming: bool
+) -> tuple[Manifest, list[Problem]]:
     """Return the manifest of a request, and its problems.
 
     Args:
@@ -210,11 +237,16 @@ def _kept_secret(manifest: Manifest, secrets: Collection[FieldPath]) -> Iterator
     for path in secrets:
         if path[0] not in secret_fields(manifest.data):
             hint = "put it into the data of a Secret, and refer to that"
-            yield manifest.problem("is secret, and would be told to all who may see the object", path, hint)
+            yield manifest.problem(
+                "is secret, and would be told to all who may see the object", path, hint
+            )
 
 
-def _known(request: Any, manifest: Manifest, unknown: Collection[FieldPath], own: Collection[str]) -> Iterator[Problem]:
-    """Yield a problem for each value that depends on resources outside of the function, even if a preview knows it.
+def _known(
+    request: Any, manifest: Manifest, unknown: Collection[FieldPath], own: Collection[str]
+) -> Iterator[Problem]:
+    """Yield a problem for each value that depends on resources outside of the function, even if a
+    preview knows it.
 
     Those resources are registered after the plan is made.
     """
@@ -238,7 +270,11 @@ def _outside(urns: Collection[str], own: Collection[str]) -> str:
 
 
 def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
-    given = {field.name for field, value in request.ListFields() if not hasattr(value, "ByteSize") or value.ByteSize()}
+    given = {
+        field.name
+        for field, value in request.ListFields()
+        if not hasattr(value, "ByteSize") or value.ByteSize()
+    }
     unused = sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given)
     if unused:
         hint = "leave them out: the fleet delivers the object, to each member by its own rules"

@@ -1,4 +1,6 @@
-"""Errors of components: they carry all problems at once, and Pulumi shows them without a traceback."""
+"""Errors of components: they carry all problems at once, and Pulumi shows them without a
+traceback.
+"""
 
 from __future__ import annotations
 
@@ -85,9 +87,14 @@ def expect(component: Callable[..., Any], name: Any, args: Any, kind: type, opts
 
 
 def of_the_program(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Return the problems; those without a file get the line of the user's program that is running."""
+    """Return the problems; those without a file get the line of the user's program that is
+    running.
+    """
     file, line = called_from()
-    return (problem if problem.file else attrs.evolve(problem, file=file, line=line) for problem in problems)
+    return (
+        problem if problem.file else attrs.evolve(problem, file=file, line=line)
+        for problem in problems
+    )
 
 
 def refuse(problems: Iterable[Problem], subject: str) -> None:
@@ -120,4 +127,6 @@ def refusing() -> Iterator[None]:
         if not extra_of(error.name or ""):
             raise
         file, line = called_from()
-        raise RefusedError([attrs.evolve(not_installed(error.name or ""), file=file, line=line)]) from None
+        raise RefusedError(
+            [attrs.evolve(not_installed(error.name or ""), file=file, line=line)]
+        ) from None

@@ -1,8 +1,9 @@
-"""Registration of a fleet's resources: what the engine need not know, and what an update leaves out.
+"""Registration of a fleet's resources: what the engine need not know, and what an update leaves
+out.
 
-``pulumi up --target`` and ``--exclude`` leave resources out, and no program is told so. The engine answers the
-registration of a new resource that is left out with ``unknown``, and that of a known one with its old outputs
-(pulumi/pulumi v3.260.0, pkg/resource/deploy/step.go, SameStep).
+``pulumi up --target`` and ``--exclude`` leave resources out, and no program is told so. The engine
+answers the registration of a new resource that is left out with ``unknown``, and that of a known
+one with its old outputs (pulumi/pulumi v3.260.0, pkg/resource/deploy/step.go, SameStep).
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ UNLIMITED = "run pulumi up without --target and --exclude"
 
 @contextmanager
 def registering() -> Iterator[None]:
-    """Register what the body makes through :class:`Registrations`; in process nothing is left out."""
+    """Register what the body makes through :class:`Registrations`; in process nothing is left
+    out.
+    """
     engine = get_monitor()
     if in_process():
         yield
@@ -56,7 +59,9 @@ def registrations() -> Registrations | None:
 
 
 def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-    """Return the options of the fleet that is being made, with transforms of which is known what they ignore."""
+    """Return the options of the fleet that is being made, with transforms of which is known what
+    they ignore.
+    """
     known = registrations()
     if known is None:
         return options
@@ -84,9 +89,13 @@ class Registrations:
         self._watched.add((names.type_token(data), name))
 
     def observed(self, transform: pulumi.ResourceTransform) -> pulumi.ResourceTransform:
-        """Return a transform that also keeps which fields of objects the engine ignores after it."""
+        """Return a transform that also keeps which fields of objects the engine ignores after
+        it.
+        """
 
-        async def observe(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+        async def observe(
+            args: pulumi.ResourceTransformArgs,
+        ) -> pulumi.ResourceTransformResult | None:
             result = transform(args)
             changed = await result if inspect.isawaitable(result) else result
             options = changed.opts if changed and changed.opts else args.opts
@@ -98,12 +107,14 @@ class Registrations:
     def _ignore(self, token: str, name: str, fields: Iterable[str]) -> None:
         self._ignored.setdefault((token, name), set()).update(fields)
 
-    def is_sent(self, name: str, previous: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> bool:
+    def is_sent(
+        self, name: str, previous: Sequence[Mapping[str, Any]], data: Mapping[str, Any]
+    ) -> bool:
         """Return whether an object that is watched was sent, and not left out.
 
-        It counts as left out where all fields in which it differs from a former form are in that form still, apart
-        from those that the engine ignores. What transforms of the stack, and of components above the fleet, have it
-        ignore is not known.
+        It counts as left out where all fields in which it differs from a former form are in that
+        form still, apart from those that the engine ignores. What transforms of the stack, and of
+        components above the fleet, have it ignore is not known.
 
         Args:
             name: the name of its resource.
@@ -120,14 +131,18 @@ class Registrations:
             before, now = as_sent(old), deepcopy(dict(as_sent(data)))
             ignore(now, before, ignored)
             found = list(differences(before, now))
-            if found and all(value_at(inputs, difference.path) == difference.old for difference in found):
+            if found and all(
+                value_at(inputs, difference.path) == difference.old for difference in found
+            ):
                 return False
         return True
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Register without the trace of calls, and without dependencies on what this update leaves out."""
-        # The engine writes the whole state at every step, and the trace is as large as the inputs and outputs. It leads
-        # through this package, and says nothing of the source.
+        """Register without the trace of calls, and without dependencies on what this update leaves
+        out.
+        """
+        # The engine writes the whole state at every step, and the trace is as large as the inputs
+        # and outputs. It leads through this package, and says nothing of the source.
         request.ClearField("stackTrace")
         answer = self._answer_left_out(request) or self._register(request)
         if answer.unknown:
@@ -138,8 +153,8 @@ class Registrations:
         return answer
 
     def _register(self, request: Any) -> Any:
-        # With --exclude the engine writes a state that refers to what is not there, and cannot be read again
-        # (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go, validateSteps).
+        # With --exclude the engine writes a state that refers to what is not there, and cannot be
+        # read again (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go, validateSteps).
         dependencies = [urn for urn in request.dependencies if urn not in self._left_out]
         if len(dependencies) < len(request.dependencies):
             del request.dependencies[:]
@@ -160,7 +175,9 @@ class Registrations:
         if request.parent not in self._left_out and not decisions:
             return None
         if request.aliases or request.aliasURNs:
-            raise RefusedError([Problem(_NO_PLACE, subject=f"{request.type} {request.name}", hint=UNLIMITED)])
+            raise RefusedError(
+                [Problem(_NO_PLACE, subject=f"{request.type} {request.name}", hint=UNLIMITED)]
+            )
         begin, _, _ = request.parent.rpartition("::")
         urn = f"{begin}${request.type}::{request.name}"
         return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object, unknown=True)

@@ -1,4 +1,6 @@
-"""The report of a placement that compares only, and what is told of differences that are left as they are."""
+"""The report of a placement that compares only, and what is told of differences that are left as
+they are.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def report(
 
 
 def tell_drift(who: str, found: pulumi.Output[ObservedMember | None], on: pulumi.Resource) -> None:
-    """Warn of objects that somebody has changed and that are left alone until their source changes."""
+    """Warn of objects that somebody has changed and that are left alone until their source
+    changes.
+    """
 
     def tell(answer: ObservedMember | None) -> None:
         if answer is None:
@@ -56,20 +60,30 @@ def tell_drift(who: str, found: pulumi.Output[ObservedMember | None], on: pulumi
 
 
 def _fields(found: ObservedMember | None) -> dict[str, Any]:
-    """Return what a report keeps of a comparison; nothing if the member was not asked, or did not answer."""
+    """Return what a report keeps of a comparison; nothing if the member was not asked, or did not
+    answer.
+    """
     if found is None or found.unreached:
         return {}
     objects = found.objects.values()
     return {
-        "differences": {str(item.key): _by_path(item.differences) for item in objects if item.differences},
+        "differences": {
+            str(item.key): _by_path(item.differences) for item in objects if item.differences
+        },
         "failures": {str(item.key): item.error for item in objects if _fails(item)},
         "degraded": [str(item.key) for item in objects if item.compared == _DEGRADED],
     }
 
 
 def _by_path(differences: Sequence[FieldDifference]) -> dict[str, Mapping[str, str]]:
-    sides = ((difference.path, {"wanted": difference.wanted, "there": difference.there}) for difference in differences)
-    return {path: {side: text for side, text in both.items() if text is not None} for path, both in sides}
+    sides = (
+        (difference.path, {"wanted": difference.wanted, "there": difference.there})
+        for difference in differences
+    )
+    return {
+        path: {side: text for side, text in both.items() if text is not None}
+        for path, both in sides
+    }
 
 
 def _tell_report(who: str, found: ObservedMember | None, on: pulumi.Resource) -> None:
@@ -77,13 +91,17 @@ def _tell_report(who: str, found: ObservedMember | None, on: pulumi.Resource) ->
         return
     if found.unreached:
         pulumi.log.warn(
-            visible(f"{who} cannot be asked what differs: {found.unreached}; the last report stands"),
+            visible(
+                f"{who} cannot be asked what differs: {found.unreached}; the last report stands"
+            ),
             on,
         )
         return
     differing, objects = _unlike(found), count(len(found.objects), "object")
     heading = f"{who}: {len(differing)} of {objects} differ; nothing is written"
-    pulumi.log.info("\n".join(map(visible, (heading + (":" if differing else ""), *_lines(differing)))), on)
+    pulumi.log.info(
+        "\n".join(map(visible, (heading + (":" if differing else ""), *_lines(differing)))), on
+    )
 
 
 def _unlike(found: ObservedMember) -> list[ObservedObject]:
@@ -92,7 +110,9 @@ def _unlike(found: ObservedMember) -> list[ObservedObject]:
 
 
 def _fails(observed_object: ObservedObject) -> bool:
-    """Return whether an object could not be compared; one that is not there is not wanting in anything else."""
+    """Return whether an object could not be compared; one that is not there is not wanting in
+    anything else.
+    """
     return bool(observed_object.error) and observed_object.differences != (WHOLE,)
 
 

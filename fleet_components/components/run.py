@@ -49,7 +49,9 @@ class Planned:
 
     @cached_property
     def known(self) -> pulumi.Output[None]:
-        """Resolves once the plan is judged beside all fleets that the body of the program declares."""
+        """Resolves once the plan is judged beside all fleets that the body of the program
+        declares.
+        """
         return output_of(self.wait())
 
     async def wait(self) -> None:
@@ -66,7 +68,9 @@ class Planned:
             raise self.run.error
 
     def once_judged(self, call: Callable[[], None]) -> None:
-        """Call a function as soon as the plan is judged, before anything of the fleet is written."""
+        """Call a function as soon as the plan is judged, before anything of the fleet is
+        written.
+        """
         if self.judged:
             call()
         else:
@@ -146,7 +150,9 @@ class Run:
                 setattr(root, name, self._ending(call))
 
     def _ending(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a call of the root resource before which the fleets are judged, if they are not yet."""
+        """Return a call of the root resource before which the fleets are judged, if they are not
+        yet.
+        """
 
         def ended(*given: Any) -> Any:
             self._end()
@@ -207,7 +213,9 @@ _RUNS: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
 
 
 def _in_body() -> bool:
-    """Return whether the program is running its body, and not a coroutine, which may wait for its fleets."""
+    """Return whether the program is running its body, and not a coroutine, which may wait for its
+    fleets.
+    """
     within = [*_frames()]
     return within[-1].f_code.co_filename == stack.__file__ and not any(
         frame.f_code.co_flags & inspect.CO_COROUTINE for frame in within[:-1]
@@ -215,7 +223,9 @@ def _in_body() -> bool:
 
 
 def _frames() -> Iterator[FrameType]:
-    """Yield the frames from here up to the SDK's function that runs the body of a program, if it does."""
+    """Yield the frames from here up to the SDK's function that runs the body of a program, if it
+    does.
+    """
     frame = inspect.currentframe()
     while frame is not None:
         yield frame

@@ -31,8 +31,12 @@ def member_exports(members: Iterable[Member]) -> dict[str, Any]:
         what, hint = "has a provider, which no other stack can use", "give it a kubeconfig"
         raise RefusedError(Problem(what, subject=f"member {name}", hint=hint) for name in own)
     return {
-        _MEMBERS: {m.name: {"cluster": encode(m.cluster), "identifier": m.identifier} for m in members},
-        _KUBECONFIGS: {m.name: pulumi.Output.secret(m.kubeconfig) for m in members if m.kubeconfig is not None},
+        _MEMBERS: {
+            m.name: {"cluster": encode(m.cluster), "identifier": m.identifier} for m in members
+        },
+        _KUBECONFIGS: {
+            m.name: pulumi.Output.secret(m.kubeconfig) for m in members if m.kubeconfig is not None
+        },
     }
 
 
@@ -54,13 +58,19 @@ def members_of_stack(stack: str) -> tuple[Member, ...]:
 
 def _members_of(stack: str) -> tuple[Member, ...]:
     # A StackReference would give outputs; the plan needs plain values.
-    answer = _mapping(pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value)
+    answer = _mapping(
+        pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value
+    )
     found = _mapping(answer.get("outputs")).get(_MEMBERS)
     if not isinstance(found, Mapping):
-        hint = f"export member_exports(...) there, or the exports of its AzureFleet: {_MEMBERS} and {_KUBECONFIGS}"
+        hint = (
+            f"export member_exports(...) there, or the exports of its AzureFleet: {_MEMBERS} and"
+            f" {_KUBECONFIGS}"
+        )
         if in_process():
             hint += (
-                f"; if its program does by now: --project-of {stack}=DIR plans that too, or export it after an update"
+                f"; if its program does by now: --project-of {stack}=DIR plans that too, or export"
+                " it after an update"
             )
         raise RefusedError(
             [
@@ -93,7 +103,9 @@ def _member(stack: str, name: str, exported: Any, kubeconfigs: pulumi.Output[Any
     try:
         known = decode(_Exported, exported)
         if known.cluster.name != name:
-            raise MisfitError(Problem("is not the name under which it is exported", ("cluster", "name")))
+            raise MisfitError(
+                Problem("is not the name under which it is exported", ("cluster", "name"))
+            )
     except MisfitError as misfit:
         hint = "update that stack, whose program exports member_exports(...)"
         raise RefusedError(

@@ -1,4 +1,6 @@
-"""Objects that come to members where somebody has them already: they are marked, and taken over as what they are."""
+"""Objects that come to members where somebody has them already: they are marked, and taken over as
+what they are.
+"""
 
 from __future__ import annotations
 
@@ -65,13 +67,17 @@ class TakingOver:
             stood = (name, key) in self.plan.standing
             if stood and not another and (name, key) not in self.plan.unsettled:
                 return None
-            found: Collection[Pair] = found_there([arrival], live_in(answers)) if name in answers else ()
+            found: Collection[Pair] = (
+                found_there([arrival], live_in(answers)) if name in answers else ()
+            )
             if arrival.mode.takes_over is TakeOver.IF_NO_DIFF and not pulumi.runtime.is_dry_run():
                 found = await self._found_now(arrival)
             marks = {FOUND_ANNOTATION: FOUND} if (name, key) in found else {}
             marks |= {CLUSTER_ANNOTATION: another} if another else {}
             if (name, key) in found:
-                args.opts.retain_on_delete = args.opts.retain_on_delete or self.plan.options.settings.keep_found
+                args.opts.retain_on_delete = (
+                    args.opts.retain_on_delete or self.plan.options.settings.keep_found
+                )
             if stood:
                 await self._bring_again(arrival, answers, args.opts)
             return pulumi.ResourceTransformResult(annotated(args.props, marks), args.opts)
@@ -79,7 +85,9 @@ class TakingOver:
         return [mark]
 
     def aliases(self, name: str, key: ObjectKey) -> list[pulumi.Input[str]]:
-        """Return the URN under which another resource of the stack has an object that comes to a member."""
+        """Return the URN under which another resource of the stack has an object that comes to a
+        member.
+        """
         if (name, key) not in self.identification.contested:
             return []
         # The SDK takes no alias that turns out to be none.
@@ -98,13 +106,17 @@ class TakingOver:
         if not pulumi.runtime.is_dry_run():
             there = live_in(await self._asked_now(arrival))(arrival)
         # What is to be left alone was changed on the other cluster.
-        options.ignore_changes = [field for field in _listed(options.ignore_changes) if field != EVERYTHING]
+        options.ignore_changes = [
+            field for field in _listed(options.ignore_changes) if field != EVERYTHING
+        ]
         if there is None:
             options.replace_on_changes = [*_listed(options.replace_on_changes), "metadata"]
             options.delete_before_replace = True
 
     def _may_be_another(self, name: str) -> bool:
-        """Return whether the name of a member may lead to another cluster than before: that takes a token."""
+        """Return whether the name of a member may lead to another cluster than before: that takes a
+        token.
+        """
         known = self.plan.past.members.get(name)
         return bool(known and known.uid and self.plan.options.confirm)
 
@@ -167,7 +179,11 @@ Compare = Callable[[Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[Obser
 
 
 def compare(
-    identification: Identification, name: str, objects: Objects, mode: ApplyMode, after: pulumi.Output[Any]
+    identification: Identification,
+    name: str,
+    objects: Objects,
+    mode: ApplyMode,
+    after: pulumi.Output[Any],
 ) -> pulumi.Output[ObservedMember | None]:
     """Compare objects with those on a member.
 
@@ -179,7 +195,8 @@ def compare(
         after: output that has to be known first.
 
     Returns:
-        What the member says; None in process, where objects are only rendered, and of a member that is lost.
+        What the member says; None in process, where objects are only rendered, and of a member that
+        is lost.
     """
     kubeconfig = identification.asked_with(name)
     if kubeconfig is None:
@@ -190,7 +207,8 @@ def compare(
     async def ask(found: list[Any]) -> ObservedMember:
         return await in_thread(partial(_ask, found[0], name, wanted))
 
-    # What is made of a secret kubeconfig is a secret, and would not be shown; ``live`` hides what is secret itself.
+    # What is made of a secret kubeconfig is a secret, and would not be shown; ``live`` hides what
+    # is secret itself.
     return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(ask))
 
 
@@ -204,10 +222,15 @@ def _ask(kubeconfig: str, name: str, wanted: Sequence[Wanted]) -> ObservedMember
     found = observe({name: text}, {name: wanted}, timeout=_SECONDS)[name]
     secret = {Manifest(item.data).key for item in wanted if secret_fields(item.data)}
     return attrs.evolve(
-        found, objects={key: _hidden(observed, secret=key in secret) for key, observed in found.objects.items()}
+        found,
+        objects={
+            key: _hidden(observed, secret=key in secret) for key, observed in found.objects.items()
+        },
     )
 
 
 def _hidden(found: ObservedObject, *, secret: bool) -> ObservedObject:
-    """Return what is known of an object, without words of an API server that may quote something secret."""
+    """Return what is known of an object, without words of an API server that may quote something
+    secret.
+    """
     return attrs.evolve(found, error=REDACTED) if found.error and secret else found

@@ -1,4 +1,6 @@
-"""One placement or template on one member: its objects, phase by phase, then the binding that records them."""
+"""One placement or template on one member: its objects, phase by phase, then the binding that
+records them.
+"""
 
 from __future__ import annotations
 
@@ -36,17 +38,23 @@ _MARK = "fleet-components/replaced"
 
 
 def untried(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object with an unknown annotation in a preview, so that the provider skips the trial."""
+    """Return the object with an unknown annotation in a preview, so that the provider skips the
+    trial.
+    """
     if not pulumi.runtime.is_dry_run() or in_process():
         return dict(data)
-    # A trial of the new object may fail on the old one, which still stands; with an unknown value there is none
-    # (pulumi/pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go, Create).
+    # A trial of the new object may fail on the old one, which still stands; with an unknown value
+    # there is none (pulumi/pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go, Create).
     return annotated(data, {_MARK: unknown()})
 
 
 def trial_ignored() -> list[str]:
     """Return the path of the unknown annotation in a preview, so that its change can be ignored."""
-    return [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
+    return (
+        [f'metadata.annotations["{_MARK}"]']
+        if pulumi.runtime.is_dry_run() and not in_process()
+        else []
+    )
 
 
 def property_path(path: FieldPath) -> str:
@@ -77,10 +85,12 @@ class TargetArgs:
         aliases: returns the URN under which another resource of the stack has an object.
         outlives: returns whether an object stays when the subject does not bring it any more.
         compare: compares objects with those on the member.
-        ready_timeout: the longest time in seconds that each object may take to become ready, or to be gone.
+        ready_timeout: the longest time in seconds that each object may take to become ready, or to
+            be gone.
         left_alone: the objects that are not written again, whatever somebody has made of them.
         hooks: the hooks around updates of the objects; None for none.
-        keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
+        keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for
+            none.
         since: the time of this update, for stages that wait; None if there is no time.
         arrivals: the objects of all subjects, by member.
         needs: the objects that each object depends on beside its phase.
@@ -152,9 +162,9 @@ class Target(pulumi.ComponentResource):
         self._formerly = args.earlier.target(key, args.cluster)
         alias = args.earlier.alias(names.TARGET, self._name, self._formerly)
         self._decision = decision
-        # The component waits as well, so that an update that is refused while it runs leaves nothing in the state.
-        # Objects wait for their component: it is in the state where others need some that are
-        # there unchanged.
+        # The component waits as well, so that an update that is refused while it runs leaves
+        # nothing in the state. Objects wait for their component: it is in the state where others
+        # need some that are there unchanged.
         comes_after = [decision] if args.settled else list(after)
         own = pulumi.ResourceOptions(parent=parent, depends_on=comes_after)
         opts = pulumi.ResourceOptions.merge(own, alias)
@@ -186,7 +196,9 @@ class Target(pulumi.ComponentResource):
         """Say how long the update waits here, once it is the member's turn."""
         if self._moves(args) and args.objects and not pulumi.runtime.is_dry_run():
             # Shown while the update runs, and not once more at its end.
-            pulumi.log.info(visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True)
+            pulumi.log.info(
+                visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True
+            )
 
     def _comes_after(self, args: TargetArgs, key: ObjectKey, before: After) -> After:
         """Return what an object waits for: its wave and phase, and what it needs of others."""
@@ -207,8 +219,9 @@ class Target(pulumi.ComponentResource):
         replaced = args.earlier.plan.replaced.get((args.cluster, manifest.key))
         if replaced and not pulumi.runtime.is_dry_run():
             before = _once_known(args.tries(data, args.delivery.mode, _once(before)), before)
-        # The engine deletes nothing that is retained, not even to replace it (pulumi/pulumi v3.259.0,
-        # pkg/resource/deploy/step.go, DeleteStep.Apply), so the object is deleted beforehand.
+        # The engine deletes nothing that is retained, not even to replace it (pulumi/pulumi
+        # v3.259.0, pkg/resource/deploy/step.go, DeleteStep.Apply), so the object is deleted
+        # beforehand.
         if replaced and retained:
             before = self._cleared(args, manifest, before)
         component = names.component_type(args.decided.subject.COMPONENT)
@@ -220,7 +233,8 @@ class Target(pulumi.ComponentResource):
             before = _once_known(self._unlimited(args, manifest), before)
         if self._registrations and self._moves(args):
             self._registrations.watch(name, data)
-        # For some fields the provider itself forces a replacement; for the others it has to be told.
+        # For some fields the provider itself forces a replacement; for the others it has to be
+        # told.
         forcing = list(replaced.fields) if replaced and replaced.asked else None
         standing = args.earlier.plan.standing.get((args.cluster, manifest.key))
         if standing and standing.gone:
@@ -240,7 +254,8 @@ class Target(pulumi.ComponentResource):
                 # After a refresh the state has what somebody has changed, and that stays.
                 *([EVERYTHING] if manifest.key in args.untouched else ()),
             ],
-            # Set from the first update on: once the object has left the program, the state is all that is asked.
+            # Set from the first update on: once the object has left the program, the state is all
+            # that is asked.
             retain_on_delete=retained,
             transforms=args.marks(manifest.key) or None,
             hooks=args.hooks,
@@ -250,22 +265,27 @@ class Target(pulumi.ComponentResource):
         return name, sealed(untried(data) if replaced else data), options
 
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
-        """Return the resources as outputs that wait until the retained object is deleted, before it is created anew."""
+        """Return the resources as outputs that wait until the retained object is deleted, before it
+        is created anew.
+        """
         left = [Leftover.of(manifest.api_version, manifest.key)]
         return _once_known(args.clear(left, _once(before)), before)
 
     def _unlimited(self, args: TargetArgs, manifest: Manifest) -> pulumi.Output[Any]:
-        """Return an output that fails for an object that moves while the update leaves out what it moves from.
+        """Return an output that fails for an object that moves while the update leaves out what it
+        moves from.
 
-        The engine keeps what is left out as it was, with its dependencies on the old URN of the object, which it then
-        has in the state beside the new one, or not at all.
+        The engine keeps what is left out as it was, with its dependencies on the old URN of the
+        object, which it then has in the state beside the new one, or not at all.
         """
 
         async def check() -> None:
             left_out = await args.unrecorded()
             if left_out:
                 what = f"moves in this update, and --target or --exclude leaves out {few(left_out)}"
-                raise RefusedError([Problem(what, subject=f"{manifest.key} on {args.cluster}", hint=UNLIMITED)])
+                raise RefusedError(
+                    [Problem(what, subject=f"{manifest.key} on {args.cluster}", hint=UNLIMITED)]
+                )
 
         return output_of(check())
 
@@ -276,7 +296,9 @@ class Target(pulumi.ComponentResource):
         await _once(placed).future()
         plan, decided, cluster = args.earlier.plan, args.decided, args.cluster
         last, found = decided.before.decisions.get(cluster), []
-        member = decided.subject.inventory.clusters[decided.subject.inventory.position(cluster) or 0]
+        member = decided.subject.inventory.clusters[
+            decided.subject.inventory.position(cluster) or 0
+        ]
         for data in args.delivery.written:
             key = Manifest(data).key
             if key in args.untouched:
@@ -295,12 +317,24 @@ class Target(pulumi.ComponentResource):
         options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
         alias = args.earlier.alias(names.REPORT, self._name, self._formerly)
         found = args.compare(args.delivery.objects, args.delivery.mode, _once(after))
-        return report(args.who, found, self._name, self._known(args), pulumi.ResourceOptions.merge(options, alias))
+        return report(
+            args.who,
+            found,
+            self._name,
+            self._known(args),
+            pulumi.ResourceOptions.merge(options, alias),
+        )
 
     def _known(self, args: TargetArgs) -> dict[str, Any]:
         """Return what each record of the subject on the member begins with."""
         subject, cluster = args.decided.name, args.cluster
-        return {"key": self._name, "format": FORMAT, "fleet": args.fleet, "subject": subject, "cluster": cluster}
+        return {
+            "key": self._name,
+            "format": FORMAT,
+            "fleet": args.fleet,
+            "subject": subject,
+            "cluster": cluster,
+        }
 
     def _tell_drift(self, args: TargetArgs, after: After) -> None:
         if args.left_alone:
@@ -315,7 +349,8 @@ class Target(pulumi.ComponentResource):
             **({"keeps": args.keeps} if args.keeps else {}),
             **({"since": args.since} if args.since else {}),
             **particulars(placed_as),
-            # Known in previews too: an update that is limited to a plan must not register anything else.
+            # Known in previews too: an update that is limited to a plan must not register anything
+            # else.
             "unsent": output_of(self._unsent(args, placed)),
         }
         alias = args.earlier.alias(names.BINDING, self._name, self._formerly)
@@ -334,6 +369,10 @@ def _once_known(known: pulumi.Output[Any], resources: After) -> After:
 
 
 def _once(stand: After) -> pulumi.Output[Any]:
-    """Return an output that resolves once resources stand: a turn in the rollout, at a member that is the right one."""
-    turns: list[pulumi.Output[str]] = [pulumi.Output.from_input(item).apply(lambda it: it.urn) for item in stand]
+    """Return an output that resolves once resources stand: a turn in the rollout, at a member that
+    is the right one.
+    """
+    turns: list[pulumi.Output[str]] = [
+        pulumi.Output.from_input(item).apply(lambda it: it.urn) for item in stand
+    ]
     return pulumi.Output.all(*turns)

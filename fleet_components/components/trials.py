@@ -1,4 +1,6 @@
-"""Trials of what is replaced: members say whether they take the new form before the old one goes."""
+"""Trials of what is replaced: members say whether they take the new form before the old one
+goes.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,11 @@ def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:
     """Return the objects that a member deletes and creates anew, in their new form."""
     found: list[Wanted] = []
     for subject in plan.subjects:
-        pairs = ((cluster, key) for key in subject.keys(cluster)) if cluster in subject.deliveries else ()
+        pairs = (
+            ((cluster, key) for key in subject.keys(cluster))
+            if cluster in subject.deliveries
+            else ()
+        )
         if subject.hub or plan.replaced.keys().isdisjoint(pairs):
             continue
         mode = subject.deliveries[cluster].mode
@@ -170,7 +176,9 @@ def _trials(cluster: str, kubeconfig: str, wanted: Sequence[Wanted]) -> Mapping[
     return {(cluster, key): found.get(key, unasked) for key in keys}
 
 
-def _refused(trials: Mapping[Pair, Trial], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+def _refused(
+    trials: Mapping[Pair, Trial], written: Mapping[ObjectKey, Origin]
+) -> Iterator[Problem]:
     """Yield a problem for each object whose new form is refused, with the members that do so alike.
 
     Args:
@@ -195,7 +203,9 @@ def _unchecked(trials: Mapping[Pair, Trial]) -> Iterator[Problem]:
         yield Problem(what, subject=str(key), hint=_UNCHECKED_HINT)
 
 
-def _uids(kubeconfig: str, cluster: str, objects: Sequence[tuple[str, ObjectKey]]) -> Mapping[Pair, str] | None:
+def _uids(
+    kubeconfig: str, cluster: str, objects: Sequence[tuple[str, ObjectKey]]
+) -> Mapping[Pair, str] | None:
     """Return the uids of objects on a member, empty for what is gone; None if it does not answer.
 
     Args:

@@ -1,9 +1,10 @@
 """Finds addresses in the input of kustomize and helm, which would fetch what they stand for.
 
-kustomize reads every path that begins with ``http:`` or ``https:`` from there (api/internal/loader/fileloader.go of
-v5.5.0, ``Load``), in any field of a kustomization and of a plug-in, and its proxy settings do not count for the local
-host. What may be a folder it takes for a git repository by its form, also where a folder of that name is there
-(``New``, and api/internal/git/repospec.go).
+kustomize reads every path that begins with ``http:`` or ``https:`` from there
+(api/internal/loader/fileloader.go of v5.5.0, ``Load``), in any field of a kustomization and of a
+plug-in, and its proxy settings do not count for the local host. What may be a folder it takes for a
+git repository by its form, also where a folder of that name is there (``New``, and
+api/internal/git/repospec.go).
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import Any
 from fleet_components.content.guarded import UnreadableError, read_scalars
 from fleet_components.model.problem import FieldPath
 
-FETCHED = "nothing is fetched from elsewhere: copy it into the directory, so that it is reviewed with the rest"
+FETCHED = (
+    "nothing is fetched from elsewhere: copy it into the directory, so that it is reviewed with the"
+    " rest"
+)
 """The hint of a problem with an address."""
 PLUGINS = ("generators", "transformers", "validators")
 """Fields of a kustomization that name plug-ins, or hold them as YAML."""
@@ -25,7 +29,8 @@ _MERGED = "patchesStrategicMerge"
 # A generator has its files as KEY=PATH.
 _ADDRESS = re.compile(r"(?:^|=)\s*(?:https?:|[a-z][a-z0-9+.-]*://|git@|git::)", re.IGNORECASE)
 _REPOSITORY = re.compile(
-    r"(?:git::)?(?:gh:|(?:[a-z][a-z0-9-]*@)?github\.com[/:]|[a-z][a-z0-9-]*@[^/:]*[/:])", re.IGNORECASE
+    r"(?:git::)?(?:gh:|(?:[a-z][a-z0-9-]*@)?github\.com[/:]|[a-z][a-z0-9-]*@[^/:]*[/:])",
+    re.IGNORECASE,
 )
 """Forms without a scheme; the first one is of kustomize before v5."""
 _MOST_LEVELS = 5
@@ -55,10 +60,15 @@ def has_address(text: str, level: int = 0) -> bool:
         scalars = list(read_scalars(text))
     except UnreadableError:
         return "http:" in text.casefold() or "https:" in text.casefold()
-    return any(is_address(item) or (is_inline(item) and has_address(item, level + 1)) for _, item in scalars)
+    return any(
+        is_address(item) or (is_inline(item) and has_address(item, level + 1))
+        for _, item in scalars
+    )
 
 
-def addresses(data: Any, path: FieldPath = (), *, plugin: bool = False) -> Iterator[tuple[FieldPath, str]]:
+def addresses(
+    data: Any, path: FieldPath = (), *, plugin: bool = False
+) -> Iterator[tuple[FieldPath, str]]:
     """Yield the addresses in a kustomization, with their fields.
 
     Args:
@@ -69,7 +79,9 @@ def addresses(data: Any, path: FieldPath = (), *, plugin: bool = False) -> Itera
     if isinstance(data, Mapping):
         for key, value in data.items():
             if plugin or key not in _VALUES:
-                yield from addresses(value, (*path, key), plugin=plugin or (not path and key in PLUGINS))
+                yield from addresses(
+                    value, (*path, key), plugin=plugin or (not path and key in PLUGINS)
+                )
     elif isinstance(data, list):
         for position, value in enumerate(data):
             yield from addresses(value, (*path, position), plugin=plugin)
@@ -78,6 +90,7 @@ def addresses(data: Any, path: FieldPath = (), *, plugin: bool = False) -> Itera
 
 
 def _is_fetched(text: str, path: FieldPath, *, plugin: bool) -> bool:
-    if plugin:  # also where it looks like a path: kustomize takes any text that is a YAML object for a plug-in
+    # Also where it looks like a path: kustomize takes any text that is a YAML object for a plug-in.
+    if plugin:
         return has_address(text)
     return is_address(text) and not (is_inline(text) and path[:1] == (_MERGED,))

@@ -52,8 +52,8 @@ def last_touching(path: FieldPath, data: Object, steps: Sequence[Step]) -> Step 
 
 
 def first_misfit(data: Object, result: Overridden) -> tuple[Step, Misfit] | None:
-    """Return the first field that rules make what no API server takes there, with the last rule that
-    has touched it; None if there is none.
+    """Return the first field that rules make what no API server takes there, with the last rule
+    that has touched it; None if there is none.
 
     A field that Kubernetes 1.36 does not have is none of these: a later release may have it.
     """
@@ -116,9 +116,15 @@ class _Touches:
 
 
 def _unshared(was: Any, now: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
-    """Yield the fields that two states of an object do not share: all that differ, and perhaps others."""
+    """Yield the fields that two states of an object do not share: all that differ, and perhaps
+    others.
+    """
     if isinstance(was, Mapping) and isinstance(now, Mapping):
-        for key in [key for key in was.keys() | now.keys() if was.get(key, _ABSENT) is not now.get(key, _ABSENT)]:
+        for key in [
+            key
+            for key in was.keys() | now.keys()
+            if was.get(key, _ABSENT) is not now.get(key, _ABSENT)
+        ]:
             yield from _unshared(was.get(key, _ABSENT), now.get(key, _ABSENT), (*path, key))
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         for index, (before, after) in enumerate(zip(was, now, strict=True)):

@@ -32,7 +32,9 @@ class Build(ABC):
     @property
     @abstractmethod
     def uses(self) -> frozenset[Path]:
-        """Files and folders that are input of the build, and therefore not manifests. Links are resolved."""
+        """Files and folders that are input of the build, and therefore not manifests. Links are
+        resolved.
+        """
 
     @property
     @abstractmethod

@@ -138,7 +138,11 @@ class Catalogue:
         if not name:
             return alike.manifests if labels is None else alike.labelled(labels)
         named = alike.named(name)
-        return named if labels is None else tuple(item for item in named if labels.matches(labels_of(item)))
+        return (
+            named
+            if labels is None
+            else tuple(item for item in named if labels.matches(labels_of(item)))
+        )
 
     def alike(self, group: str, kind: str, namespace: str | None = None) -> Alike:
         """Return all objects of a kind; in a namespace, or in all of them if it is None."""
@@ -161,7 +165,9 @@ class Catalogue:
         parts: dict[str, list[Manifest]] = {"member": [], "policy": [], "object": []}
         for manifest in self.manifests:
             parts[_part(manifest)].append(manifest)
-        return Parts(tuple(parts["member"]), tuple(parts["policy"]), Catalogue(tuple(parts["object"])))
+        return Parts(
+            tuple(parts["member"]), tuple(parts["policy"]), Catalogue(tuple(parts["object"]))
+        )
 
     @cached_property
     def _kinds(self) -> Mapping[tuple[str, str], Kind]:
@@ -169,7 +175,9 @@ class Catalogue:
 
     @cached_property
     def _defined_kinds(self) -> frozenset[tuple[str, str]]:
-        return frozenset((kind.group, kind.kind) for manifest in self.manifests for kind in _defined(manifest))
+        return frozenset(
+            (kind.group, kind.kind) for manifest in self.manifests for kind in _defined(manifest)
+        )
 
     @cached_property
     def _by_key(self) -> Mapping[ObjectKey, Manifest]:
@@ -207,14 +215,21 @@ def _part(manifest: Manifest) -> str:
 
 
 def _kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:
-    """Return the kinds of the objects, and those that custom resource definitions among them define."""
+    """Return the kinds of the objects, and those that custom resource definitions among them
+    define.
+    """
     kinds: dict[tuple[str, str], Kind] = {}
     defined = {}
     for manifest in manifests:
         key = manifest.group, manifest.kind
-        known = kinds.get(key) or BUILT_IN.get(key) or Kind(*key, guess_plural(manifest.kind), namespaced=False)
+        known = (
+            kinds.get(key)
+            or BUILT_IN.get(key)
+            or Kind(*key, guess_plural(manifest.kind), namespaced=False)
+        )
         namespaced = known.namespaced or (key not in BUILT_IN and bool(manifest.namespace))
-        # The hub is taken to accept the objects, so it serves the versions that they are written in.
+        # The hub is taken to accept the objects, so it serves the versions that they are written
+        # in.
         versions = known.versions | {manifest.version}
         kinds[key] = attrs.evolve(known, namespaced=namespaced, versions=versions)
         defined.update({(kind.group, kind.kind): kind for kind in _defined(manifest)})
@@ -228,7 +243,9 @@ def _defined(manifest: Manifest) -> Iterator[Kind]:
         spec = manifest.data["spec"]
         group, kind = str(spec["group"]), str(spec["names"]["kind"])
         plural = spec["names"].get("plural") or guess_plural(kind)
-        versions = frozenset(version["name"] for version in spec["versions"] if version.get("served"))
+        versions = frozenset(
+            version["name"] for version in spec["versions"] if version.get("served")
+        )
         yield Kind(group, kind, plural, spec["scope"] == "Namespaced", versions)
     except (AttributeError, KeyError, TypeError):
         return  # An incomplete definition defines nothing; the API server says what it lacks.
@@ -249,4 +266,6 @@ def _twice(manifest: Manifest, known: Manifest) -> Problem:
     place = known.origin.location if known.origin else "an object made in the program"
     if known.origin and manifest.origin:
         place = known.origin.seen_from(manifest.origin).location
-    return manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")
+    return manifest.problem(
+        f"given twice, first in {place}", ("metadata", "name"), "keep one of the two"
+    )

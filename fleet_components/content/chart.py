@@ -1,7 +1,8 @@
-"""A Helm chart, rendered as ``helm template`` does: without contacting a cluster and without fetching anything.
+"""A Helm chart, rendered as ``helm template`` does: without contacting a cluster and without
+fetching anything.
 
-Objects without a namespace get that of the release, as with ``helm install``. Hooks are skipped: they belong to steps
-of an installation, which a fleet does not have.
+Objects without a namespace get that of the release, as with ``helm install``. Hooks are skipped:
+they belong to steps of an installation, which a fleet does not have.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class Chart(Build):
         namespace: namespace of the release; ``default`` by default.
         value_files: files with values; later files override earlier ones.
         values: values that override those of all files.
-        kube_version: the Kubernetes version in ``.Capabilities``; empty for the default of the installed helm.
+        kube_version: the Kubernetes version in ``.Capabilities``; empty for the default of the
+            installed helm.
         api_versions: API versions in ``.Capabilities`` besides those of Kubernetes.
     """
 
@@ -60,7 +62,11 @@ class Chart(Build):
             name = read_yaml(read_regular(folder / CHART))["name"]
         except (OSError, UnreadableError, KeyError, TypeError):
             name = ""  # helm says what is wrong with it.
-        return cls(folder=folder, root=folder, release=name if isinstance(name, str) and name else "release")
+        return cls(
+            folder=folder,
+            root=folder,
+            release=name if isinstance(name, str) and name else "release",
+        )
 
     @property
     def uses(self) -> frozenset[Path]:
@@ -69,40 +75,55 @@ class Chart(Build):
 
     @property
     def by_hand(self) -> str:
-        """The command that prints the same; ``VALUES`` stands for a file with the declared values."""
+        """The command that prints the same; ``VALUES`` stands for a file with the declared
+        values.
+        """
         return shlex.join(["helm", *self._arguments("VALUES" if self.values else "")])
 
     def problems(self) -> Iterator[Problem]:
-        """Yield a problem for each link that leads out, and each schema for which helm would fetch something."""
+        """Yield a problem for each link that leads out, and each schema for which helm would fetch
+        something.
+        """
         for link in links_out(self.folder, self.root):
-            yield self.problem(f"{link} is a link that leads out of {self.root}", "copy what it leads to")
+            yield self.problem(
+                f"{link} is a link that leads out of {self.root}", "copy what it leads to"
+            )
         for file, why in fetching(self.folder):
             yield self.problem(f"{file} {why}", FETCHED)
 
     def build(self, warnings: list[Problem]) -> list[Text]:
         """Return one text for each rendered template, named after the template.
 
-        The chart is rendered twice, in parallel, to find templates that generate passwords or dates: output that
-        differs between the two gives a warning.
+        The chart is rendered twice, in parallel, to find templates that generate passwords or
+        dates: output that differs between the two gives a warning.
         """
         tool = find_tool("a Helm chart", "helm")
         arguments, given = self._arguments("-"), json.dumps(dict(self.values))
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
         if first.message:
-            warnings.append(self.problem(f"helm says: {first.message}", f"see what is printed: {self.by_hand}"))
+            warnings.append(
+                self.problem(f"helm says: {first.message}", f"see what is printed: {self.by_hand}")
+            )
         texts, again = self._texts(first), self._texts(second)
         varying = dict.fromkeys(text.file for text in texts if text not in again)
-        hint = "set the value that it makes up, a password for example, or give it from outside of the chart"
+        hint = (
+            "set the value that it makes up, a password for example, or give it from outside of the"
+            " chart"
+        )
         warnings += [Problem(_VARIES, hint=hint, file=file) for file in varying]
         return texts
 
     def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterator[Manifest]:
-        """Yield the objects with the namespace of the release, without hooks. Skipped hooks give a warning."""
+        """Yield the objects with the namespace of the release, without hooks. Skipped hooks give a
+        warning.
+        """
         hooks = []
         for manifest in manifests:
             if is_hook(manifest):
-                hooks.append(f"{manifest.kind} {manifest.name} ({manifest.metadata['annotations'][HOOK]})")
+                hooks.append(
+                    f"{manifest.kind} {manifest.name} ({manifest.metadata['annotations'][HOOK]})"
+                )
             else:
                 yield self._in_namespace(manifest)
         if hooks:
@@ -120,21 +141,34 @@ class Chart(Build):
         kube = ["--kube-version", self.kube_version] if self.kube_version else []
         apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
         # helm template omits the crds folder unless told otherwise, while helm install applies it.
-        options = ["--namespace", self.namespace, "--include-crds", "--skip-tests", *kube, *apis, *files]
+        options = [
+            "--namespace",
+            self.namespace,
+            "--include-crds",
+            "--skip-tests",
+            *kube,
+            *apis,
+            *files,
+        ]
         # Behind the two dashes a name that begins with a dash is not an option.
         return ["template", *options, "--", self.release, as_argument(self.folder)]
 
     def _texts(self, printed: Printed) -> list[Text]:
-        """Split the output by template. Helm prints the chart's name in front of each template's path."""
+        """Split the output by template. Helm prints the chart's name in front of each template's
+        path.
+        """
         before, *parts = _TEMPLATE.split(printed.text)
         templates = (str(self.folder / path.partition("/")[2]) for path in parts[::2])
-        texts = [Text(file, text, built=True) for file, text in zip(templates, parts[1::2], strict=True)]
+        texts = [
+            Text(file, text, built=True) for file, text in zip(templates, parts[1::2], strict=True)
+        ]
         return [Text(str(self.folder), before, built=True), *texts] if before.strip() else texts
 
     def _in_namespace(self, manifest: Manifest) -> Manifest:
         """Return the object with the release's namespace if it has none.
 
-        Cluster-scoped objects lose it again in :meth:`Catalogue.of`, when the scope of all kinds is known.
+        Cluster-scoped objects lose it again in :meth:`Catalogue.of`, when the scope of all kinds is
+        known.
         """
         if manifest.namespace:
             return manifest

@@ -33,7 +33,9 @@ def _image_policy(image: str, policy: str) -> Fill:
 
     def fill(part: Fields) -> None:
         name, digest = str(part.get(image) or "").rpartition("/")[2], "@"
-        tag = name.partition(digest)[0].partition(":")[2] or ("" if digest in name or not name else "latest")
+        tag = name.partition(digest)[0].partition(":")[2] or (
+            "" if digest in name or not name else "latest"
+        )
         part.setdefault(policy, "Always" if tag == "latest" else "IfNotPresent")
 
     return fill
@@ -43,7 +45,9 @@ def _rolling_update(**defaults: Any) -> Fill:
     """Return what fills in the limits of a strategy that is a rolling update."""
 
     def fill(strategy: Fields) -> None:
-        if strategy.get("type") == "RollingUpdate" and isinstance(strategy.setdefault("rollingUpdate", {}), dict):
+        if strategy.get("type") == "RollingUpdate" and isinstance(
+            strategy.setdefault("rollingUpdate", {}), dict
+        ):
             strategy["rollingUpdate"] = {**defaults, **strategy["rollingUpdate"]}
 
     return fill
@@ -201,7 +205,9 @@ def _pod(data: Fields) -> None:
     waits = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
     found = spec.get("tolerations") or []
     if isinstance(found, list):
-        rest = [_waiting(key) for key in waits if not any(_tolerates(entry, key) for entry in found)]
+        rest = [
+            _waiting(key) for key in waits if not any(_tolerates(entry, key) for entry in found)
+        ]
         spec["tolerations"] = [*found, *rest]
 
 
@@ -241,7 +247,9 @@ def _job(data: Fields) -> None:
         spec["completions"] = 1
     whole = "backoffLimitPerIndex" not in spec
     policy = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
-    _default(spec, parallelism=1, backoffLimit=6 if whole else _MOST_INT32, completionMode="NonIndexed")
+    _default(
+        spec, parallelism=1, backoffLimit=6 if whole else _MOST_INT32, completionMode="NonIndexed"
+    )
     _default(spec, manualSelector=False, suspend=False, podReplacementPolicy=policy)
     template = spec.get("template")
     if spec["manualSelector"] is False and isinstance(template, dict):

@@ -47,7 +47,9 @@ class CustomKind:
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CustomKind:
         """Read it back from :meth:`to_wire`."""
-        shapes = {version: Shape.from_wire(item) for version, item in wire.get("shapes", {}).items()}
+        shapes = {
+            version: Shape.from_wire(item) for version, item in wire.get("shapes", {}).items()
+        }
         return cls(wire.get("preferred", ""), shapes)
 
 
@@ -71,7 +73,11 @@ class CustomKinds:
         ``group/version/kind``.
         """
         found = ((manifest, self.kind(manifest)) for manifest in map(Manifest, objects))
-        return {f"{item.api_version}/{item.kind}": kind.shape(item.version) for item, kind in found if kind}
+        return {
+            f"{item.api_version}/{item.kind}": kind.shape(item.version)
+            for item, kind in found
+            if kind
+        }
 
 
 def _defined(manifests: Iterable[Manifest]) -> dict[GroupKind, CustomKind]:
@@ -87,7 +93,10 @@ def _defined(manifests: Iterable[Manifest]) -> dict[GroupKind, CustomKind]:
     groups: dict[str, set[str]] = defaultdict(set)
     for (group, _), served in versions.items():
         groups[group].update(served)
-    return {key: CustomKind(_preferred(served, groups[key[0]]), served) for key, served in versions.items()}
+    return {
+        key: CustomKind(_preferred(served, groups[key[0]]), served)
+        for key, served in versions.items()
+    }
 
 
 def _preferred(served: Mapping[str, Shape], of_group: Iterable[str]) -> str:
@@ -113,7 +122,9 @@ def _rank(version: str) -> tuple[int, int, int, str]:
 
 
 def _shapes(definition: Manifest) -> Iterator[tuple[str, Shape]]:
-    """Yield the served versions of a definition, each with what an API server makes of its objects."""
+    """Yield the served versions of a definition, each with what an API server makes of its
+    objects.
+    """
     versions = value_at(definition.data, ("spec", "versions"))
     for version in versions if isinstance(versions, list) else ():
         name = value_at(version, ("name",))
@@ -129,7 +140,11 @@ def _shape(schema: Any, level: int) -> Shape:
     known = {field: item for field, item in properties.items() if isinstance(item, Mapping)}
     below = {field: _below(item, level + 1) for field, item in known.items()}
     return Shape(
-        defaults={field: item["default"] for field, item in known.items() if item.get("default") is not None},
+        defaults={
+            field: item["default"]
+            for field, item in known.items()
+            if item.get("default") is not None
+        },
         fields={field: (sort, shape) for field, (sort, shape) in below.items() if shape},
     )
 

@@ -1,4 +1,5 @@
-"""Charts and kustomizations that objects of a source declare, with settings that a path alone cannot express.
+"""Charts and kustomizations that objects of a source declare, with settings that a path alone
+cannot express.
 
 ::
 
@@ -18,7 +19,8 @@
     metadata: {name: shop}
     spec: {path: overlays/production}
 
-Anybody who may change a source could make tools run on any file, so paths must not lead out of the source.
+Anybody who may change a source could make tools run on any file, so paths must not lead out of the
+source.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ def names_a_build(manifest: Manifest) -> bool:
 
 
 def misplaced(manifest: Manifest) -> Problem:
-    """Return the problem for a declaration in a place where charts and kustomizations are not built."""
+    """Return the problem for a declaration in a place where charts and kustomizations are not
+    built.
+    """
     return manifest.problem(_NOWHERE, ("kind",), _ELSEWHERE)
 
 
@@ -133,7 +137,9 @@ def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
         problem = Problem(what, ("namespace",), "a to z, 0 to 9 and -, 63 of them at most")
         paths.problems.append(paths.manifest.located(problem, "spec"))
     folder = paths.folder(spec.path)
-    files = [paths.file(file, ("valueFiles", position)) for position, file in enumerate(spec.value_files)]
+    files = [
+        paths.file(file, ("valueFiles", position)) for position, file in enumerate(spec.value_files)
+    ]
     if folder is None:
         return None
     return Chart(
@@ -151,4 +157,8 @@ def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
 
 def _kustomization(spec: _KustomizationSpec, paths: _Paths) -> Kustomization | None:
     folder = paths.folder(spec.path)
-    return None if folder is None else Kustomization(folder=folder, root=paths.root, declared=paths.manifest)
+    return (
+        None
+        if folder is None
+        else Kustomization(folder=folder, root=paths.root, declared=paths.manifest)
+    )

@@ -34,7 +34,11 @@ class Difference:
     @property
     def hidden(self) -> Difference:
         """The same without its values."""
-        return Difference(self.path, None if self.old is None else REDACTED, None if self.new is None else REDACTED)
+        return Difference(
+            self.path,
+            None if self.old is None else REDACTED,
+            None if self.new is None else REDACTED,
+        )
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form that documents show."""
@@ -56,41 +60,59 @@ def differences(old: Any, new: Any, path: FieldPath = ()) -> Iterator[Difference
 
 
 def shown_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
-    """Yield the fields that differ; on both sides, what is secret in the old or in the new object is hidden."""
+    """Yield the fields that differ; on both sides, what is secret in the old or in the new object
+    is hidden.
+    """
     secret = secret_fields(old) | secret_fields(new)
     for difference in differences(old, new):
-        yield difference.hidden if difference.path[:1] and difference.path[0] in secret else difference
+        yield (
+            difference.hidden
+            if difference.path[:1] and difference.path[0] in secret
+            else difference
+        )
 
 
-def shown_sides(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def shown_sides(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return two versions of an object without what is secret in either of them.
 
-    In a field that holds something secret, only what is alike and public in both is shown, and what changes is marked:
-    a secret may have moved within the field, and is no mark of its kind any more.
+    In a field that holds something secret, only what is alike and public in both is shown, and what
+    changes is marked: a secret may have moved within the field, and is no mark of its kind any
+    more.
     """
     secret = secret_fields(old) | secret_fields(new)
     hidden_old, hidden_new = dict(old), dict(new)
     for field in secret & old.keys() | secret & new.keys():
-        sides = _hidden_sides(old.get(field), new.get(field), redacted(old).get(field), redacted(new).get(field))
+        sides = _hidden_sides(
+            old.get(field), new.get(field), redacted(old).get(field), redacted(new).get(field)
+        )
         for side, value in zip((hidden_old, hidden_new), sides, strict=True):
             side[field] = value
     return hidden_old, hidden_new
 
 
 def _hidden_sides(old: Any, new: Any, hidden_old: Any, hidden_new: Any) -> tuple[Any, Any]:
-    """Return what is shown of two values, of which the others are the parts that are public by themselves."""
+    """Return what is shown of two values, of which the others are the parts that are public by
+    themselves.
+    """
     parts = old, new, hidden_old, hidden_new
     if all(part is None or isinstance(part, Mapping) for part in parts) and (old or new):
         keys = (old or {}).keys() | (new or {}).keys()
         pairs = {key: _hidden_sides(*(part and part.get(key) for part in parts)) for key in keys}
-        return old and {key: pairs[key][0] for key in old}, new and {key: pairs[key][1] for key in new}
+        return old and {key: pairs[key][0] for key in old}, new and {
+            key: pairs[key][1] for key in new
+        }
     if all(isinstance(part, list) for part in parts):
         items = [_hidden_sides(*sides) for sides in zip_longest(*parts)]
         return [item for item, _ in items[: len(old)]], [item for _, item in items[: len(new)]]
     alike = not any(differences(old, new))
     if alike and not is_hidden(hidden_old) and not is_hidden(hidden_new):
         return old, new
-    return None if old is None else REDACTED, None if new is None else REDACTED if alike or old is None else CHANGED
+    return (
+        None if old is None else REDACTED,
+        None if new is None else REDACTED if alike or old is None else CHANGED,
+    )
 
 
 def amounts_alike(difference: Difference) -> bool:

@@ -1,6 +1,7 @@
 """Parses YAML and JSON to plain data as kubectl does, and records the line of every field.
 
-Anchors, aliases and merge keys work as in kubectl, where a merge key after a field overrides it. Stricter than kubectl,
+Anchors, aliases and merge keys work as in kubectl, where a merge key after a field overrides it.
+Stricter than kubectl,
 which silently keeps the last one: a field that is given twice is refused, with both lines.
 """
 
@@ -29,7 +30,9 @@ from fleet_components.model.problem import FieldPath, Problem
 MOST_LEVELS = 200
 """The most levels of maps and lists that a document may have."""
 MOST_ALIASED = 400_000
-"""The most values that aliases may add to one document; kubectl refuses "excessive aliasing" as well."""
+"""The most values that aliases may add to one document; kubectl refuses "excessive aliasing" as
+well.
+"""
 # An escaped backslash is consumed first: the u behind it begins no escape.
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
@@ -41,7 +44,8 @@ class Document:
     Attributes:
         data: its value as plain data.
         file: the name of the text in messages.
-        sections: the section of the document, under the empty path, and of each object of a list in it.
+        sections: the section of the document, under the empty path, and of each object of a list in
+            it.
     """
 
     data: Any
@@ -55,7 +59,8 @@ class Document:
 
 def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Document]:
     """Yield the documents of a text, without empty ones. Problems are added to ``problems``."""
-    # In other YAML a backslash may be literal, as in plain and single-quoted text, and must not be touched.
+    # In other YAML a backslash may be literal, as in plain and single-quoted text, and must not be
+    # touched.
     text = _join_surrogates(text) if text.lstrip()[:1] in ("{", "[") else text
     events = parse(text)
     try:
@@ -71,12 +76,16 @@ def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Documen
 
 
 def _join_surrogates(json: str) -> str:
-    """Return JSON text with each pair of surrogate escapes, which YAML does not know, replaced by one YAML escape."""
+    """Return JSON text with each pair of surrogate escapes, which YAML does not know, replaced by
+    one YAML escape.
+    """
 
     def join(match: re.Match[str]) -> str:
         if not match[1]:
             return match[0]
-        return f"\\U{0x10000 + ((int(match[1], 16) & 0x3FF) << 10) + (int(match[2], 16) & 0x3FF):08x}"
+        return (
+            f"\\U{0x10000 + ((int(match[1], 16) & 0x3FF) << 10) + (int(match[2], 16) & 0x3FF):08x}"
+        )
 
     return _SURROGATES.sub(join, json)
 
@@ -86,9 +95,13 @@ _FIRST_FIELDS = ("apiVersion", "kind")
 
 
 class _Builder:
-    """Builds the data of one document from its YAML events. Aliased values are built once and shared."""
+    """Builds the data of one document from its YAML events. Aliased values are built once and
+    shared.
+    """
 
-    def __init__(self, events: Iterator[Event], text: str, file: str, problems: list[Problem]) -> None:
+    def __init__(
+        self, events: Iterator[Event], text: str, file: str, problems: list[Problem]
+    ) -> None:
         self.events, self.text, self.file, self.problems = events, text, file, problems
         self.sections: dict[FieldPath, Section] = {}
         self.path: list[str | int] = []
@@ -100,7 +113,11 @@ class _Builder:
         data = self.value(event)
         self.sections.setdefault((), Section.between(self.text, event, event))
         if self.aliased > MOST_ALIASED:
-            self.refuse(event, "document contains excessive aliasing", "write out what the aliases stand for")
+            self.refuse(
+                event,
+                "document contains excessive aliasing",
+                "write out what the aliases stand for",
+            )
             return None  # It can be exponentially larger than the text.
         return data
 
@@ -133,7 +150,11 @@ class _Builder:
             if event.anchor in self.anchors:
                 self.refuse(event, "is an alias of an anchor that contains it")
             else:
-                self.refuse(event, "is an alias without an anchor", "write a value that begins with * in quotes")
+                self.refuse(
+                    event,
+                    "is an alias without an anchor",
+                    "write a value that begins with * in quotes",
+                )
             return None
         data, size = done
         self.count += size
@@ -143,7 +164,8 @@ class _Builder:
     def collection(self, start: Event) -> Any:
         before, anchor = self.count, start.anchor
         if anchor:
-            # None marks a value that is still being built, to detect an anchor that contains itself.
+            # None marks a value that is still being built, to detect an anchor that contains
+            # itself.
             self.anchors[anchor] = None
         self.enter(start)
         data, end = self.mapping() if isinstance(start, MappingStartEvent) else self.sequence()
@@ -191,7 +213,8 @@ class _Builder:
     def twice(self, event: Event, first: Event, seam: set[str]) -> None:
         """Report a field that is given twice.
 
-        If it looks like a second object begins here, without ``---``, its other repeated fields are not reported.
+        If it looks like a second object begins here, without ``---``, its other repeated fields are
+        not reported.
 
         Args:
             event: the field.
@@ -205,7 +228,10 @@ class _Builder:
                 return
             seam.clear()
             seam.add(key)
-            hint = "write --- on a line of its own above it if another object begins here, else keep one of the two"
+            hint = (
+                "write --- on a line of its own above it if another object begins here, else keep"
+                " one of the two"
+            )
         self.refuse(event, f"given twice, first on line {first.start_mark.line + 1}", hint)
 
     def key(self, event: Event) -> str:

@@ -1,8 +1,8 @@
 """Objects that KubeFleet never places, whatever a placement selects.
 
 Source: ``pkg/utils/apiresources.go`` (disabled APIs) and ``ShouldPropagateObj`` in
-``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1, for a hub agent without an allow list and
-with workloads disabled on the hub.
+``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1, for a hub agent without
+an allow list and with workloads disabled on the hub.
 """
 
 from __future__ import annotations
@@ -13,15 +13,20 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 _GROUPS = ("cluster.kubernetes-fleet.io", "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io")
 _PLACEMENT = """
     ApprovalRequest ClusterApprovalRequest ClusterResourceBinding ClusterResourceOverride
-    ClusterResourceOverrideSnapshot ClusterResourcePlacement ClusterResourcePlacementDisruptionBudget
-    ClusterResourcePlacementEviction ClusterResourcePlacementStatus ClusterResourceSnapshot
-    ClusterSchedulingPolicySnapshot ClusterStagedUpdateRun ClusterStagedUpdateStrategy ResourceBinding
-    ResourceOverride ResourceOverrideSnapshot ResourcePlacement ResourceSnapshot SchedulingPolicySnapshot
+    ClusterResourceOverrideSnapshot ClusterResourcePlacement
+    ClusterResourcePlacementDisruptionBudget ClusterResourcePlacementEviction
+    ClusterResourcePlacementStatus ClusterResourceSnapshot ClusterSchedulingPolicySnapshot
+    ClusterStagedUpdateRun ClusterStagedUpdateStrategy ResourceBinding ResourceOverride
+    ResourceOverrideSnapshot ResourcePlacement ResourceSnapshot SchedulingPolicySnapshot
     StagedUpdateRun StagedUpdateStrategy Work
 """
 _KINDS = {
     "placement.kubernetes-fleet.io": _PLACEMENT.split(),
-    "networking.fleet.azure.com": ["ServiceImport", "TrafficManagerBackend", "TrafficManagerProfile"],
+    "networking.fleet.azure.com": [
+        "ServiceImport",
+        "TrafficManagerBackend",
+        "TrafficManagerProfile",
+    ],
     "": ["Node", "Pod"],
 }
 _RESERVED_PREFIXES = ("kube-", "fleet-")
@@ -44,7 +49,9 @@ def why_skipped(manifest: Manifest, catalogue: Catalogue) -> str:
     if manifest.metadata.get("deletionTimestamp"):
         return "it is being deleted"
     match manifest.api_version, manifest.kind:
-        case "apps/v1", "ReplicaSet" | "ControllerRevision" if manifest.metadata.get("ownerReferences"):
+        case "apps/v1", "ReplicaSet" | "ControllerRevision" if manifest.metadata.get(
+            "ownerReferences"
+        ):
             return "its owner makes it on each cluster"
         case "v1", "ConfigMap" if manifest.name == "kube-root-ca.crt":
             return "each cluster has one of its own in every namespace"
@@ -52,8 +59,12 @@ def why_skipped(manifest: Manifest, catalogue: Catalogue) -> str:
             return "each cluster has one of its own in every namespace"
         case "v1", "Secret" if manifest.data.get("type") == "kubernetes.io/service-account-token":
             return "service account tokens are made by each cluster"
-        case "v1", "Endpoints" if catalogue.get(ObjectKey("", "Service", manifest.namespace, manifest.name)):
+        case "v1", "Endpoints" if catalogue.get(
+            ObjectKey("", "Service", manifest.namespace, manifest.name)
+        ):
             return "its Service makes it on each cluster"
-        case "discovery.k8s.io/v1", "EndpointSlice" if "endpointslice.kubernetes.io/managed-by" in manifest.labels:
+        case "discovery.k8s.io/v1", "EndpointSlice" if (
+            "endpointslice.kubernetes.io/managed-by" in manifest.labels
+        ):
             return "its controller makes it on each cluster"
     return ""

@@ -1,7 +1,7 @@
 """Envelopes: objects that contain manifests which must not take effect on the hub itself.
 
-Source: ``pkg/controllers/workgenerator/envelope.go`` of KubeFleet 0.3.1. An envelope is not created on members; its
-manifests are applied unchanged, in a work of their own.
+Source: ``pkg/controllers/workgenerator/envelope.go`` of KubeFleet 0.3.1. An envelope is not created
+on members; its manifests are applied unchanged, in a work of their own.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     """Return the manifests in an envelope in the order of its work: descending by their JSON.
 
     Raises:
-        FleetError: a manifest is invalid or in the wrong kind of envelope; with the text that KubeFleet shows in the
-            condition ``WorkSynchronized``.
+        FleetError: a manifest is invalid or in the wrong kind of envelope; with the text that
+            KubeFleet shows in the condition ``WorkSynchronized``.
     """
     data = envelope.data.get("data")
     data = {} if data is None else data  # admission counts what is in it; overrides may empty it
@@ -77,7 +77,8 @@ def unopened(manifest: Manifest) -> str:
 
 
 def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Iterator[Problem]:
-    """Yield problems of contents whose kind lives elsewhere: a hub hands them out, and every member refuses them.
+    """Yield problems of contents whose kind lives elsewhere: a hub hands them out, and every member
+    refuses them.
 
     Args:
         manifests: contents of envelopes.
@@ -87,23 +88,35 @@ def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Itera
         kind = definitions.kind(manifest.group, manifest.kind)
         if kind and kind.namespaced and not manifest.namespace:
             hint = "write its namespace, and put it into a ResourceEnvelope there"
-            yield manifest.problem(f"{kind.kind} objects live in a namespace", ("metadata", "namespace"), hint)
+            yield manifest.problem(
+                f"{kind.kind} objects live in a namespace", ("metadata", "namespace"), hint
+            )
         elif kind and manifest.namespace and not kind.namespaced:
             hint = "take its namespace out, and put it into a ClusterResourceEnvelope"
-            yield manifest.problem(f"{kind.kind} objects live in no namespace", ("metadata", "namespace"), hint)
+            yield manifest.problem(
+                f"{kind.kind} objects live in no namespace", ("metadata", "namespace"), hint
+            )
 
 
 def successors(config_map: Manifest) -> str:
-    """Return the envelopes that take the place of a ConfigMap that KubeFleet opened as one before v0.1."""
+    """Return the envelopes that take the place of a ConfigMap that KubeFleet opened as one before
+    v0.1.
+    """
     keys: dict[str, list[str]] = defaultdict(list)
     for key, text in sorted((config_map.data.get("data") or {}).items()):
         try:
             data = read_yaml(text)
         except UnreadableError:
             continue
-        if isinstance(data, Mapping) and data.get("kind") and isinstance(data.get("metadata"), Mapping):
+        if (
+            isinstance(data, Mapping)
+            and data.get("kind")
+            and isinstance(data.get("metadata"), Mapping)
+        ):
             keys[_successor(Manifest(data), config_map)].append(key)
-    return " and ".join(f"a {envelope} with {few(inside)}" for envelope, inside in sorted(keys.items()))
+    return " and ".join(
+        f"a {envelope} with {few(inside)}" for envelope, inside in sorted(keys.items())
+    )
 
 
 def _successor(manifest: Manifest, config_map: Manifest) -> str:
@@ -131,7 +144,9 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
         # KubeFleet's text goes on with the whole object, which may be a Secret.
         error = "Object 'Kind' is missing"
         what = "failed to parse the wrapped manifest data to a Kubernetes runtime object"
-        yield envelope.problem(f"{what} (manifestKey={key},envelopeObjRef={_ref(envelope)}): {error}", path)
+        yield envelope.problem(
+            f"{what} (manifestKey={key},envelopeObjRef={_ref(envelope)}): {error}", path
+        )
     else:
         manifest = _wrapped(envelope, key, data)
         yield from check_header(manifest) or _check_scope(envelope, key, manifest)
@@ -140,10 +155,16 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
 def _check_scope(envelope: Manifest, key: str, manifest: Manifest) -> Iterator[Problem]:
     what, hint = f"{key} ({_ref(manifest)})", f"write namespace: {envelope.namespace}"
     if envelope.kind == _CLUSTER and manifest.namespace:
-        what = f"a namespaced object {what} has been wrapped in a cluster resource envelope {_ref(envelope)}"
+        what = (
+            f"a namespaced object {what} has been wrapped in a cluster resource envelope"
+            f" {_ref(envelope)}"
+        )
         hint = "put it into a ResourceEnvelope of its namespace"
     elif envelope.kind == _NAMESPACED and not manifest.namespace:
-        what = f"a cluster scope object {what} has been wrapped in a resource envelope {_ref(envelope)}"
+        what = (
+            f"a cluster scope object {what} has been wrapped in a resource envelope"
+            f" {_ref(envelope)}"
+        )
         hint += ", or put a cluster-scoped object into a ClusterResourceEnvelope"
     elif envelope.kind == _NAMESPACED and manifest.namespace != envelope.namespace:
         place = f"a resource envelope from another namespace ({_ref(envelope)})"

@@ -22,7 +22,10 @@ _INSTEAD = {
     "chart": ("is a Helm chart, not a manifest", "Chart"),
     "kustomization": ("is input of kustomize, not a manifest", "Kustomization"),
 }
-_DECLARATION = "{{apiVersion: fleet-components/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{path: {path}}}}}"
+_DECLARATION = (
+    "{{apiVersion: fleet-components/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{path:"
+    " {path}}}}}"
+)
 
 
 @attrs.frozen
@@ -32,7 +35,8 @@ class Text:
     Attributes:
         file: its name in messages.
         text: the text.
-        root: the directory that paths in it must not lead out of; None if it must not contain paths.
+        root: the directory that paths in it must not lead out of; None if it must not contain
+            paths.
         built: it is the output of a tool, so its line numbers are meaningless to users.
     """
 
@@ -51,8 +55,8 @@ class SourceEntry:
         root: the directory of the source that it belongs to.
         kind: whether it is a file, a chart or a kustomization.
         named: it is itself a source, not only found in one.
-        part: the folder in which an observation has written it, of :data:`~fleet_components.content.observed.PARTS`;
-            empty for a file of people.
+        part: the folder in which an observation has written it, of
+            :data:`~fleet_components.content.observed.PARTS`; empty for a file of people.
     """
 
     path: Path
@@ -65,11 +69,12 @@ class SourceEntry:
 def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     """Yield the manifest files, charts and kustomizations under a path.
 
-    A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
-    directories are skipped, as is what an observed directory remembers of its hub but for the parts of the source
-    there, and links to directories are not followed. A link that leads out of the directory is a problem: it could lead
-    to any file that the caller may read. So is a hidden file that ``kubectl apply -R`` would bring to an observed hub.
-    A chart or kustomization is one entry. Problems are added to ``problems``.
+    A directory stands for all files in it with a known extension, at any depth, ordered by path;
+    hidden files and directories are skipped, as is what an observed directory remembers of its hub
+    but for the parts of the source there, and links to directories are not followed. A link that
+    leads out of the directory is a problem: it could lead to any file that the caller may read. So
+    is a hidden file that ``kubectl apply -R`` would bring to an observed hub. A chart or
+    kustomization is one entry. Problems are added to ``problems``.
     """
     # Unlike those of Path, these functions take any text.
     if os.path.isdir(source):
@@ -79,13 +84,17 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     elif os.path.exists(source) and source.suffix not in EXTENSIONS:
         known = f"manifest files end in {', '.join(EXTENSIONS)}"
         hint = "unpack it, and give its folder" if source.suffix == ".tgz" else known
-        problems.append(Problem(f'unknown extension "{source.suffix}"', file=str(source), hint=hint))
+        problems.append(
+            Problem(f'unknown extension "{source.suffix}"', file=str(source), hint=hint)
+        )
     else:
         yield SourceEntry(source, source.parent)
 
 
 def unbuilt(entry: SourceEntry) -> Problem:
-    """Return the problem for a chart or kustomization that is not named by the user, with how to name it."""
+    """Return the problem for a chart or kustomization that is not named by the user, with how to
+    name it.
+    """
     what, kind = _INSTEAD[entry.kind]
     hint = f"give its folder as a source of its own: {entry.path}"
     if entry.path != entry.root:
@@ -120,7 +129,9 @@ def decoded(raw: bytes, file: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise FleetError([Problem("not UTF-8", file=file, line=line, hint="save the file as UTF-8")]) from error
+        raise FleetError(
+            [Problem("not UTF-8", file=file, line=line, hint="save the file as UTF-8")]
+        ) from error
 
 
 def _in_folder(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
@@ -159,33 +170,44 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
         if inside:
             problems += _hidden(at, subfolders, names)
         subfolders[:] = [
-            name for name in sorted(subfolders) if not (name.startswith(".") or (observed and name == MEMORY))
+            name
+            for name in sorted(subfolders)
+            if not (name.startswith(".") or (observed and name == MEMORY))
         ]
         shown = (Path(folder, name) for name in names if not name.startswith("."))
         for path in (path for path in shown if path.suffix in EXTENSIONS):
             if path.is_symlink() and not within(path, top):
                 hint = "copy what it leads to, or give that as a source of its own"
-                problems.append(Problem(f"is a link that leads out of {top}", file=str(path), hint=hint))
+                problems.append(
+                    Problem(f"is a link that leads out of {top}", file=str(path), hint=hint)
+                )
             else:
                 yield SourceEntry(path, top)
 
 
 def _is_in_part(folder: Path, root: Path) -> bool:
     """Return whether an observation writes into a folder below its directory."""
-    return any(PurePath(os.path.abspath(folder)).is_relative_to(os.path.abspath(root / part)) for part in PARTS)
+    return any(
+        PurePath(os.path.abspath(folder)).is_relative_to(os.path.abspath(root / part))
+        for part in PARTS
+    )
 
 
 def _hidden(folder: Path, subfolders: Iterable[str], names: Iterable[str]) -> Iterator[Problem]:
-    """Yield a problem for each hidden file in a part of an observed directory that ``kubectl apply -R`` would apply.
+    """Yield a problem for each hidden file in a part of an observed directory that ``kubectl apply
+    -R`` would apply.
 
-    It takes every regular file and link below a directory whose name ends in one of :data:`EXTENSIONS`: see
-    ``ExpandPathsToFileVisitors`` and ``FileExtensions`` of k8s.io/cli-runtime.
+    It takes every regular file and link below a directory whose name ends in one of
+    :data:`EXTENSIONS`: see ``ExpandPathsToFileVisitors`` and ``FileExtensions`` of
+    k8s.io/cli-runtime.
     """
     found = [folder / name for name in names if name.startswith(".") and name.endswith(EXTENSIONS)]
     for hidden in (name for name in subfolders if name.startswith(".")):
         found += files_below(folder / hidden, EXTENSIONS)
     for path in sorted(found):
-        what = "is hidden by a dot, so that it is not read here, and kubectl apply -R would apply it"
+        what = (
+            "is hidden by a dot, so that it is not read here, and kubectl apply -R would apply it"
+        )
         yield Problem(what, file=str(path), hint="rename it, or remove it")
 
 
@@ -196,7 +218,9 @@ def _nested(folder: Path) -> Problem:
 
 
 def _linked_parts(observed: Path) -> Iterator[Problem]:
-    """Yield a problem for each part of an observed directory that is a link: nothing is read through it here."""
+    """Yield a problem for each part of an observed directory that is a link: nothing is read
+    through it here.
+    """
     for part in PARTS:
         if (observed / part).is_symlink():
             what = "is a link, which is not followed here, and kubectl may follow it"
@@ -206,8 +230,14 @@ def _linked_parts(observed: Path) -> Iterator[Problem]:
 def _beside_files(marker: Path) -> Problem:
     """Return the problem of an input of kustomize or helm among the files of an observation."""
     tool = "helm" if marker.name == CHART else "kustomize"
-    what = f"is input of {tool} in an observed directory, whose files are what the hub gets, as they are"
-    hint = "move it out of the directory: beside it, it can have the folders policies and objects as resources"
+    what = (
+        f"is input of {tool} in an observed directory, whose files are what the hub gets, as"
+        " they are"
+    )
+    hint = (
+        "move it out of the directory: beside it, it can have the folders policies and objects as"
+        " resources"
+    )
     return Problem(what, file=str(marker), hint=hint)
 
 
@@ -220,7 +250,9 @@ def _parts(memory: Path, top: Path, problems: list[Problem]) -> Iterator[SourceE
 
 
 def _marker(folder: Path) -> Path:
-    """Return the file that makes a folder a chart or kustomization; the folder itself if there is none."""
+    """Return the file that makes a folder a chart or kustomization; the folder itself if there is
+    none.
+    """
     return next((folder / name for name in sorted(_BUILT) if (folder / name).is_file()), folder)
 
 

@@ -1,6 +1,8 @@
-"""The one reader of YAML and JSON that somebody else has written: no text crashes it, and no message has a value of it.
+"""The one reader of YAML and JSON that somebody else has written: no text crashes it, and no
+message has a value of it.
 
-Manifests are read by ``load.py``, on the same parser, because their messages do show what is written.
+Manifests are read by ``load.py``, on the same parser, because their messages do show what is
+written.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ class UnreadableError(ValueError):
         return Problem(self.what, file=file, line=self.line, hint=hint)
 
 
-def read_json(text: str | bytes, number: Callable[[str], Any] | None = None, *, unique: bool = False) -> Any:
+def read_json(
+    text: str | bytes, number: Callable[[str], Any] | None = None, *, unique: bool = False
+) -> Any:
     """Return the value of a JSON text.
 
     Args:
@@ -72,11 +76,17 @@ def read_json(text: str | bytes, number: Callable[[str], Any] | None = None, *, 
     except UnicodeDecodeError:
         raise UnreadableError("is not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise UnreadableError(f"is not JSON: {error.msg}, at character {error.colno}", error.lineno) from None
+        raise UnreadableError(
+            f"is not JSON: {error.msg}, at character {error.colno}", error.lineno
+        ) from None
     except ValueError:  # a number with thousands of digits
         raise UnreadableError("is not JSON: it has a number that is too long") from None
-    if ("\\ud" in decoded or "\\uD" in decoded) and any(found["half"] for found in _HALF_PAIR.finditer(decoded)):
-        raise UnreadableError("is not JSON: it has half of a surrogate pair")  # no text that can be written anywhere
+    if ("\\ud" in decoded or "\\uD" in decoded) and any(
+        found["half"] for found in _HALF_PAIR.finditer(decoded)
+    ):
+        raise UnreadableError(
+            "is not JSON: it has half of a surrogate pair"
+        )  # no text that can be written anywhere
     return value
 
 
@@ -88,10 +98,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_yaml(text: str | bytes) -> Any:
-    """Return the value of a YAML text with one document, by the rules of kubectl; None if it is empty.
+    """Return the value of a YAML text with one document, by the rules of kubectl; None if it is
+    empty.
 
     Raises:
-        UnreadableError: the text is not YAML, has several documents, is nested too deeply, or grows by its aliases.
+        UnreadableError: the text is not YAML, has several documents, is nested too deeply, or grows
+            by its aliases.
     """
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
@@ -111,7 +123,8 @@ def read_nodes(text: str) -> yaml.Node | None:
 
     Raises:
         yaml.MarkedYAMLError: the text is not YAML.
-        UnreadableError: it has characters that YAML does not allow, is nested too deeply, or grows by its aliases.
+        UnreadableError: it has characters that YAML does not allow, is nested too deeply, or grows
+            by its aliases.
     """
     _check_depth(text)
     root = yaml.compose(text, Loader=_Loader)
@@ -144,27 +157,39 @@ def _check_nodes(root: yaml.Node | None, text: str) -> None:
         seen += 1
         if level > MOST_LEVELS:  # an alias to itself too
             raise UnreadableError(_TOO_DEEP)
-        # There are hardly more nodes than characters written, so a number far beyond comes from aliases.
+        # There are hardly more nodes than characters written, so a number far beyond comes from
+        # aliases.
         if seen > MOST_ALIASED + len(text):
             raise UnreadableError("document contains excessive aliasing")
         if isinstance(node, yaml.CollectionNode):
-            pairs = node.value if isinstance(node, yaml.MappingNode) else [(item,) for item in node.value]
+            pairs = (
+                node.value
+                if isinstance(node, yaml.MappingNode)
+                else [(item,) for item in node.value]
+            )
             open_ += [(part, level + 1) for pair in pairs for part in pair]
 
 
 def read_scalars(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the scalars of all documents of a YAML or JSON text, each with its key, which is empty in a list.
+    """Yield the scalars of all documents of a YAML or JSON text, each with its key, which is empty
+    in a list.
 
-    An alias of a scalar is that scalar, and a ``!!binary`` one its decoded text. Keys are scalars as well. Nothing is
-    built, so that no depth and no number of aliases costs more than the text.
+    An alias of a scalar is that scalar, and a ``!!binary`` one its decoded text. Keys are scalars
+    as well. Nothing is built, so that no depth and no number of aliases costs more than the text.
 
     Raises:
         UnreadableError: the text is not YAML. What stands before the error has been yielded.
     """
     # YAML knows no surrogates, and which sign a pair stands for does not matter here.
-    text = _HALF.sub(lambda found: found[0] if found[0] == r"\\" else "?", text) if "\\u" in text else text
+    text = (
+        _HALF.sub(lambda found: found[0] if found[0] == r"\\" else "?", text)
+        if "\\u" in text
+        else text
+    )
     anchors: dict[str, str] = {}
-    keys: list[str | None] = [""]  # of the open collections; None where a key comes next, empty in a list
+    keys: list[str | None] = [
+        ""
+    ]  # of the open collections; None where a key comes next, empty in a list
     try:
         for event in yaml.parse(text, Loader=_Loader):
             match event:
@@ -201,7 +226,9 @@ def _scalar(event: NodeEvent, anchors: dict[str, str]) -> str:
 
 
 def _written(event: ScalarEvent) -> str:
-    """Return the text of a scalar; of one in base64, what it stands for in a field of type string."""
+    """Return the text of a scalar; of one in base64, what it stands for in a field of type
+    string.
+    """
     if event.tag != _BINARY:
         return str(event.value)
     try:
@@ -211,7 +238,9 @@ def _written(event: ScalarEvent) -> str:
 
 
 def _check_depth(text: str) -> None:
-    """Raise an error for a text that is nested too deeply: composing it could exhaust the stack of the C library."""
+    """Raise an error for a text that is nested too deeply: composing it could exhaust the stack of
+    the C library.
+    """
     level = 0
     try:
         for event in yaml.parse(text, Loader=_Loader):

@@ -1,4 +1,6 @@
-"""Checks the fields that every Kubernetes object has: apiVersion, kind, name, and text in labels and annotations."""
+"""Checks the fields that every Kubernetes object has: apiVersion, kind, name, and text in labels
+and annotations.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.reader import API_VERSION
 
 _EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
-# Source: k8s.io/apimachinery, pkg/api/validation/path (names) and the validation of CustomResourceDefinitions (kinds).
+# Source: k8s.io/apimachinery, pkg/api/validation/path (names) and the validation of
+# CustomResourceDefinitions (kinds).
 _KIND = re.compile(r"[A-Za-z][-A-Za-z0-9]{0,62}")
 _VERSION = re.compile(r"([a-z0-9][-.a-z0-9]{0,252}/)?[a-z][-a-z0-9]{0,62}")
 
 
 def check_header(manifest: Manifest) -> list[Problem]:
-    """Return the problems of the fields that every object has. An API server refuses an object with any of them."""
+    """Return the problems of the fields that every object has. An API server refuses an object with
+    any of them.
+    """
     # Without kind and name, the subject is only the blank between them.
     return [attrs.evolve(problem, subject=problem.subject.strip()) for problem in _check(manifest)]
 
@@ -40,7 +45,9 @@ def _check(manifest: Manifest) -> Iterator[Problem]:
 
 
 def fill_nulls(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the object with null labels and annotations as empty text, which is how the API server reads them."""
+    """Return the object with null labels and annotations as empty text, which is how the API server
+    reads them.
+    """
     metadata = data.get("metadata")
     if not isinstance(metadata, Mapping):
         return data
@@ -54,14 +61,24 @@ def fill_nulls(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _check_type(manifest: Manifest) -> Iterator[Problem]:
     for field, example in _EXAMPLES.items():
-        yield from _check_text(manifest, (field,), manifest.data.get(field), f"for example {field}: {example}")
+        yield from _check_text(
+            manifest, (field,), manifest.data.get(field), f"for example {field}: {example}"
+        )
     given, kind = manifest.data.get("apiVersion"), manifest.data.get("kind")
     if isinstance(given, str) and given and not _VERSION.fullmatch(given):
-        hint = f"write apiVersion: {API_VERSION}" if meant_kind(manifest) else "for example apps/v1, or v1"
+        hint = (
+            f"write apiVersion: {API_VERSION}"
+            if meant_kind(manifest)
+            else "for example apps/v1, or v1"
+        )
         yield manifest.problem(f'"{given}" is not group/version', ("apiVersion",), hint)
     if isinstance(kind, str) and kind and not _KIND.fullmatch(kind):
         meant = meant_kind(manifest)
-        hint = f"write kind: {meant}" if meant else "a kind has letters and digits, for example kind: Deployment"
+        hint = (
+            f"write kind: {meant}"
+            if meant
+            else "a kind has letters and digits, for example kind: Deployment"
+        )
         yield manifest.problem(f'"{kind}" cannot be a kind', ("kind",), hint)
 
 
@@ -83,7 +100,9 @@ def _check_texts(manifest: Manifest) -> Iterator[Problem]:
     for field in ("labels", "annotations"):
         values = manifest.metadata.get(field)
         if values is not None and not isinstance(values, Mapping):
-            yield manifest.problem(f"{field} must be a map", ("metadata", field), f"for example {field}: {{app: web}}")
+            yield manifest.problem(
+                f"{field} must be a map", ("metadata", field), f"for example {field}: {{app: web}}"
+            )
             continue
         for key, value in (values or {}).items():
             if not isinstance(value, str):
@@ -95,7 +114,9 @@ def _check_text(manifest: Manifest, path: FieldPath, value: Any, hint: str) -> I
     if value is None or value == "":
         yield manifest.problem(f"{path[-1]} is missing", path, hint)
     elif not isinstance(value, str):
-        yield manifest.problem(f"{path[-1]} must be text, not {_shown(value)}", path, _quoted(value))
+        yield manifest.problem(
+            f"{path[-1]} must be text, not {_shown(value)}", path, _quoted(value)
+        )
 
 
 def _shown(value: Any) -> str:
@@ -105,4 +126,8 @@ def _shown(value: Any) -> str:
 
 
 def _quoted(value: Any) -> str:
-    return "write text" if isinstance(value, Mapping | list) else f'write it in quotes: "{json.dumps(value)}"'
+    return (
+        "write text"
+        if isinstance(value, Mapping | list)
+        else f'write it in quotes: "{json.dumps(value)}"'
+    )

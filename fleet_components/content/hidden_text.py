@@ -13,7 +13,9 @@ from fleet_components.content.secret_text import holds_secret, is_list_of_secret
 
 
 def shown_lines(text: str) -> list[str]:
-    """Return the lines of a text with ``[secret]`` for what is secret in them; keys of block maps are shown."""
+    """Return the lines of a text with ``[secret]`` for what is secret in them; keys of block maps
+    are shown.
+    """
     lines = text.splitlines()
     try:
         roots = read_documents(text)
@@ -25,7 +27,9 @@ def shown_lines(text: str) -> list[str]:
 
 
 def _secrets(node: Any, line: int) -> Iterator[tuple[int, Any]]:
-    """Yield the outermost nodes that are secret, each with the line of its key: comments stand between the two."""
+    """Yield the outermost nodes that are secret, each with the line of its key: comments stand
+    between the two.
+    """
     if isinstance(node, yaml.ScalarNode):
         yield from [(line, node)] if holds_secret(node.value) else []
     elif isinstance(node, yaml.SequenceNode):
@@ -44,7 +48,11 @@ def _hide(lines: list[str], line: int, node: Any, length: int) -> None:
     first, last = node.start_mark, node.end_mark
     scalar = isinstance(node, yaml.ScalarNode)
     block = node.style in ("|", ">") if scalar else not node.flow_style
-    keys = {key.start_mark.line: key for key, _ in node.value} if block and isinstance(node, yaml.MappingNode) else {}
+    keys = (
+        {key.start_mark.line: key for key, _ in node.value}
+        if block and isinstance(node, yaml.MappingNode)
+        else {}
+    )
     # What is written as a block ends where the next field begins.
     end = last.line if block and last.index < length else last.line + 1
     for number in range(min(line + 1, first.line), min(end, len(lines))):

@@ -1,4 +1,6 @@
-"""Insertion of an item into a list of one object in a YAML text; every other byte stays as it is."""
+"""Insertion of an item into a list of one object in a YAML text; every other byte stays as it
+is.
+"""
 
 from __future__ import annotations
 
@@ -108,10 +110,18 @@ class _Inserter:
 
     def _made(self, path: Sequence[str], item: Mapping[str, str]) -> str:
         """Return a list with the item, in the maps that lead to it."""
-        return f"{{{self._word(path[0])}: {self._made(path[1:], item)}}}" if path else f"[{self._item(item)}]"
+        return (
+            f"{{{self._word(path[0])}: {self._made(path[1:], item)}}}"
+            if path
+            else f"[{self._item(item)}]"
+        )
 
     def _item(self, item: Mapping[str, str]) -> str:
-        return "{" + ", ".join(f"{self._word(key)}: {self._word(value)}" for key, value in item.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{self._word(key)}: {self._word(value)}" for key, value in item.items())
+            + "}"
+        )
 
     def _word(self, word: str) -> str:
         return f"{self.quote}{word}{self.quote}"
@@ -132,7 +142,9 @@ def _objects(text: str) -> list[Any]:
     return [found, problems]
 
 
-def _meant(text: str, kind: str, name: str, path: Sequence[str], item: Mapping[str, str]) -> list[Any]:
+def _meant(
+    text: str, kind: str, name: str, path: Sequence[str], item: Mapping[str, str]
+) -> list[Any]:
     """Return what the changed text has to say."""
     found, problems = _objects(text)
     return [[_changed(each, kind, name, path, item) for each in found], problems]

@@ -66,7 +66,9 @@ class Kustomization(Build):
         printed = run_tool(tool, [command, as_argument(self.folder)])
         if printed.message:
             warnings.append(
-                self.problem(f"{tool.stem} says: {printed.message}", f"see what is printed: {self.by_hand}")
+                self.problem(
+                    f"{tool.stem} says: {printed.message}", f"see what is printed: {self.by_hand}"
+                )
             )
         return [Text(str(_file(self.folder)), printed.text, built=True)]
 
@@ -96,9 +98,14 @@ class Kustomization(Build):
             if not os.path.exists(path):
                 hint = f"paths are taken from {folder.path}, and nothing is fetched from elsewhere"
                 problems.append(entry.problem(f'there is no "{entry.written}"', hint))
-            # A kustomization that is a source itself may have its bases outside of its folder, as overlays usually do.
+            # A kustomization that is a source itself may have its bases outside of its folder, as
+            # overlays usually do.
             elif self.declared and not within(path, self.root):
-                problems.append(entry.problem(f'"{entry.written}" leads out of {self.root}', "copy it into there"))
+                problems.append(
+                    entry.problem(
+                        f'"{entry.written}" leads out of {self.root}', "copy it into there"
+                    )
+                )
             elif path.is_dir():
                 yield _Folder(path, plugin)
             elif plugin:
@@ -124,13 +131,17 @@ class _Entry:
 
     def problem(self, what: str, hint: str) -> Problem:
         path = self.field, self.position
-        return Problem(what, path, hint, file=self.document.file, line=self.document.section(()).line(path))
+        return Problem(
+            what, path, hint, file=self.document.file, line=self.document.section(()).line(path)
+        )
 
 
 def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
-    """Yield the entries that may be paths of folders. Entries of a wrong type are left to kustomize to report.
+    """Yield the entries that may be paths of folders. Entries of a wrong type are left to kustomize
+    to report.
 
-    A file is refused that has an address in any field, and one that kustomize could read in another way, and so find
+    A file is refused that has an address in any field, and one that kustomize could read in another
+    way, and so find
     other paths in: it takes the last of two equal fields, and fields in any letters.
     """
     for document in _documents(_file(folder.path), problems):
@@ -140,7 +151,14 @@ def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
             if field not in _FOLDERS and field.casefold() in _FOLDERS:
                 line = document.section(()).line((field,))
                 problems.append(
-                    Problem("is not written so", (field,), f"write {field.casefold()}", "", document.file, line)
+                    Problem(
+                        "is not written so",
+                        (field,),
+                        f"write {field.casefold()}",
+                        "",
+                        document.file,
+                        line,
+                    )
                 )
         for field in _FOLDERS:
             entries = fields.get(field)
@@ -149,13 +167,18 @@ def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
                     continue
                 entry = _Entry(written, field, position, document)
                 if is_repository(written):
-                    problems.append(entry.problem(f'"{written}" is the address of a repository to kustomize', _LOCAL))
+                    problems.append(
+                        entry.problem(
+                            f'"{written}" is the address of a repository to kustomize', _LOCAL
+                        )
+                    )
                 else:
                     yield entry
 
 
 def _fetching(document: Document, folder: _Folder) -> Iterator[Problem]:
-    """Yield a problem for each address in a kustomization, and for each field that could put one together in a plug-in.
+    """Yield a problem for each address in a kustomization, and for each field that could put one
+    together in a plug-in.
 
     Replacements, patches and prefixes are carried out on plug-ins before these are read.
     """
@@ -164,8 +187,13 @@ def _fetching(document: Document, folder: _Folder) -> Iterator[Problem]:
         yield Problem(what, path, FETCHED, file=document.file, line=document.section(()).line(path))
     for field in document.data if folder.plugin and isinstance(document.data, dict) else ():
         if field not in _PLAIN:
-            what, hint = "changes plug-ins, so that what they read is not known", "write the plug-ins as they are to be"
-            yield Problem(what, (field,), hint, file=document.file, line=document.section(()).line((field,)))
+            what, hint = (
+                "changes plug-ins, so that what they read is not known",
+                "write the plug-ins as they are to be",
+            )
+            yield Problem(
+                what, (field,), hint, file=document.file, line=document.section(()).line((field,))
+            )
 
 
 def _in_file(path: Path) -> Iterator[Problem]:

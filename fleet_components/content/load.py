@@ -1,4 +1,6 @@
-"""Loads manifests from files, directories, text, charts and kustomizations, with the location of every field."""
+"""Loads manifests from files, directories, text, charts and kustomizations, with the location of
+every field.
+"""
 
 from __future__ import annotations
 
@@ -26,25 +28,32 @@ from fleet_components.model.watch import Watch, unwatched
 _FIRST_FIELDS = ("apiVersion", "kind", "metadata")
 _NO_OBJECT = "not a Kubernetes object"
 _OBJECT = f"an object starts with {', '.join(_FIRST_FIELDS[:-1])} and {_FIRST_FIELDS[-1]}"
-_OF_OTHERS = f"{_OBJECT}; a file of another tool is passed over if it stands elsewhere, or its name begins with a dot"
+_OF_OTHERS = (
+    f"{_OBJECT}; a file of another tool is passed over if it stands elsewhere, or its name begins"
+    " with a dot"
+)
 
 
-def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> tuple[Manifest, ...]:
-    """Return the objects in files and directories (at any depth), in the order of paths and documents.
+def load(
+    *sources: str | Path | Text, warnings: list[Problem] | None = None
+) -> tuple[Manifest, ...]:
+    """Return the objects in files and directories (at any depth), in the order of paths and
+    documents.
 
-    Files end in ``.yaml``, ``.yml`` or ``.json`` and contain any number of objects; a ``List`` stands for its items.
-    The directory of a Helm chart or a kustomization stands for the output of ``helm template`` or ``kustomize build``.
-    If it is only found in a directory, it is built if an object there declares it, and refused otherwise. Of an
-    observed directory the parts in its folder ``observed`` count, too: what changes by itself in members, and objects
-    whose data is hidden, unless another file has the same object.
+    Files end in ``.yaml``, ``.yml`` or ``.json`` and contain any number of objects; a ``List``
+    stands for its items. The directory of a Helm chart or a kustomization stands for the output of
+    ``helm template`` or ``kustomize build``. If it is only found in a directory, it is built if an
+    object there declares it, and refused otherwise. Of an
+    observed directory the parts in its folder ``observed`` count, too: what changes by itself in
+    members, and objects whose data is hidden, unless another file has the same object.
 
     Args:
         sources: paths, and named texts.
         warnings: warnings about skipped and probably unintended input are added here.
 
     Raises:
-        FleetError: something cannot be read or built, is not a Kubernetes object, or nothing was found; carries the
-            problems of all files.
+        FleetError: something cannot be read or built, is not a Kubernetes object, or nothing was
+            found; carries the problems of all files.
     """
     problems: list[Problem] = []
     found_warnings: list[Problem] = []
@@ -66,16 +75,19 @@ def readable(
 ) -> tuple[Manifest, ...]:
     """Return the objects as :func:`load` does, as far as possible.
 
-    Problems are added to ``problems`` instead of raised. Without ``build`` charts and kustomizations are refused;
-    ``watch`` is told which one is built.
+    Problems are added to ``problems`` instead of raised. Without ``build`` charts and
+    kustomizations are refused; ``watch`` is told which one is built.
     """
     sources = tuple(sources)
     read = list(_read_all(sources, problems))
     inputs = frozenset[Path]().union(*(build.uses for item in read for build in item.builds))
     used = [item for item in read if item.place not in inputs]
     misspelt = any(item.misspelt for item in used)
-    # A declaration that cannot be read may be the one of this folder, so only the declaration is reported.
-    problems += (problem for item in used if not (item.unnamed and misspelt) for problem in item.problems)
+    # A declaration that cannot be read may be the one of this folder, so only the declaration is
+    # reported.
+    problems += (
+        problem for item in used if not (item.unnamed and misspelt) for problem in item.problems
+    )
     warnings += _named_and_declared([build for item in used for build in item.builds])
     problems += (problem for item in read if item.place in inputs for problem in _both(item))
     manifests = [manifest for item in used if not item.part for manifest in item.manifests]
@@ -86,9 +98,16 @@ def readable(
                 with watch(f"building {asked.folder}"):
                     manifests += _built(asked, problems, found_warnings)
             else:
-                problems.append(asked.problem("would be built by a program", f"build it elsewhere: {asked.by_hand}"))
+                problems.append(
+                    asked.problem(
+                        "would be built by a program", f"build it elsewhere: {asked.by_hand}"
+                    )
+                )
     warnings += (*_hooks_among(manifests), *found_warnings)
-    manifests = joined(manifests, ((item.part, manifest) for item in used if item.part for manifest in item.manifests))
+    manifests = joined(
+        manifests,
+        ((item.part, manifest) for item in used if item.part for manifest in item.manifests),
+    )
     if not manifests and not problems:
         problems.append(_nothing_found(", ".join(map(named, sources))))
     return tuple(manifests)
@@ -132,7 +151,10 @@ class _Read:
 
 
 def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> Iterator[_Read]:
-    found = [source if isinstance(source, Text) else list(find(Path(source), problems)) for source in sources]
+    found = [
+        source if isinstance(source, Text) else list(find(Path(source), problems))
+        for source in sources
+    ]
     entries = [entry for each in found if not isinstance(each, Text) for entry in each]
     named = {entry.path for entry in entries if entry.named}
     seen: set[Path] = set()
@@ -158,7 +180,9 @@ def _read_entry(entry: SourceEntry) -> _Read:
     if entry.kind != "file":
         if not entry.named:
             return _Read(resolved(path), problems=[unbuilt(entry)], unnamed=True)
-        build = Chart.named(path) if entry.kind == "chart" else Kustomization(folder=path, root=path)
+        build = (
+            Chart.named(path) if entry.kind == "chart" else Kustomization(folder=path, root=path)
+        )
         return _Read(builds=[build], problems=list(build.problems()))
     try:
         return _read_text(Text(str(path), read_file(path), entry.root), resolved(path))
@@ -184,31 +208,45 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
     try:
         texts = build.build(warnings)
     except ToolError as error:
-        first = "install it, or build it elsewhere" if error.missing else "mend it, or build it elsewhere"
+        first = (
+            "install it, or build it elsewhere"
+            if error.missing
+            else "mend it, or build it elsewhere"
+        )
         hint = f"{first} and give what comes out: {build.by_hand} > manifests.yaml"
         problems.append(build.problem(str(error), hint))
         return []
     read = [_read_text(text) for text in texts]
     wrong = [problem for item in read for problem in item.problems]
     problems += wrong
-    placed = list(build.placed((manifest for item in read for manifest in item.manifests), warnings))
+    placed = list(
+        build.placed((manifest for item in read for manifest in item.manifests), warnings)
+    )
     if not placed and not wrong:
-        warnings.append(build.problem("nothing comes of it", f"see what is printed: {build.by_hand}"))
+        warnings.append(
+            build.problem("nothing comes of it", f"see what is printed: {build.by_hand}")
+        )
     return placed
 
 
 def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
-    """Yield a problem for each folder that is both a source and declared, because it is built for either."""
+    """Yield a problem for each folder that is both a source and declared, because it is built for
+    either.
+    """
     builds = tuple(builds)
     declared = {resolved(build.folder): build.declared for build in builds if build.declared}
     for build in builds:
         if not build.declared and (other := declared.get(resolved(build.folder))):
             hint = "leave it out of the sources: what declares it says how it is built"
-            yield other.problem(f"{build.folder} is a source as well, so it is built twice", ("spec", "path"), hint)
+            yield other.problem(
+                f"{build.folder} is a source as well, so it is built twice", ("spec", "path"), hint
+            )
 
 
 def _both(read: _Read) -> Iterator[Problem]:
-    """Yield a problem for each object in a file that is also a value file of a chart, since it would not be placed."""
+    """Yield a problem for each object in a file that is also a value file of a chart, since it
+    would not be placed.
+    """
     hint = "keep the values in a file of their own"
     for manifest in (*read.manifests, *(build.declared for build in read.builds)):
         if manifest:
@@ -221,7 +259,10 @@ def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
     if hooks:
         shown = few([str(manifest.key) for manifest in hooks])
         what = f"{count(len(hooks), 'hook')} of a Helm chart placed as any other object: {shown}"
-        hint = "take out what does not belong on the members; of a chart that is rendered here they are passed over"
+        hint = (
+            "take out what does not belong on the members; of a chart that is rendered here they"
+            " are passed over"
+        )
         yield hooks[0].problem(what, ("metadata", "annotations", HOOK), hint)
 
 
@@ -237,8 +278,13 @@ def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
         broken = [problem.path for problem in found[before:]]
         for path, data in objects_in(document.data):
             manifests = _manifest(document, data, path, text, found)
-            # An object with a syntax problem is incomplete, so further checks would report wrong problems.
-            yield from (manifest for manifest in manifests if not any(field[: len(path)] == path for field in broken))
+            # An object with a syntax problem is incomplete, so further checks would report wrong
+            # problems.
+            yield from (
+                manifest
+                for manifest in manifests
+                if not any(field[: len(path)] == path for field in broken)
+            )
         before = len(found)
     found.sort(key=lambda problem: problem.line or 0)
     problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
@@ -250,7 +296,8 @@ def objects_in(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any
     Items of a typed list get its kind, as in the API.
     """
     kind = str(data.get("kind")) if isinstance(data, Mapping) else ""
-    # The default is not a list on purpose: an object of a kind such as AllowList that has no items is an object.
+    # The default is not a list on purpose: an object of a kind such as AllowList that has no items
+    # is an object.
     items = data.get("items", ()) if kind.endswith("List") else ()
     if not isinstance(items, list | None):
         yield path, data
@@ -265,7 +312,11 @@ def _manifest(
     document: Document, data: Any, path: FieldPath, text: Text, problems: list[Problem]
 ) -> Iterator[Manifest]:
     section = document.section(path)
-    origin = Origin(text.file, None, lambda _: None) if text.built else Origin(text.file, section.line(), section.line)
+    origin = (
+        Origin(text.file, None, lambda _: None)
+        if text.built
+        else Origin(text.file, section.line(), section.line)
+    )
     if not isinstance(data, Mapping) or data.keys().isdisjoint(_FIRST_FIELDS):
         # Of a file of another tool one is enough, however many documents it has.
         if not any(problem.what == _NO_OBJECT for problem in problems):

@@ -1,4 +1,6 @@
-"""Tells directories that an observation of a hub has written, by the header in their folder ``observed``."""
+"""Tells directories that an observation of a hub has written, by the header in their folder
+``observed``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from fleet_components.content.three_way import Shape, extended, is_shape, shape_
 from fleet_components.model.manifest import Manifest, ObjectKey
 
 MEMORY = "observed"
-"""Folder of what a hub has decided; of its files only those in :data:`PARTS` are a part of the source."""
+"""Folder of what a hub has decided; of its files only those in :data:`PARTS` are a part of the
+source.
+"""
 MEMBERS, OBJECTS, POLICIES = "members", "objects", "policies"
 PARTS = (MEMBERS, OBJECTS, POLICIES)
 """Folders in it with what changes by itself in members, and with objects whose data is hidden."""
@@ -28,10 +32,12 @@ FILES = f"{MEMORY}/files.json"
 """Inventory: what the last observation has written, and what files of people said then."""
 _HEADER = f"{MEMORY}/hub.yaml"
 STAGED = ".fleet-observe-"
-"""Beginning of the name of the folder in which files are written before they are moved to their places."""
+"""Beginning of the name of the folder in which files are written before they are moved to their
+places.
+"""
 MEND = (
-    "fleet observe --hub KUBECONFIG --out DIR --update writes it anew; or go back to the last commit of the folder "
-    f"{MEMORY}/"
+    "fleet observe --hub KUBECONFIG --out DIR --update writes it anew; or go back to the last"
+    f" commit of the folder {MEMORY}/"
 )
 """Hint for what was written by an observation and is damaged."""
 UPGRADE = "upgrade fleet-components"
@@ -48,7 +54,9 @@ class LinkedError(UnreadableError):
     """Error for a file of an observation that is a link, or in one: an observation writes none."""
 
     def __init__(self) -> None:
-        super().__init__("is a link, or in one, which an observation never writes, and which is not followed")
+        super().__init__(
+            "is a link, or in one, which an observation never writes, and which is not followed"
+        )
 
 
 def read_part(folder: Path, path: str) -> bytes:
@@ -80,12 +88,15 @@ def links_in(folder: Path) -> Iterator[Path]:
 def is_observed(folder: Path) -> bool:
     """Return whether a folder is an observed directory, damaged perhaps.
 
-    It is one without its header, too, and while the first observation is written, or where that was interrupted.
+    It is one without its header, too, and while the first observation is written, or where that was
+    interrupted.
     """
     try:
         text = read_part(folder, _HEADER)
     except LinkedError:
-        return os.path.exists(folder / _HEADER)  # one is meant, and whoever reads it refuses the link
+        return os.path.exists(
+            folder / _HEADER
+        )  # one is meant, and whoever reads it refuses the link
     except (OSError, UnreadableError, ValueError):
         text = b"?"
     marked = not text.strip() or all(mark.search(text) for mark in _MARKS)
@@ -94,18 +105,24 @@ def is_observed(folder: Path) -> bool:
 
 def _is_begun(folder: Path) -> bool:
     try:
-        return os.path.isdir(folder / MEMORY) and any(name.startswith(STAGED) for name in os.listdir(folder))
+        return os.path.isdir(folder / MEMORY) and any(
+            name.startswith(STAGED) for name in os.listdir(folder)
+        )
     except OSError:
         return False
 
 
 def observed_above(path: Path) -> Path | None:
     """Return the observed directory that a path is in; None if it is in none."""
-    return next((folder for folder in Path(os.path.abspath(path)).parents if is_observed(folder)), None)
+    return next(
+        (folder for folder in Path(os.path.abspath(path)).parents if is_observed(folder)), None
+    )
 
 
 def observed_in(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the observed directories among paths and below them, hidden folders and links left out."""
+    """Yield the observed directories among paths and below them, hidden folders and links left
+    out.
+    """
     for path in paths:
         for at, folders, _ in walk(path):
             folders[:] = [name for name in sorted(folders) if not name.startswith(".")]
@@ -120,8 +137,9 @@ def observed_in(paths: Iterable[Path]) -> Iterator[Path]:
 def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> list[Manifest]:
     """Return objects with what an observation keeps apart.
 
-    A part is joined to what people have of the same object, and counts for nothing without it: that was removed. What
-    hides data stands there alone, since nobody could apply it, and counts unless people have the same object.
+    A part is joined to what people have of the same object, and counts for nothing without it: that
+    was removed. What hides data stands there alone, since nobody could apply it, and counts unless
+    people have the same object.
 
     Args:
         own: the objects of people.
@@ -134,12 +152,17 @@ def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> li
         apart[manifest.key].append(manifest)
         more += [manifest] if folder != MEMBERS and hides(manifest) else []
     known = {key for item in own for key in keys_of(item)} if more else set[ObjectKey]()
-    joined = [join(item, (part for key in dict.fromkeys(keys_of(item)) for part in apart.get(key, ()))) for item in own]
+    joined = [
+        join(item, (part for key in dict.fromkeys(keys_of(item)) for part in apart.get(key, ())))
+        for item in own
+    ]
     return [*joined, *(item for item in more if item.key not in known)]
 
 
 def join(own: Manifest, parts: Iterable[Manifest]) -> Manifest:
-    """Return an object with the parts of it that are kept apart; a field that both have is as ``own`` has it."""
+    """Return an object with the parts of it that are kept apart; a field that both have is as
+    ``own`` has it.
+    """
     parts = tuple(parts)
     if not parts or own.origin is None:
         return own
@@ -180,8 +203,8 @@ def completed(own: Mapping[str, Any], full: Manifest) -> Mapping[str, Any]:
 
     Args:
         own: the object, as people write it.
-        full: the same object, as an observation has written it below ``observed``. One whose data is hidden completes
-            nothing.
+        full: the same object, as an observation has written it below ``observed``. One whose data
+            is hidden completes nothing.
     """
     if hides(full):
         return own
@@ -197,7 +220,9 @@ def hides(part: Manifest) -> bool:
 
 
 def _shape_before(full: Manifest) -> Shape:
-    """Return the shape of what the file of people has said when it was observed last; None if that is not known."""
+    """Return the shape of what the file of people has said when it was observed last; None if that
+    is not known.
+    """
     steps = Path(full.origin.file if full.origin else "").parts
     for at, step in enumerate(steps[:-1]):
         folder = Path(*steps[:at])
@@ -217,7 +242,9 @@ def _inventory(folder: Path) -> tuple[Mapping[str, Shape], ...]:
 
 @lru_cache(8)
 def _read(folder: str, _time: int, _size: int) -> tuple[Mapping[str, Shape], ...]:
-    """Return the shapes by path, those of people's own files first; none if the inventory is damaged."""
+    """Return the shapes by path, those of people's own files first; none if the inventory is
+    damaged.
+    """
     try:
         whole = read_json(read_part(Path(folder), FILES))
     except (OSError, UnreadableError):

@@ -1,7 +1,8 @@
-"""Secrets of which only the metadata was read: what their managed fields tell of the data, none of it secret.
+"""Secrets of which only the metadata was read: what their managed fields tell of the data, none of
+it secret.
 
-Source: the API server keeps for each writer the fields that it owns, and when it has last changed one of them
-(https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management).
+Source: the API server keeps for each writer the fields that it owns, and when it has last changed
+one of them (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management).
 """
 
 from __future__ import annotations
@@ -18,13 +19,22 @@ _ACCOUNT = "kubernetes.io/service-account.name"
 
 
 def outlined(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a Secret that has nothing but metadata with ``[secret]`` for each of its data, and for its type.
+    """Return a Secret that has nothing but metadata with ``[secret]`` for each of its data, and for
+    its type.
 
-    Where no writer is known to own data, ``[secret]`` stands for all of it. Any other object is returned as it is.
+    Where no writer is known to own data, ``[secret]`` stands for all of it. Any other object is
+    returned as it is.
     """
     if not is_secret(data) or not data.keys() <= {*_HEAD}:
         return data
-    keys = sorted({key for fields, _ in _owned(data) for part in _DATA for key in _names(fields.get(f"f:{part}"))})
+    keys = sorted(
+        {
+            key
+            for fields, _ in _owned(data)
+            for part in _DATA
+            for key in _names(fields.get(f"f:{part}"))
+        }
+    )
     account = _ACCOUNT in (data["metadata"].get("annotations") or {})
     return {
         **data,
@@ -39,23 +49,31 @@ def is_outlined(data: Mapping[str, Any]) -> bool:
 
 
 def outlines_of(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """Return all that :func:`outlined` may return of a Secret from its metadata; none for any other object."""
+    """Return all that :func:`outlined` may return of a Secret from its metadata; none for any other
+    object.
+    """
     if not is_secret(data):
         return ()
     keys = {key for part in _DATA if isinstance(data.get(part), Mapping) for key in data[part]}
     head = {field: data[field] for field in _HEAD if field in data}
-    return tuple({**head, "type": REDACTED, "data": hidden} for hidden in (dict.fromkeys(keys, REDACTED), REDACTED))
+    return tuple(
+        {**head, "type": REDACTED, "data": hidden}
+        for hidden in (dict.fromkeys(keys, REDACTED), REDACTED)
+    )
 
 
 def data_written(data: Mapping[str, Any]) -> str:
-    """Return when the data of a Secret was last written, in RFC 3339; empty if that is not told, or it is no Secret.
+    """Return when the data of a Secret was last written, in RFC 3339; empty if that is not told, or
+    it is no Secret.
 
     A writer of data that changes something else of the Secret counts as well.
     """
     if not is_secret(data):
         return ""
     data_fields = {f"f:{part}" for part in _DATA}
-    return max((time for fields, time in _owned(data) if not data_fields.isdisjoint(fields)), default="")
+    return max(
+        (time for fields, time in _owned(data) if not data_fields.isdisjoint(fields)), default=""
+    )
 
 
 def _owned(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -75,7 +75,11 @@ class Step:
         """The fields that the rule has changed, as plans show them; the empty path if it deletes
         the object.
         """
-        return ((),) if self.data is None else tuple(item.path for item in differences(self.before, self.data))
+        return (
+            ((),)
+            if self.data is None
+            else tuple(item.path for item in differences(self.before, self.data))
+        )
 
 
 @attrs.frozen
@@ -148,7 +152,10 @@ def _object(made: Any) -> Object:
     filled = fill_nulls(made)
     problems = check_header(Manifest(filled))
     if problems:
-        what = f"makes an object that no member takes: {show_path(problems[0].path)}: {problems[0].what}"
+        what = (
+            f"makes an object that no member takes: {show_path(problems[0].path)}:"
+            f" {problems[0].what}"
+        )
         raise OverrideError(what)
     return filled
 
@@ -157,7 +164,8 @@ def _object(made: Any) -> Object:
 
 
 def exposes(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Return whether a changed object shows at a path what was hidden there, also in another item of the same list.
+    """Return whether a changed object shows at a path what was hidden there, also in another item
+    of the same list.
 
     Args:
         before: the object.
@@ -170,7 +178,8 @@ def exposes(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     was, now = list(_leaves(before, hidden)), _leaves(after, redacted(after))
     paths = {path for path, _, sealed in was if sealed}
     secret, public = (
-        {(_in_lists(path), value) for path, value, sealed in was if sealed is flag} for flag in (True, False)
+        {(_in_lists(path), value) for path, value, sealed in was if sealed is flag}
+        for flag in (True, False)
     )
     shown = ((path, (_in_lists(path), value)) for path, value, sealed in now if not sealed)
     return any((path in paths or leaf in secret) and leaf not in public for path, leaf in shown)
@@ -180,9 +189,15 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
     """Return what differs between two values that share parts, with the kinds around it."""
     match before, after:
         case Mapping(), Mapping() if letters(before.get("kind")) == letters(after.get("kind")):
-            keys = [key for key in before if key in after and (key == "kind" or before[key] is not after[key])]
+            keys = [
+                key
+                for key in before
+                if key in after and (key == "kind" or before[key] is not after[key])
+            ]
             pairs = {key: _changed(before[key], after[key]) for key in keys}
-            return {key: pair[0] for key, pair in pairs.items()}, {key: pair[1] for key, pair in pairs.items()}
+            return {key: pair[0] for key, pair in pairs.items()}, {
+                key: pair[1] for key, pair in pairs.items()
+            }
         case list(), list() if len(before) == len(after):
             items = [_changed(b, a) for b, a in zip(before, after, strict=True) if b is not a]
             return [b for b, _ in items], [a for _, a in items]
@@ -194,10 +209,14 @@ def _leaves(value: Any, hidden: Any, path: FieldPath = ()) -> Iterator[tuple[Fie
     match value:
         case Mapping():
             for key, item in value.items():
-                yield from _leaves(item, REDACTED if hidden == REDACTED else hidden[key], (*path, key))
+                yield from _leaves(
+                    item, REDACTED if hidden == REDACTED else hidden[key], (*path, key)
+                )
         case list() | tuple():
             for index, item in enumerate(value):
-                yield from _leaves(item, REDACTED if hidden == REDACTED else hidden[index], (*path, index))
+                yield from _leaves(
+                    item, REDACTED if hidden == REDACTED else hidden[index], (*path, index)
+                )
         case _ if value not in (None, ""):
             yield path, value, hidden == REDACTED
 

@@ -24,7 +24,8 @@ class Part:
         written: what is written there.
         parts: the parts that it consists of; none or several, since a single one stands for both.
         is_rule: True if it is all that its rule consists of.
-        field: the field of an object that it writes at most, without what is above it; empty for any.
+        field: the field of an object that it writes at most, without what is above it; empty for
+            any.
         neutral: what takes its place where it is left out; None to take it out of its list or map.
     """
 
@@ -47,7 +48,14 @@ class Part:
 
     def below(self, steps: FieldPath, written: Any, field: Iterable[str] = ()) -> Part:
         """Return a part of it, which writes a field."""
-        return Part(self.override, self.rule, self.rule_path, (*self.path, *steps), written, field=tuple(field))
+        return Part(
+            self.override,
+            self.rule,
+            self.rule_path,
+            (*self.path, *steps),
+            written,
+            field=tuple(field),
+        )
 
     def left_out_of(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the override without the part. The positions of other rules stay as they are."""
@@ -77,6 +85,8 @@ def _without(data: Any, path: FieldPath, neutral: Mapping[str, Any] | None) -> A
 def left_out(data: Mapping[str, Any], parts: Iterable[Part]) -> Mapping[str, Any]:
     """Return an override without some parts, of which none is a part of another."""
     # From the last to the first, so that those that are left keep their positions.
-    for part in sorted(parts, key=lambda item: [str(step).zfill(6) for step in item.path], reverse=True):
+    for part in sorted(
+        parts, key=lambda item: [str(step).zfill(6) for step in item.path], reverse=True
+    ):
         data = part.left_out_of(data)
     return data

@@ -125,7 +125,10 @@ def carried_over(written: Any, before: Any, after: Any) -> Any:
             for key, item in after.items()
             if key in kept or key not in before or before[key] != item
         }
-        return {**{key: item for key, item in kept.items() if key not in before or key in after}, **changed}
+        return {
+            **{key: item for key, item in kept.items() if key not in before or key in after},
+            **changed,
+        }
     if all(isinstance(item, list) and len(item) == len(after) for item in (written, before, after)):
         return [carried_over(*parts) for parts in zip(written, before, after, strict=True)]
     return after
@@ -141,7 +144,9 @@ class _RefusedError(Exception):
 
 
 class _Copies:
-    """The containers that a patch has copied, so that it changes each of them in place from then on."""
+    """The containers that a patch has copied, so that it changes each of them in place from then
+    on.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, Any] = {}
@@ -164,9 +169,13 @@ def _apply(document: Any, operation: Operation, copies: _Copies) -> Any:
     if containers is None or (path and "/" not in path):
         # The library quotes the path for add and remove, but not for replace.
         quoted = path if op == "replace" else f'"{path}"'
-        raise _RefusedError(f"{op} operation does not apply: doc is missing path: {quoted}: {_MISSING}")
+        raise _RefusedError(
+            f"{op} operation does not apply: doc is missing path: {quoted}: {_MISSING}"
+        )
     if op == "replace" and key and not _has(containers[-1], key):
-        raise _RefusedError(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}")
+        raise _RefusedError(
+            f"replace operation does not apply: doc is missing key: {path}: {_MISSING}"
+        )
     try:
         if containers[-1] is None:
             raise _RefusedError("invalid value, expected object")
@@ -190,7 +199,8 @@ def _document(operation: Operation) -> Any:
 
 
 def _walk(document: Any, way: Iterable[str]) -> list[Any] | None:
-    """Return the containers along the way, starting with the document; None if the way does not exist.
+    """Return the containers along the way, starting with the document; None if the way does not
+    exist.
 
     An empty step never exists.
     """
@@ -258,7 +268,9 @@ def _integer(text: str) -> int:
     elif abs(integer(text)) > _MAX_INT64:
         wrong = "value out of range"
     if wrong:
-        raise _RefusedError(f"strconv.Atoi: parsing {json.dumps(text, ensure_ascii=False)}: {wrong}")
+        raise _RefusedError(
+            f"strconv.Atoi: parsing {json.dumps(text, ensure_ascii=False)}: {wrong}"
+        )
     return integer(text)
 
 

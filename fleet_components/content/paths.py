@@ -48,7 +48,9 @@ def read_stream(stream: IO[bytes]) -> bytes:
     while piece := stream.read(_MIB):
         content += piece
         if len(content) > most:
-            raise UnreadableError(f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit")
+            raise UnreadableError(
+                f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit"
+            )
     return bytes(content)
 
 
@@ -72,23 +74,35 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
     if "://" in written or is_address(written):
         return Problem(f'"{written}" is an address', hint=FETCHED)
     # By the rules of both systems, so that a source is judged alike wherever it is read.
-    if PurePosixPath(written).is_absolute() or PureWindowsPath(written).anchor or ".." in Path(written).parts:
-        return Problem(f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without ..")
+    if (
+        PurePosixPath(written).is_absolute()
+        or PureWindowsPath(written).anchor
+        or ".." in Path(written).parts
+    ):
+        return Problem(
+            f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without .."
+        )
     path = folder / written
     if not os.path.exists(path):  # unlike Path.exists, it takes any text
         return Problem(f'there is no "{written}"', hint=f"paths are taken from {folder}")
     if not within(path, root):
-        return Problem(f'"{written}" is a link that leads out of {root}', hint="copy what it leads to")
+        return Problem(
+            f'"{written}" is a link that leads out of {root}', hint="copy what it leads to"
+        )
     return path
 
 
 def resolved(path: Path) -> Path:
     """Return a path with all links resolved; a link that leads to itself stays."""
-    return Path(os.path.realpath(path))  # Path.resolve raises an error for such a link, until Python 3.13
+    return Path(
+        os.path.realpath(path)
+    )  # Path.resolve raises an error for such a link, until Python 3.13
 
 
 def links_out(folder: Path, root: Path) -> Iterator[Path]:
-    """Yield the links in a folder, at any depth, that lead out of ``root``. Tools would follow them."""
+    """Yield the links in a folder, at any depth, that lead out of ``root``. Tools would follow
+    them.
+    """
     for at, folders, names in walk(folder):
         for name in sorted((*folders, *names)):
             path = Path(at, name)
@@ -108,8 +122,11 @@ MOST_FOLDERS = 100
 """Levels of folders in one another."""
 
 
-def walk(top: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield folders with their folders and files, as :func:`os.walk` does. No link to a folder is followed.
+def walk(
+    top: Path, onerror: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield folders with their folders and files, as :func:`os.walk` does. No link to a folder is
+    followed.
 
     Raises:
         FleetError: there are more levels than :data:`MOST_FOLDERS`.
@@ -118,7 +135,9 @@ def walk(top: Path, onerror: Callable[[OSError], object] | None = None) -> Itera
         yield at, folders, names
         levels = len(Path(at).relative_to(top).parts)
         if folders and levels >= MOST_FOLDERS:
-            raise FleetError([Problem(f"has more than {MOST_FOLDERS} folders in one another", file=str(top))])
+            raise FleetError(
+                [Problem(f"has more than {MOST_FOLDERS} folders in one another", file=str(top))]
+            )
 
 
 def files_below(top: Path, suffix: str | tuple[str, ...] = "") -> list[Path]:
@@ -134,7 +153,10 @@ def files_below(top: Path, suffix: str | tuple[str, ...] = "") -> list[Path]:
     found = [
         Path(at, name)
         for at, folders, names in walk(top)
-        for name in (*names, *(folder for folder in folders if os.path.islink(os.path.join(at, folder))))
+        for name in (
+            *names,
+            *(folder for folder in folders if os.path.islink(os.path.join(at, folder))),
+        )
         if name.endswith(suffix)
     ]
     return sorted(found)

@@ -1,7 +1,7 @@
 """Objects that an object refers to by name and does not work without.
 
-The kinds and fields are those of the Kubernetes 1.36 API, of Gateway API v1 and of KEDA 2. What pods
-refer to is read as Karmada 1.19 reads it for ``propagateDeps``.
+The kinds and fields are those of the Kubernetes 1.36 API, of Gateway API v1 and of KEDA 2. What
+pods refer to is read as Karmada 1.19 reads it for ``propagateDeps``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _PRODUCED: Mapping[tuple[str, str], tuple[str, str]] = {
         "spec.secretObjects.*.secretName",
     ),
 }
-"""Kinds whose controllers create an object in the same namespace: its kind, and the path of its name."""
+"""Kinds whose controllers create an object in the same namespace: its kind, and the path of its
+name.
+"""
 _CERTIFICATES = "cert-manager.io/"
 _ROOT = "kube-root-ca.crt"
 """A ConfigMap that every namespace has."""

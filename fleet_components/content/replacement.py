@@ -1,8 +1,9 @@
-"""Predicts which changes of an object make the Pulumi Kubernetes provider replace it, and which an API server refuses.
+"""Predicts which changes of an object make the Pulumi Kubernetes provider replace it, and which an
+API server refuses.
 
-Sources: ``provider/pkg/provider/diff.go`` of the Pulumi Kubernetes provider after 4.32, with mutable ConfigMaps and
-Secrets; the validation of updates in Kubernetes 1.36. Rules that depend on the state in a cluster are left out: that an
-unbound claim cannot grow, for example.
+Sources: ``provider/pkg/provider/diff.go`` of the Pulumi Kubernetes provider after 4.32, with
+mutable ConfigMaps and Secrets; the validation of updates in Kubernetes 1.36. Rules that depend on
+the state in a cluster are left out: that an unbound claim cannot grow, for example.
 """
 
 from __future__ import annotations
@@ -37,32 +38,39 @@ def _all(path: str, fields: str) -> str:
 
 _VOLUMES = _all(
     "spec",
-    "awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker gcePersistentDisk glusterfs"
-    " hostPath iscsi local nfs photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume",
+    "awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker"
+    " gcePersistentDisk glusterfs hostPath iscsi local nfs photonPersistentDisk portworxVolume"
+    " quobyte rbd scaleIO storageos vsphereVolume",
 )
 _POD = _all(
     "spec",
-    "affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork"
-    " hostPID hostname imagePullSecrets nodeName nodeSelector overhead preemptionPolicy priority priorityClassName"
-    " readinessGates restartPolicy runtimeClassName schedulerName securityContext serviceAccount serviceAccountName"
-    " shareProcessNamespace subdomain terminationGracePeriodSeconds volumes",
+    "affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks hostAliases"
+    " hostIPC hostNetwork hostPID hostname imagePullSecrets nodeName nodeSelector overhead"
+    " preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName"
+    " schedulerName securityContext serviceAccount serviceAccountName shareProcessNamespace"
+    " subdomain terminationGracePeriodSeconds volumes",
 )
 _CONTAINER = (
-    "args command env image imagePullPolicy lifecycle livenessProbe ports readinessProbe resources securityContext"
-    " stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir"
+    "args command env image imagePullPolicy lifecycle livenessProbe ports readinessProbe resources"
+    " securityContext stdin stdinOnce terminationMessagePath terminationMessagePolicy tty"
+    " volumeDevices volumeMounts workingDir"
 )
 _POD_REST = _all(
     "spec",
-    "ephemeralContainers hostUsers hostnameOverride os resourceClaims resources schedulingGroup setHostnameAsFQDN"
-    " topologySpreadConstraints",
+    "ephemeralContainers hostUsers hostnameOverride os resourceClaims resources schedulingGroup"
+    " setHostnameAsFQDN topologySpreadConstraints",
 )
 _CONTAINER_REST = "envFrom name resizePolicy restartPolicy restartPolicyRules startupProbe"
 _CONTAINERS = ("spec.containers.*", "spec.initContainers.*")
 
-# API versions, and the fields whose change makes the provider replace. A star stands for each item of a list.
+# API versions, and the fields whose change makes the provider replace. A star stands for each item
+# of a list.
 _FORCING: Mapping[GroupKind, tuple[str, str]] = {
     ("", "PersistentVolume"): ("v1", _VOLUMES),
-    ("", "PersistentVolumeClaim"): ("v1", _all("spec", "accessModes selector storageClassName volumeName")),
+    ("", "PersistentVolumeClaim"): (
+        "v1",
+        _all("spec", "accessModes selector storageClassName volumeName"),
+    ),
     ("", "Pod"): ("v1", " ".join([_POD, *(_all(path, _CONTAINER) for path in _CONTAINERS)])),
     ("", "ResourceQuota"): ("v1", "spec.scopes"),
     ("", "Secret"): ("v1", "type"),
@@ -71,27 +79,42 @@ _FORCING: Mapping[GroupKind, tuple[str, str]] = {
     ("apps", "Deployment"): ("v1 v1beta2", "spec.selector"),
     ("apps", "StatefulSet"): (
         "v1 v1beta2 v1beta1",
-        _all("spec", "podManagementPolicy revisionHistoryLimit selector serviceName volumeClaimTemplates"),
+        _all(
+            "spec",
+            "podManagementPolicy revisionHistoryLimit selector serviceName volumeClaimTemplates",
+        ),
     ),
-    ("batch", "Job"): ("v1 v1beta1 v2alpha1", _all("spec", "completions parallelism selector template")),
+    ("batch", "Job"): (
+        "v1 v1beta1 v2alpha1",
+        _all("spec", "completions parallelism selector template"),
+    ),
     ("policy", "PodDisruptionBudget"): ("v1beta1", "spec"),
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): ("v1 v1beta1 v1alpha1", "roleRef"),
     ("rbac.authorization.k8s.io", "RoleBinding"): ("v1 v1beta1 v1alpha1", "roleRef"),
     ("storage.k8s.io", "StorageClass"): ("v1", "parameters provisioner"),
 }
 # Further fields for immutable objects.
-_FORCING_SEALED: Mapping[GroupKind, str] = {("", "ConfigMap"): "binaryData data", ("", "Secret"): "data"}
+_FORCING_SEALED: Mapping[GroupKind, str] = {
+    ("", "ConfigMap"): "binaryData data",
+    ("", "Secret"): "data",
+}
 
 # Further fields that API servers refuse to change.
 _IMMUTABLE: Mapping[GroupKind, str] = {
     ("", "PersistentVolume"): "spec.volumeMode",
-    ("", "PersistentVolumeClaim"): _all("spec", "dataSource dataSourceRef resources.limits volumeMode"),
+    ("", "PersistentVolumeClaim"): _all(
+        "spec", "dataSource dataSourceRef resources.limits volumeMode"
+    ),
     ("", "Pod"): " ".join([_POD_REST, *(_all(path, _CONTAINER_REST) for path in _CONTAINERS)]),
     ("", "Service"): "spec.clusterIPs.0",
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _all("spec", "group names.kind names.plural scope"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _all(
+        "spec", "group names.kind names.plural scope"
+    ),
     ("apps", "ControllerRevision"): "data",
     ("apps", "ReplicaSet"): "spec.selector",
-    ("batch", "Job"): _all("spec", "backoffLimitPerIndex completionMode managedBy podFailurePolicy successPolicy"),
+    ("batch", "Job"): _all(
+        "spec", "backoffLimitPerIndex completionMode managedBy podFailurePolicy successPolicy"
+    ),
     ("certificates.k8s.io", "ClusterTrustBundle"): "spec.signerName",
     ("certificates.k8s.io", "PodCertificateRequest"): "spec",
     ("coordination.k8s.io", "LeaseCandidate"): "spec.leaseName",
@@ -117,16 +140,20 @@ _ALLOCATED = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 ``pkg/registry/core/service/storage``)."""
 
 
-def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool = False) -> tuple[str, ...]:
-    """Return the changed fields for which the provider deletes and recreates the object; empty for an update in place.
+def replacement(
+    old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool = False
+) -> tuple[str, ...]:
+    """Return the changed fields for which the provider deletes and recreates the object; empty for
+    an update in place.
 
     Args:
         old: the object as sent before.
         new: the object as sent now; its API version decides which rules apply.
         sealed: the provider treats ConfigMaps and Secrets as immutable, which is its default.
     """
-    # The provider compares its inputs, not the live object: adding a value that the API server defaulted is a change.
-    # It reads them into the types of the API before, which knows one form of a quantity and drops empty fields.
+    # The provider compares its inputs, not the live object: adding a value that the API server
+    # defaulted is a change. It reads them into the types of the API before, which knows one form of
+    # a quantity and drops empty fields.
     versions, fields = _FORCING.get(_kind(new), ("", ""))
     forcing = fields.split() if Manifest(new).version in versions.split() else []
     if sealed or new.get("immutable") is True:
@@ -135,9 +162,11 @@ def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool 
 
 
 def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the changed fields that an API server refuses to change and for which the provider does not replace.
+    """Return the changed fields that an API server refuses to change and for which the provider
+    does not replace.
 
-    Empty if there are none, and for an object that is replaced: to an API server it is a new object.
+    Empty if there are none, and for an object that is replaced: to an API server it is a new
+    object.
     """
     if replacement(old, new):
         return ()
@@ -146,9 +175,11 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
 
 
 def refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the changed fields that an API server refuses to change, whatever the provider does about it.
+    """Return the changed fields that an API server refuses to change, whatever the provider does
+    about it.
 
-    A default that is written out is no change, nor is one that is left out, nor a cluster IP that is left out.
+    A default that is written out is no change, nor is one that is left out, nor a cluster IP that
+    is left out.
 
     Args:
         old: the object as sent before.
@@ -156,15 +187,20 @@ def refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
     """
     kind = _kind(new)
     versions, forcing = _FORCING.get(kind, ("", ""))
-    fields = set(forcing.split() if Manifest(new).version in versions.split() else ()) - _mutable(kind, old, new)
+    fields = set(forcing.split() if Manifest(new).version in versions.split() else ()) - _mutable(
+        kind, old, new
+    )
     old, new = _as_stored(old, new)
     return _changed(old, new, (*sorted(fields), *_fixed_fields(old, new)), removed=True)
 
 
-def _as_stored(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _as_stored(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the object as an API server has stored it, and as it stores the update.
 
-    A default that nobody has written stays where it was filled in, also if it depends on a field that changes now.
+    A default that nobody has written stays where it was filled in, also if it depends on a field
+    that changes now.
     """
     was, now = (data.get("spec") or {} for data in (old, new))
     if not (was or now) or not all(isinstance(spec, Mapping) for spec in (was, now)):
@@ -176,7 +212,9 @@ def _as_stored(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[
 
 
 def _fixed_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the fields that API servers refuse to change, and that the provider does not know as such."""
+    """Return the fields that API servers refuse to change, and that the provider does not know as
+    such.
+    """
     kind = _kind(new)
     return (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new))
 
@@ -184,8 +222,9 @@ def _fixed_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, 
 def _mutable(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
     """Return the fields that API servers change in place, though the provider does not.
 
-    Sources: Kubernetes 1.36, ``validateCompletions`` for elastic indexed Jobs, ``validatePodTemplateUpdate`` for
-    suspended ones, of which some fields of the template may change, ``ValidateStatefulSetUpdate``.
+    Sources: Kubernetes 1.36, ``validateCompletions`` for elastic indexed Jobs,
+    ``validatePodTemplateUpdate`` for suspended ones, of which some fields of the template may
+    change, ``ValidateStatefulSetUpdate``.
     """
     was, now = old.get("spec") or {}, new.get("spec") or {}
     match kind:
@@ -196,7 +235,9 @@ def _mutable(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) ->
         case "apps", "StatefulSet":
             return {"spec.revisionHistoryLimit"}
         case "batch", "Job":
-            elastic = now.get("completionMode") == "Indexed" and now.get("completions") == now.get("parallelism")
+            elastic = now.get("completionMode") == "Indexed" and now.get("completions") == now.get(
+                "parallelism"
+            )
             suspended = was.get("suspend") is True
             return {
                 "spec.parallelism",
@@ -206,7 +247,9 @@ def _mutable(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) ->
     return set()
 
 
-def _immutable_here(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def _immutable_here(
+    kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[str]:
     """Yield the fields that are immutable in some objects only, or in one direction only."""
     was, now = old.get("spec") or {}, new.get("spec") or {}
     match kind:
@@ -232,19 +275,25 @@ def _shrinks(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 
 def _immutable_in_pod(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield immutable fields of a pod: deadlines can only be shortened, tolerations only added, gates only removed."""
+    """Yield immutable fields of a pod: deadlines can only be shortened, tolerations only added,
+    gates only removed.
+    """
     before, after = was.get("activeDeadlineSeconds"), now.get("activeDeadlineSeconds")
     if before is not None and (after is None or after > before):
         yield "spec.activeDeadlineSeconds"
     if any(toleration not in _tolerations(now) for toleration in _tolerations(was)):
         yield "spec.tolerations"
-    if any(gate not in (was.get("schedulingGates") or ()) for gate in now.get("schedulingGates") or ()):
+    if any(
+        gate not in (was.get("schedulingGates") or ()) for gate in now.get("schedulingGates") or ()
+    ):
         yield "spec.schedulingGates"
 
 
 def _tolerations(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     # Kubernetes lets the seconds of an existing toleration change.
-    return [{**toleration, "tolerationSeconds": None} for toleration in spec.get("tolerations") or ()]
+    return [
+        {**toleration, "tolerationSeconds": None} for toleration in spec.get("tolerations") or ()
+    ]
 
 
 def _changed(
@@ -252,7 +301,8 @@ def _changed(
 ) -> tuple[str, ...]:
     """Return those of the fields that change.
 
-    With ``removed``, fields that disappear together with an enclosing field count as changed as well.
+    With ``removed``, fields that disappear together with an enclosing field count as changed as
+    well.
     """
     paths = [field.split(".") for field in fields]
     shown = (
@@ -282,7 +332,9 @@ def _changes(old: Any, new: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPa
 
 
 def _touches(path: FieldPath, value: Any, field: list[str]) -> bool:
-    """Return whether the path is the field or inside it, or encloses it and the field is in the value."""
+    """Return whether the path is the field or inside it, or encloses it and the field is in the
+    value.
+    """
     if any(wanted not in ("*", str(step)) for wanted, step in zip(field, path, strict=False)):
         return False
     return _holds(value, field[len(path) :])
@@ -302,9 +354,15 @@ def _holds(value: Any, field: list[str]) -> bool:
 
 
 def as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the object as the provider sends it: ``stringData`` of a Secret is encoded into its ``data``."""
+    """Return the object as the provider sends it: ``stringData`` of a Secret is encoded into its
+    ``data``.
+    """
     texts, known = data.get("stringData"), data.get("data") or {}
-    if _kind(data) != ("", "Secret") or not texts or not all(isinstance(item, Mapping) for item in (texts, known)):
+    if (
+        _kind(data) != ("", "Secret")
+        or not texts
+        or not all(isinstance(item, Mapping) for item in (texts, known))
+    ):
         return data
     encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
     return {**data, "stringData": None, "data": {**known, **encoded}}

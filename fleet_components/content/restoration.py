@@ -1,4 +1,6 @@
-"""Restoration of an object in a YAML text: it gets other values, and every byte outside of these stays as it is."""
+"""Restoration of an object in a YAML text: it gets other values, and every byte outside of these
+stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,10 @@ def _place(text: str, manifest: Manifest) -> int:
     line = manifest.origin.line if manifest.origin else None
     for place, (node, data) in enumerate(zip(_nodes(text), _objects(text), strict=True)):
         found = Manifest(data)
-        if node.start_mark.line + 1 == line and (found.kind, found.name) == (manifest.kind, manifest.name):
+        if node.start_mark.line + 1 == line and (found.kind, found.name) == (
+            manifest.kind,
+            manifest.name,
+        ):
             return place
     raise UnwritableError("it is not written out")
 
@@ -103,7 +108,11 @@ def _objects(text: str) -> list[Any]:
     objects = []
     for data in (data for data in found if isinstance(data, Mapping)):
         items = data.get("items")
-        objects += [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else [data]
+        objects += (
+            [item for item in items if isinstance(item, Mapping)]
+            if isinstance(items, list)
+            else [data]
+        )
     return objects
 
 
@@ -127,11 +136,22 @@ class _Restorer:
         """Return what has to be replaced in a value."""
         if _same(old, new):
             return []
-        if isinstance(node, yaml.MappingNode) and isinstance(old, Mapping) and isinstance(new, Mapping) and new:
+        if (
+            isinstance(node, yaml.MappingNode)
+            and isinstance(old, Mapping)
+            and isinstance(new, Mapping)
+            and new
+        ):
             fields = {key.value: (key, value) for key, value in node.value}
-            if set(fields) == set(old) and (set(old) == set(new) or not (node.flow_style or set(old).isdisjoint(new))):
+            if set(fields) == set(old) and (
+                set(old) == set(new) or not (node.flow_style or set(old).isdisjoint(new))
+            ):
                 return self._of_map(node, fields, old, new)
-        if isinstance(node, yaml.SequenceNode) and isinstance(new, list) and len(node.value) == len(new) == len(old):
+        if (
+            isinstance(node, yaml.SequenceNode)
+            and isinstance(new, list)
+            and len(node.value) == len(new) == len(old)
+        ):
             parts = zip(node.value, old, new, strict=True)
             return [change for item, was, now in parts for change in self.changes(item, was, now)]
         return [self.whole(node, new)]
@@ -140,7 +160,9 @@ class _Restorer:
         """Return the replacement of a whole value."""
         begin, end = node.start_mark.index, self._end(node)
         flow = self.json or isinstance(node, yaml.ScalarNode) or node.flow_style
-        return _Change(begin, end, self._flow(node, new) if flow else self._block(new, node.start_mark.column))
+        return _Change(
+            begin, end, self._flow(node, new) if flow else self._block(new, node.start_mark.column)
+        )
 
     def _of_map(self, node: Any, fields: Mapping[str, Any], old: Data, new: Data) -> list[_Change]:
         changes = [
@@ -152,7 +174,8 @@ class _Restorer:
         changes += [self._without(*fields[name]) for name in fields if name not in new]
         added = {name: value for name, value in new.items() if name not in old}
         if added:
-            # Before a field that stays: the end of a map may have comments that belong to what follows.
+            # Before a field that stays: the end of a map may have comments that belong to what
+            # follows.
             begin = next(key.start_mark.index for name, (key, _) in fields.items() if name in new)
             column = node.start_mark.column
             text = self._block(added, column) + self.line_end + " " * column
@@ -160,7 +183,9 @@ class _Restorer:
         return changes
 
     def _without(self, key: Any, value: Any) -> _Change:
-        """Return the removal of a field of a map in block style, with the line that it stands on."""
+        """Return the removal of a field of a map in block style, with the line that it stands
+        on.
+        """
         begin = key.start_mark.index
         end = self.text.find("\n", self._end(value))
         rest = len(self.text) if end < 0 else end + 1
@@ -172,7 +197,9 @@ class _Restorer:
         return _Change(first, rest, "")
 
     def _end(self, node: Any) -> int:
-        """Return where a value ends: what is written as a block is marked to where the next field begins."""
+        """Return where a value ends: what is written as a block is marked to where the next field
+        begins.
+        """
         if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
             end = node.end_mark.index
         else:
@@ -188,11 +215,17 @@ class _Restorer:
 
     def _flow(self, node: Any, value: Any) -> str:
         if not self.json:
-            quoted = isinstance(node, yaml.ScalarNode) and node.style in ('"', "'") and isinstance(value, str)
+            quoted = (
+                isinstance(node, yaml.ScalarNode)
+                and node.style in ('"', "'")
+                and isinstance(value, str)
+            )
             return json.dumps(value) if quoted else _single_line(value)
         first = self.text.rfind("\n", 0, node.start_mark.index) + 1
         line = self.text[first:].splitlines()[0]
-        several = not isinstance(node, yaml.ScalarNode) and node.start_mark.line < node.end_mark.line
+        several = (
+            not isinstance(node, yaml.ScalarNode) and node.start_mark.line < node.end_mark.line
+        )
         dumped = json.dumps(value, indent=2 if several else None, ensure_ascii=False)
         return self._indented(dumped, line[: len(line) - len(line.lstrip())])
 
@@ -202,8 +235,12 @@ class _Restorer:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Return whether two values are written alike: 1 and true are not, though Python takes them for equal."""
-    return json.dumps(old, sort_keys=True, default=str) == json.dumps(new, sort_keys=True, default=str)
+    """Return whether two values are written alike: 1 and true are not, though Python takes them for
+    equal.
+    """
+    return json.dumps(old, sort_keys=True, default=str) == json.dumps(
+        new, sort_keys=True, default=str
+    )
 
 
 class _Dumper(yaml.SafeDumper):
@@ -238,6 +275,11 @@ def _single_line(value: Any) -> str:
     if isinstance(value, str) and ("\n" in value or value != value.strip()):
         return json.dumps(value)
     dumped: str = yaml.dump(
-        value, Dumper=_Dumper, sort_keys=False, width=10**6, default_flow_style=True, allow_unicode=True
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        width=10**6,
+        default_flow_style=True,
+        allow_unicode=True,
     )
     return dumped.removesuffix("\n").removesuffix("\n...").rstrip("\n")

@@ -20,7 +20,8 @@ _TABLE = f"""
     1.16 apps/v1beta2 apps/v1 DaemonSet Deployment ReplicaSet StatefulSet ControllerRevision
     1.22 extensions/v1beta1 networking.k8s.io/v1 Ingress
     1.22 networking.k8s.io/v1beta1 networking.k8s.io/v1 Ingress IngressClass
-    1.22 {_ADMISSION}/v1beta1 {_ADMISSION}/v1 MutatingWebhookConfiguration ValidatingWebhookConfiguration
+    1.22 {_ADMISSION}/v1beta1 {_ADMISSION}/v1 MutatingWebhookConfiguration
+    1.22 {_ADMISSION}/v1beta1 {_ADMISSION}/v1 ValidatingWebhookConfiguration
     1.22 apiextensions.k8s.io/v1beta1 apiextensions.k8s.io/v1 CustomResourceDefinition
     1.22 apiregistration.k8s.io/v1beta1 apiregistration.k8s.io/v1 APIService
     1.22 coordination.k8s.io/v1beta1 coordination.k8s.io/v1 Lease

@@ -22,7 +22,8 @@ _CORRUPT = (binascii.Error, zlib.error, TypeError, ValueError, EOFError)
 
 
 class Budget:
-    """Limit of all contents of one state together: small texts can stand for gigabytes, and for more in memory.
+    """Limit of all contents of one state together: small texts can stand for gigabytes, and for
+    more in memory.
 
     They may have the size of a file, which ``FLEET_MAX_FILE_MIB`` sets.
     """
@@ -32,7 +33,8 @@ class Budget:
         self._size = self._values = 0
 
     def take(self, text: Any) -> None:
-        """Count a compressed text, without keeping what it stands for. What is no such text counts nothing.
+        """Count a compressed text, without keeping what it stands for. What is no such text counts
+        nothing.
 
         Raises:
             MisfitError: with this text it is too much.
@@ -52,9 +54,13 @@ class Budget:
         self._size += len(plain)
         self._values += sum(map(plain.count, _BEGIN_VALUE))
         if self._size > self._most * 2**20:
-            raise MisfitError(Problem(f"stands for more than {self._most} MiB; {LIMIT_VARIABLE} sets the limit"))
+            raise MisfitError(
+                Problem(f"stands for more than {self._most} MiB; {LIMIT_VARIABLE} sets the limit")
+            )
         if self._values > (most := self._most * _VALUES_A_MIB):
-            raise MisfitError(Problem(f"stands for more than {most:,} values; {LIMIT_VARIABLE} sets the limit"))
+            raise MisfitError(
+                Problem(f"stands for more than {most:,} values; {LIMIT_VARIABLE} sets the limit")
+            )
 
 
 def canonical(value: Any) -> str:

@@ -1,8 +1,8 @@
 """Values of YAML scalars as kubectl reads them.
 
-Source: ``sigs.k8s.io/yaml``, with which kubectl converts YAML to JSON. ``yes``, ``on`` and ``y`` are booleans and
-``0777`` is octal, but sexagesimal numbers and timestamps stay text. Numbers then are what JSON makes of them: ``1.0``
-and ``1e3`` are integers.
+Source: ``sigs.k8s.io/yaml``, with which kubectl converts YAML to JSON. ``yes``, ``on`` and ``y``
+are booleans and ``0777`` is octal, but sexagesimal numbers and timestamps stay text. Numbers then
+are what JSON makes of them: ``1.0`` and ``1e3`` are integers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def plain(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
-    # Most text is not a number, and is spared the expressions. The empty text is among the words above.
+    # Most text is not a number, and is spared the expressions. The empty text is among the words
+    # above.
     if text[0] not in "+-.0123456789":
         return text
     if _NOT_JSON.fullmatch(text):
@@ -57,7 +58,8 @@ def plain(text: str) -> Scalar:
 
 
 def tagged(tag: str, text: str) -> Scalar:
-    """Return the value of a scalar with an explicit tag, given without ``tag:yaml.org,2002:``. Unknown tags mean text.
+    """Return the value of a scalar with an explicit tag, given without ``tag:yaml.org,2002:``.
+    Unknown tags mean text.
 
     Raises:
         ValueError: the text is not a value of that type.
@@ -85,7 +87,9 @@ def scalar(event: ScalarEvent) -> Scalar:
 
 
 def as_key(value: object) -> str | None:
-    """Return a value as the key of a map; None if it cannot be one. Booleans and integers become text."""
+    """Return a value as the key of a map; None if it cannot be one. Booleans and integers become
+    text.
+    """
     match value:
         case str():
             return value
@@ -121,6 +125,8 @@ def _is_integer(number: int) -> bool:
 
 
 def _as_json(number: int | float) -> int | float:
-    """Return the number as the API server reads it: a whole number of 64 bits is an integer, any other a float."""
+    """Return the number as the API server reads it: a whole number of 64 bits is an integer, any
+    other a float.
+    """
     whole = -_INT64 <= number < _INT64 and number == int(number)
     return int(number) if whole else float(number)

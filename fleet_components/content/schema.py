@@ -1,7 +1,8 @@
 """Finds what helm would fetch for the schemas of a chart's values, in folders and in packed charts.
 
-helm compiles every ``values.schema.json`` of a chart and of the charts below ``charts/``, packed or not, and loads what
-its references and its ``$schema`` name (pkg/chart/common/util/jsonschema.go of v4.2, with santhosh-tekuri/jsonschema).
+helm compiles every ``values.schema.json`` of a chart and of the charts below ``charts/``, packed or
+not, and loads what its references and its ``$schema`` name (pkg/chart/common/util/jsonschema.go of
+v4.2, with santhosh-tekuri/jsonschema).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _MOST_LEVELS = 5
 
 
 def fetching(chart: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the schemas and packed charts of a chart for which helm would fetch something, each with the reason.
+    """Yield the schemas and packed charts of a chart for which helm would fetch something, each
+    with the reason.
 
     One that cannot be read is yielded as well: what helm would make of it is not known.
 
@@ -49,7 +51,11 @@ def fetching(chart: Path) -> Iterator[tuple[Path, str]]:
             content = read_regular(file)
             why = _in_archive(content, Room()) if packed else _in_schema(content)
         except (OSError, UnreadableError) as error:
-            why = error.what if isinstance(error, UnreadableError) else f"cannot be read: {error.strerror}"
+            why = (
+                error.what
+                if isinstance(error, UnreadableError)
+                else f"cannot be read: {error.strerror}"
+            )
         if why:
             yield file, why
 
@@ -101,7 +107,9 @@ def _texts(schema: Any) -> Iterator[tuple[str, str]]:
         found = waiting.pop()
         if isinstance(found, dict):
             yield from ((key, value) for key, value in found.items() if isinstance(value, str))
-        waiting += found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+        waiting += (
+            found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+        )
 
 
 # Reads the files of a packed chart in memory, and refuses what two readers could read in two
@@ -114,7 +122,9 @@ def _texts(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 MOST_BYTES = 100 * 2**20
-"""Size of all that a packed chart unpacks to, charts in it included; that of helm (pkg/chart/loader/archive)."""
+"""Size of all that a packed chart unpacks to, charts in it included; that of helm
+(pkg/chart/loader/archive).
+"""
 _BLOCK = 512
 _FILE, _FOLDER, _NAMES, _GLOBAL = b"0", b"5", (b"x", b"L"), b"g"
 """Types of entries; ``_NAMES`` are headers that have the name of the entry behind them."""
@@ -151,7 +161,8 @@ def read_archive(packed: bytes, room: Room) -> Iterator[Packed]:
         room: is made smaller by what it unpacks to.
 
     Raises:
-        UnreadableError: it is no such archive, is too large, has links, or has what readers take in different ways.
+        UnreadableError: it is no such archive, is too large, has links, or has what readers take in
+            different ways.
     """
     blocks = _unpacked(packed, room)
     at, names = 0, b""

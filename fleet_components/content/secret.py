@@ -1,7 +1,8 @@
 """The one rule for what is secret in an object, and how it is hidden in what others may read.
 
-Secret are the data of a ``Secret``, whatever its API group and version: a wrong one makes nothing public. So is a text
-that holds one, as the annotation of ``kubectl apply`` or a ConfigMap with manifests does.
+Secret are the data of a ``Secret``, whatever its API group and version: a wrong one makes nothing
+public. So is a text that holds one, as the annotation of ``kubectl apply`` or a ConfigMap with
+manifests does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from fleet_components.content.revision import canonical
 from fleet_components.content.secret_text import holds_secret, is_list_of_secrets, is_secret_kind
 
 PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
-"""Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
+"""Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt
+perhaps.
+"""
 REDACTED = "[secret]"
 _OF_OBJECTS = frozenset(("metadata", "data", "stringData"))
 """Fields that an object has, and a reference to one has not."""
@@ -31,7 +34,9 @@ _PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
 
 
 class SecretText(str):
-    """A text that is secret wherever it stands: the value of a rule that changes a Secret as well."""
+    """A text that is secret wherever it stands: the value of a rule that changes a Secret as
+    well.
+    """
 
     __slots__ = ()
 
@@ -42,7 +47,9 @@ def is_secret(data: Mapping[str, Any]) -> bool:
 
 
 def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the object with ``[secret]`` for all that is secret in it; the same object if nothing is."""
+    """Return the object with ``[secret]`` for all that is secret in it; the same object if nothing
+    is.
+    """
     return _redacted_map(data, whole=True)
 
 
@@ -51,33 +58,53 @@ def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str,
 
     So are the values of overrides that go into a Secret, which are marked with :data:`INTO_SECRET`.
     """
-    return tuple(_without_values(data) if data.get(INTO_SECRET) else redacted(data) for data in objects)
+    return tuple(
+        _without_values(data) if data.get(INTO_SECRET) else redacted(data) for data in objects
+    )
 
 
 def redacted_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an override policy of either system with ``[secret]`` for the values that it gives Secrets it selects.
+    """Return an override policy of either system with ``[secret]`` for the values that it gives
+    Secrets it selects.
 
-    A policy that selects none by its kind is returned as it is. One of Karmada without selectors selects all objects,
-    as OverrideSpec of v1.19 says: of that one, the values are hidden that go where a Secret has its data.
+    A policy that selects none by its kind is returned as it is. One of Karmada without selectors
+    selects all objects, as OverrideSpec of v1.19 says: of that one, the values are hidden that go
+    where a Secret has its data.
     """
     spec = policy.get("spec")
     found = [spec.get(field) for field in _SELECTORS] if isinstance(spec, Mapping) else []
-    selectors = [data for some in found if isinstance(some, list | tuple) for data in some if isinstance(data, Mapping)]
+    selectors = [
+        data
+        for some in found
+        if isinstance(some, list | tuple)
+        for data in some
+        if isinstance(data, Mapping)
+    ]
     if not any(found) and isinstance(spec, Mapping) and not _RULES.isdisjoint(spec):
         shown: Mapping[str, Any] = _without_values(policy, everywhere=False)
         return shown
-    return _without_values(policy) if any(is_secret_kind(selector.get("kind")) for selector in selectors) else policy
+    return (
+        _without_values(policy)
+        if any(is_secret_kind(selector.get("kind")) for selector in selectors)
+        else policy
+    )
 
 
 def secret_fields(data: Mapping[str, Any]) -> set[str]:
     """Return the fields of an object that hold something secret."""
     hidden = redacted(data)
     sealed = is_secret(data)
-    return {field for field, value in data.items() if (sealed and field not in PUBLIC) or hidden[field] is not value}
+    return {
+        field
+        for field, value in data.items()
+        if (sealed and field not in PUBLIC) or hidden[field] is not value
+    }
 
 
 def secret_values(objects: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the texts that are secret in objects, their lines, and what they stand for in base64."""
+    """Return the texts that are secret in objects, their lines, and what they stand for in
+    base64.
+    """
     found: set[str] = set()
     for data in objects:
         for field in secret_fields(data):
@@ -134,7 +161,9 @@ def _without_values(value: Any, *, patch: bool = False, everywhere: bool = True)
 
 
 def _value(value: Any, path: Any, *, everywhere: bool) -> Any:
-    """Return the value of a patch that may go into a Secret: hidden, unless it goes into a field that has no data."""
+    """Return the value of a patch that may go into a Secret: hidden, unless it goes into a field
+    that has no data.
+    """
     root, *fields = str(path).split("/")
     if not everywhere and fields and fields[0] not in ("data", "stringData"):
         return _redacted(value)
@@ -147,7 +176,9 @@ def _redacted(value: Any) -> Any:
             return _redacted_map(value)
         case list() | tuple():
             items = [_redacted(item) for item in value]
-            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+            return (
+                value if all(new is old for new, old in zip(items, value, strict=True)) else items
+            )
         case SecretText():
             return REDACTED
         case str() if holds_secret(value):
@@ -173,7 +204,9 @@ def _redacted_map(value: Mapping[str, Any], *, whole: bool = False) -> Mapping[s
 
 
 def _hidden(value: Any) -> Any:
-    """Return only the keys of a map. A value that is not a map, which API servers refuse, is hidden completely."""
+    """Return only the keys of a map. A value that is not a map, which API servers refuse, is hidden
+    completely.
+    """
     return dict.fromkeys(value, REDACTED) if isinstance(value, Mapping) else REDACTED
 
 
@@ -184,12 +217,15 @@ def _hidden(value: Any) -> Any:
 SecretPatch = tuple[str, str]
 """Path of a patch, and its value as JSON."""
 _OF_ANY_KIND = ("plaintext", "jsonPatchOverrides")
-"""Fields of overrides with patches of any kind of object. Others are for workloads, or for JSON or YAML
-in a text, which the data of a Secret is not."""
+"""Fields of overrides with patches of any kind of object. Others are for workloads, or for JSON or
+YAML in a text, which the data of a Secret is not.
+"""
 
 
 def secret_patches(rule: Mapping[str, Any]) -> Iterator[SecretPatch]:
-    """Yield the patches of a kept override rule that give data to a Secret; none if it changes no Secret."""
+    """Yield the patches of a kept override rule that give data to a Secret; none if it changes no
+    Secret.
+    """
     if not rule.get(INTO_SECRET):
         return
     (hidden,) = redacted_content([rule])
@@ -198,8 +234,12 @@ def secret_patches(rule: Mapping[str, Any]) -> Iterator[SecretPatch]:
             yield _identity(patch)
 
 
-def with_secret_texts(rule: Mapping[str, Any], secret: Collection[SecretPatch]) -> Mapping[str, Any]:
-    """Return a kept override rule whose texts in some patches are secret; the same rule if it has none of them."""
+def with_secret_texts(
+    rule: Mapping[str, Any], secret: Collection[SecretPatch]
+) -> Mapping[str, Any]:
+    """Return a kept override rule whose texts in some patches are secret; the same rule if it has
+    none of them.
+    """
     found: Mapping[str, Any] = _with_secret_texts(rule, secret)
     return found if any(_identity(patch) in secret for patch in _patches(rule)) else rule
 

@@ -1,6 +1,7 @@
 """Sections of a text that hold an object, so that the line of any field can be found later.
 
-Lines are looked up by parsing again, only when a message needs them, instead of storing one for every field.
+Lines are looked up by parsing again, only when a message needs them, instead of storing one for
+every field.
 """
 
 from __future__ import annotations
@@ -48,13 +49,15 @@ class Section:
     def between(cls, text: str, first: Event, last: Event) -> Section:
         """Return the section of the object that begins and ends with these events."""
         begin, end = first.start_mark, last.end_mark
-        # The first line is cut off in its middle: without the blanks the lines below would be indented further than it.
+        # The first line is cut off in its middle: without the blanks the lines below would be
+        # indented further than it.
         return cls(begin.line + 1, " " * begin.column + text[begin.index : end.index])
 
     def line(self, path: FieldPath = ()) -> int:
         """Return the line of a field, from 1.
 
-        A field that is not written here, for example one of a merged map, has the line of the nearest field around it.
+        A field that is not written here, for example one of a merged map, has the line of the
+        nearest field around it.
         """
         steps = (*self.start, *path)
         if not steps:
@@ -79,13 +82,18 @@ class _Lines:
     def child(self, node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node | None] | None:
         """Return the line of a field or item and the node of its value; None if there is none.
 
-        The value of an alias is written elsewhere, so it has no node: all its fields have the line of the alias.
+        The value of an alias is written elsewhere, so it has no node: all its fields have the line
+        of the alias.
         """
         if isinstance(node, yaml.MappingNode):
             return self._of(node).get(str(step))
         if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
             item = node.value[step]
-            return (item.start_mark.line, item) if item.start_mark.index > node.start_mark.index else None
+            return (
+                (item.start_mark.line, item)
+                if item.start_mark.index > node.start_mark.index
+                else None
+            )
         return None
 
     def _of(self, node: yaml.MappingNode) -> dict[str, tuple[int, yaml.Node | None]]:
@@ -101,11 +109,14 @@ class _Lines:
 
 @lru_cache(maxsize=16)
 def _composed(text: str) -> _Lines:
-    # The second loader is pure Python and far slower than libyaml, so only sections that need it are read by it.
+    # The second loader is pure Python and far slower than libyaml, so only sections that need it
+    # are read by it.
     for loader in (_Composer, _OfASection):
         with suppress(yaml.YAMLError):
             return _Lines(yaml.compose(text, loader))
-    return _Lines(None)  # a section may need what stands around it: the handles of its tags, the end of a text
+    return _Lines(
+        None
+    )  # a section may need what stands around it: the handles of its tags, the end of a text
 
 
 def _name(key: yaml.Node) -> str | None:
@@ -118,7 +129,9 @@ def _name(key: yaml.Node) -> str | None:
 
 
 class _OfASection(yaml.BaseLoader):
-    """Composes a section of a text whose anchors may be outside of it, or be defined twice, which YAML allows."""
+    """Composes a section of a text whose anchors may be outside of it, or be defined twice, which
+    YAML allows.
+    """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]

@@ -1,4 +1,6 @@
-"""Annotates objects with their stack and placement, the last step before they are delivered to a member."""
+"""Annotates objects with their stack and placement, the last step before they are delivered to a
+member.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ FOUND_ANNOTATION = "fleet-components/found"
 """Annotation of objects that stood on their member before a placement took them over."""
 FOUND = "true"
 CLUSTER_ANNOTATION = "fleet-components/cluster"
-"""Annotation of objects on a member whose name has led to another cluster before: the uid of the present one."""
+"""Annotation of objects on a member whose name has led to another cluster before: the uid of the
+present one.
+"""
 _MANAGER_ANNOTATION = "pulumi.com/patchFieldManager"
 _SKIPS_AWAIT = "pulumi.com/skipAwait"
 WRITTEN_AGAIN = "fleet-components/written-again"
@@ -31,15 +35,21 @@ _LONGEST_MANAGER = 128
 def manager_of(stack: str) -> str:
     """Return the field manager of a stack's objects; API servers accept up to 128 characters.
 
-    All resources of the stack share it, so that a new resource takes over the fields of a former one without a
-    conflict. Another stack has another field manager and gets a conflict.
+    All resources of the stack share it, so that a new resource takes over the fields of a former
+    one without a conflict. Another stack has another field manager and gets a conflict.
     """
     manager = f"fleet-components/{stack}"
-    return manager if len(manager) <= _LONGEST_MANAGER else f"fleet-components/{sha256(stack.encode()).hexdigest()}"
+    return (
+        manager
+        if len(manager) <= _LONGEST_MANAGER
+        else f"fleet-components/{sha256(stack.encode()).hexdigest()}"
+    )
 
 
 def stack_of(manager: str) -> str:
-    """Return the stack of a field manager; empty if it is not a stack's, or only a digest of its name."""
+    """Return the stack of a field manager; empty if it is not a stack's, or only a digest of its
+    name.
+    """
     stack = manager.removeprefix("fleet-components/")
     return stack if stack != manager and "/" in stack else ""
 
@@ -50,7 +60,13 @@ def field_manager(data: Mapping[str, Any]) -> str:
 
 
 def stamped(
-    data: Mapping[str, Any], *, stack: str, placement: str, manager: str, found: bool = False, cluster: str = ""
+    data: Mapping[str, Any],
+    *,
+    stack: str,
+    placement: str,
+    manager: str,
+    found: bool = False,
+    cluster: str = "",
 ) -> dict[str, Any]:
     """Return the object with annotations of the stack and the placement that brought it.
 
@@ -59,8 +75,8 @@ def stamped(
     Args:
         data: the object.
         stack: the stack, as ``organization/project/stack``.
-        placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack conflicts on these
-            annotations, so a stack cannot take over an object without notice.
+        placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack
+            conflicts on these annotations, so a stack cannot take over an object without notice.
         manager: the field manager.
         found: True if the object stood on the member before.
         cluster: uid of the member's cluster; empty if its name has always led to the same one.
@@ -75,4 +91,10 @@ def stamped(
 def annotated(data: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
     """Return the object with further annotations, which override existing ones."""
     metadata = data.get("metadata") or {}
-    return {**data, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **annotations}}}
+    return {
+        **data,
+        "metadata": {
+            **metadata,
+            "annotations": {**(metadata.get("annotations") or {}), **annotations},
+        },
+    }

@@ -68,18 +68,30 @@ class Shape:
     def to_wire(self) -> dict[str, Any]:
         """Return the wire form of the shape of a custom kind."""
         known = ((field, sort, item) for field, (sort, item) in self.fields.items())
-        below = {f"{sort}{field}": item.to_wire() for field, sort, item in known if isinstance(item, Shape)}
-        return {part: found for part, found in (("defaults", dict(self.defaults)), ("fields", below)) if found}
+        below = {
+            f"{sort}{field}": item.to_wire()
+            for field, sort, item in known
+            if isinstance(item, Shape)
+        }
+        return {
+            part: found
+            for part, found in (("defaults", dict(self.defaults)), ("fields", below))
+            if found
+        }
 
     @classmethod
     def from_wire(cls, wire: Any) -> Shape:
         """Read it back from :meth:`to_wire`."""
-        fields = {_field(key): (_sort(key), cls.from_wire(item)) for key, item in wire.get("fields", {}).items()}
+        fields = {
+            _field(key): (_sort(key), cls.from_wire(item))
+            for key, item in wire.get("fields", {}).items()
+        }
         return cls(defaults=wire.get("defaults", {}), fields=fields)
 
 
 def stored(data: Object, custom: Shape | None = None) -> Object:
-    """Return an object as an API server stores it, except for what it assigns by itself, such as a uid.
+    """Return an object as an API server stores it, except for what it assigns by itself, such as a
+    uid.
 
     What is written in no valid form stays as it is: an API server refuses it.
 
@@ -107,7 +119,8 @@ def with_texts(data: Object, written: Object) -> Object:
 
 
 def without_texts(data: Object) -> Object:
-    """Return a Secret with its ``stringData`` as an API server stores it, in ``data``; any other object as it is.
+    """Return a Secret with its ``stringData`` as an API server stores it, in ``data``; any other
+    object as it is.
 
     One map is stored of both, and what is written in ``stringData`` wins.
     """
@@ -191,7 +204,9 @@ def _filled_field(shape: Shape, field: str, value: Any, *, defaults: bool = True
 
 
 def _amount(value: Any, finest: int) -> Any:
-    """Return a quantity as it is stored, a multiple of this power of ten; anything else as it is."""
+    """Return a quantity as it is stored, a multiple of this power of ten; anything else as it
+    is.
+    """
     is_text = isinstance(value, (str, int, float)) and not isinstance(value, bool)
     return canonical(str(value), finest) if is_text and is_quantity(str(value)) else value
 
@@ -202,7 +217,9 @@ def _is_empty(value: Any) -> bool:
 
 @attrs.frozen
 class _Types:
-    """Content of the file: the type of each kind, the shape of each type, and preferred versions."""
+    """Content of the file: the type of each kind, the shape of each type, and preferred
+    versions.
+    """
 
     kinds: Mapping[str, str]
     shapes: Mapping[str, Shape]

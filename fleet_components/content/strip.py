@@ -91,7 +91,8 @@ def _in_snapshot(item: Identical, custom: Shape | None) -> Mapping[str, Any]:
 
 
 def as_sent(manifest: Manifest) -> dict[str, Any]:
-    """Return the object without what an API server writes for itself, so that it can be sent to one.
+    """Return the object without what an API server writes for itself, so that it can be sent to
+    one.
 
     What each cluster assigns, such as the ports of a Service, stays as it is written.
     """
@@ -101,7 +102,11 @@ def as_sent(manifest: Manifest) -> dict[str, Any]:
 def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
     data = without(data, *_ANNOTATIONS)
     # KubeFleet leaves out a map that is empty afterwards, even one that was empty before.
-    return data if value_at(data, ("metadata", "annotations")) else without(data, ("metadata", "annotations"))
+    return (
+        data
+        if value_at(data, ("metadata", "annotations"))
+        else without(data, ("metadata", "annotations"))
+    )
 
 
 def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -115,7 +120,9 @@ def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
     ports = value_at(data, ("spec", "ports"))
     if not isinstance(ports, list):
         return data
-    stripped = [without(port, ("nodePort",)) if isinstance(port, Mapping) else port for port in ports]
+    stripped = [
+        without(port, ("nodePort",)) if isinstance(port, Mapping) else port for port in ports
+    ]
     return {**data, "spec": {**data["spec"], "ports": stripped}}
 
 

@@ -19,19 +19,27 @@ def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
     """Return the problem for an error of the YAML parser."""
     if isinstance(error, ReaderError):
         line = text.encode()[: error.position].count(b"\n") + 1
-        return Problem(f"not YAML: {error.reason}", file=file, line=line, hint="remove the character")
+        return Problem(
+            f"not YAML: {error.reason}", file=file, line=line, hint="remove the character"
+        )
     lines = text.splitlines()
     begun, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
     mark = mark or begun
     line = mark.line if mark else 0
     as_key = getattr(error, "context", None) == "while scanning a simple key"
-    hint = _of_helm(lines, line) or _unclosed(lines, begun, mark, as_key=as_key) or _misplaced(lines, mark)
+    hint = (
+        _of_helm(lines, line)
+        or _unclosed(lines, begun, mark, as_key=as_key)
+        or _misplaced(lines, mark)
+    )
     return Problem(_what(error, _at(lines, mark)), file=file, line=line + 1, hint=hint)
 
 
 def _at(lines: list[str], mark: yaml.Mark | None) -> str:
     """Return the character at a mark; empty at the end of a line or of the text."""
-    return lines[mark.line][mark.column : mark.column + 1] if mark and mark.line < len(lines) else ""
+    return (
+        lines[mark.line][mark.column : mark.column + 1] if mark and mark.line < len(lines) else ""
+    )
 
 
 def _what(error: yaml.YAMLError, character: str) -> str:
@@ -45,17 +53,24 @@ def _of_helm(lines: list[str], line: int) -> str:
     return HELM_HINT if any("{{" in near for near in lines[max(line - 1, 0) : line + 1]) else ""
 
 
-def _unclosed(lines: list[str], begun: yaml.Mark | None, mark: yaml.Mark | None, *, as_key: bool) -> str:
-    """Return a hint if a ``{`` or ``[`` is still open where a field begins, at the wrong bracket, or at the end.
+def _unclosed(
+    lines: list[str], begun: yaml.Mark | None, mark: yaml.Mark | None, *, as_key: bool
+) -> str:
+    """Return a hint if a ``{`` or ``[`` is still open where a field begins, at the wrong bracket,
+    or at the end.
 
-    One that was closed and would be a key stands where a field should begin: it is not indented far enough.
+    One that was closed and would be a key stands where a field should begin: it is not indented far
+    enough.
     """
     opening, here = _at(lines, begun), _at(lines, mark)
     if not begun or opening not in _CLOSING or (here == ":" and _in_value(lines, mark)):
         return ""
     if as_key:
         return f"indent line {begun.line + 1} more than the field that it belongs to"
-    return f"close the {opening} of line {begun.line + 1} with {_CLOSING[opening]}, or put commas between its items"
+    return (
+        f"close the {opening} of line {begun.line + 1} with {_CLOSING[opening]}, or put commas"
+        " between its items"
+    )
 
 
 def _misplaced(lines: list[str], mark: yaml.Mark | None) -> str:

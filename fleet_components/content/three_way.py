@@ -1,8 +1,9 @@
 """Merges two versions of an object, field by field, by what both had in common before.
 
-A *leaf* is a value that is compared as a whole: anything but a map or a list, and what is empty. Maps are merged by
-key. Lists are merged by ``name`` or ``key`` where each of their items is a map with one that no other has, on all
-sides; by index where they are equally long on all sides; any other list is one leaf.
+A *leaf* is a value that is compared as a whole: anything but a map or a list, and what is empty.
+Maps are merged by key. Lists are merged by ``name`` or ``key`` where each of their items is a map
+with one that no other has, on all sides; by index where they are equally long on all sides; any
+other list is one leaf.
 
 The version before is not kept as it was, but as its :func:`shape`, from which no value can be read.
 """
@@ -49,7 +50,8 @@ class Merge:
 
     Attributes:
         whole: the merged object.
-        stated: the same without the fields that the file leaves out: those that only the hub has, now as before.
+        stated: the same without the fields that the file leaves out: those that only the hub has,
+            now as before.
         base: shape of what the hub has of the fields that the file says or has said.
         edited: True if the file says something that the hub has not.
         lost: what the file said and the hub has changed to something else.
@@ -63,12 +65,16 @@ class Merge:
 
 
 def public(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object with ``[secret]`` for the data of Secrets, and for what an override policy gives them."""
+    """Return an object with ``[secret]`` for the data of Secrets, and for what an override policy
+    gives them.
+    """
     return redacted(redacted_policy(data))
 
 
 def shape(value: Any) -> Shape:
-    """Return the digests of the leaves of a value. What is null in a map is no value, as for an API server."""
+    """Return the digests of the leaves of a value. What is null in a map is no value, as for an API
+    server.
+    """
     match value:
         case Mapping():
             return {key: shape(item) for key, item in value.items() if item is not None}
@@ -85,11 +91,12 @@ def shape_of(data: Mapping[str, Any]) -> Shape:
 def three_way(base: Shape, mine: Mapping[str, Any], hub: Mapping[str, Any]) -> Merge:
     """Return what becomes of an object that a file has and a hub has.
 
-    What only the file has changed stays, and what only the hub has changed follows the hub. Where both have changed a
-    field, the hub's value counts.
+    What only the file has changed stays, and what only the hub has changed follows the hub. Where
+    both have changed a field, the hub's value counts.
 
     Args:
-        base: shape of the object as it was seen last; None if that is not known: then the file's values count.
+        base: shape of the object as it was seen last; None if that is not known: then the file's
+            values count.
         mine: the object as the file has it.
         hub: the object as the hub has it.
     """
@@ -113,14 +120,17 @@ def within(part: Shape, whole: Shape) -> bool:
         whole: shape of the value.
     """
     if isinstance(part, dict):
-        return isinstance(whole, dict) and all(key in whole and within(part[key], whole[key]) for key in part)
+        return isinstance(whole, dict) and all(
+            key in whole and within(part[key], whole[key]) for key in part
+        )
     if isinstance(part, list):
         return isinstance(whole, list) and len(part) == len(whole) and all(map(within, part, whole))
     return bool(part == whole)
 
 
 def extended(stated: Shape, full: Shape, now: Shape) -> Shape:
-    """Return the shape of what a file has said, with what the hub had then of the fields that the file says only now.
+    """Return the shape of what a file has said, with what the hub had then of the fields that the
+    file says only now.
 
     A file that says such a field has changed it, as the hub has not.
 
@@ -129,10 +139,21 @@ def extended(stated: Shape, full: Shape, now: Shape) -> Shape:
         full: shape of what the hub had.
         now: shape of what the file says now.
     """
-    if isinstance(full, dict) and isinstance(now, dict) and (stated is None or isinstance(stated, dict)):
+    if (
+        isinstance(full, dict)
+        and isinstance(now, dict)
+        and (stated is None or isinstance(stated, dict))
+    ):
         before = stated or {}
-        return {**before, **{key: extended(before.get(key), full[key], now[key]) for key in now if key in full}}
-    if isinstance(full, list) and isinstance(now, list) and (stated is None or isinstance(stated, list)):
+        return {
+            **before,
+            **{key: extended(before.get(key), full[key], now[key]) for key in now if key in full},
+        }
+    if (
+        isinstance(full, list)
+        and isinstance(now, list)
+        and (stated is None or isinstance(stated, list))
+    ):
         return _extended_list(stated, full, now)
     return stated if now == stated else full
 
@@ -145,7 +166,9 @@ def _extended_list(stated: list[Shape] | None, full: list[Shape], now: list[Shap
         found = {item[name]: item for item in (full if stated is None else stated)}
         for item in here:
             if item in had:
-                found[item] = extended(None if stated is None else found.get(item), had[item], here[item])
+                found[item] = extended(
+                    None if stated is None else found.get(item), had[item], here[item]
+                )
         return list(found.values())
     if len({len(side) for side in sides}) == 1:
         before = [None] * len(full) if stated is None else stated
@@ -155,7 +178,8 @@ def _extended_list(stated: list[Shape] | None, full: list[Shape], now: list[Shap
 
 @lru_cache(2**16)
 def _digest(_type: str, value: Any) -> str:
-    # The type is for the cache, to which 1, 1.0 and true are equal. A whole number is one, however it is written.
+    # The type is for the cache, to which 1, 1.0 and true are equal. A whole number is one, however
+    # it is written.
     whole = isinstance(value, float) and value.is_integer()
     text = f'"{value}' if isinstance(value, str) else repr(int(value) if whole else value)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
@@ -177,7 +201,9 @@ class _Version:
 
 @attrs.frozen
 class _Found:
-    """Merged value: whole, as the file says it, and the base of the next merge; None for no value."""
+    """Merged value: whole, as the file says it, and the base of the next merge; None for no
+    value.
+    """
 
     whole: Any
     stated: Any
@@ -190,7 +216,9 @@ class _Merger:
     edited: bool = False
     lost: list[LostEdit] = attrs.field(factory=list)
 
-    def value(self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None) -> _Found:
+    def value(
+        self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None
+    ) -> _Found:
         """Return one value, which at least one side has."""
         if mine is None and hub is not None and base is None:
             return _Found(hub.value, None, None)
@@ -212,10 +240,15 @@ class _Merger:
                 self.edited = True
                 return _Found(mine.value, mine.value, hub.shape)
             differing = differences(mine.value, hub.value, path)
-            self.lost += (LostEdit(difference.path, REDACTED, REDACTED, sealed=True) for difference in differing)
+            self.lost += (
+                LostEdit(difference.path, REDACTED, REDACTED, sealed=True)
+                for difference in differing
+            )
         return _Found(hub.value, hub.value, hub.shape)
 
-    def _leaf(self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None) -> _Found:
+    def _leaf(
+        self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None
+    ) -> _Found:
         here, there = mine.shape if mine else None, hub.shape if hub else None
         if here == base and not self.unknown:
             value = hub.value if hub else None
@@ -232,7 +265,11 @@ class _Merger:
 
     def _inside(self, path: FieldPath, base: Shape, mine: _Version, hub: _Version) -> _Found | None:
         """Return maps or lists merged item by item; None if they are one leaf."""
-        if isinstance(mine.shape, dict) and isinstance(hub.shape, dict) and (mine.shape or hub.shape):
+        if (
+            isinstance(mine.shape, dict)
+            and isinstance(hub.shape, dict)
+            and (mine.shape or hub.shape)
+        ):
             return self._maps(path, base if isinstance(base, dict) else {}, mine, hub)
         if not (isinstance(mine.shape, list) and isinstance(hub.shape, list)):
             return None
@@ -245,9 +282,16 @@ class _Merger:
         ):
             return None
         before = base if isinstance(base, list) else [None] * len(mine.shape)
-        return _listed([self.value((*path, at), item, mine.item(at), hub.item(at)) for at, item in enumerate(before)])
+        return _listed(
+            [
+                self.value((*path, at), item, mine.item(at), hub.item(at))
+                for at, item in enumerate(before)
+            ]
+        )
 
-    def _maps(self, path: FieldPath, base: Mapping[str, Shape], mine: _Version, hub: _Version) -> _Found:
+    def _maps(
+        self, path: FieldPath, base: Mapping[str, Shape], mine: _Version, hub: _Version
+    ) -> _Found:
         found = {
             key: self.value((*path, key), base.get(key), mine.item(key), hub.item(key))
             for key in dict.fromkeys((*hub.shape, *mine.shape))
@@ -258,31 +302,52 @@ class _Merger:
             {key: item.base for key, item in found.items() if item.base is not None},
         )
 
-    def _named(self, path: FieldPath, base: list[Shape], mine: _Version, hub: _Version, name: str) -> _Found:
-        was, here, there = ({item[name]: at for at, item in enumerate(each)} for each in (base, mine.shape, hub.shape))
+    def _named(
+        self, path: FieldPath, base: list[Shape], mine: _Version, hub: _Version, name: str
+    ) -> _Found:
+        was, here, there = (
+            {item[name]: at for at, item in enumerate(each)}
+            for each in (base, mine.shape, hub.shape)
+        )
         order = self._order(path, list(was), list(here), list(there), (mine, hub))
         found = {}
         for item in order:
-            sides = (side.item(at[item]) if item in at else None for side, at in ((mine, here), (hub, there)))
+            sides = (
+                side.item(at[item]) if item in at else None
+                for side, at in ((mine, here), (hub, there))
+            )
             if self.unknown and item not in here:  # which items a list has is said by the file, too
                 self.edited = True
                 found[item] = _Found(None, None, hub.shape[there[item]])
                 continue
             index = here[item] if item in here else there[item]
-            found[item] = self.value((*path, index), base[was[item]] if item in was else None, *sides)
+            found[item] = self.value(
+                (*path, index), base[was[item]] if item in was else None, *sides
+            )
         listed = _listed(found.values())
-        return attrs.evolve(listed, base=[found[item].base for item in there if found[item].base is not None])
+        return attrs.evolve(
+            listed, base=[found[item].base for item in there if found[item].base is not None]
+        )
 
     def _order(
-        self, path: FieldPath, was: list[str], here: list[str], there: list[str], sides: tuple[_Version, _Version]
+        self,
+        path: FieldPath,
+        was: list[str],
+        here: list[str],
+        there: list[str],
+        sides: tuple[_Version, _Version],
     ) -> list[str]:
-        """Return the items of both sides: in the order of the side that has changed it, the hub's if both have."""
+        """Return the items of both sides: in the order of the side that has changed it, the hub's
+        if both have.
+        """
         common = set(here) & set(there)
         mine, hub = ([text for text in side if text in common] for side in (here, there))
         if mine == hub:
             return _interleaved(there, here)
         before = [text for text in was if text in common]
-        moved_here, moved_there = ([text for text in side if text in was] != before for side in (mine, hub))
+        moved_here, moved_there = (
+            [text for text in side if text in was] != before for side in (mine, hub)
+        )
         if self.unknown or (moved_here and not moved_there):
             self.edited = True
             return _interleaved(here, there)
@@ -292,7 +357,9 @@ class _Merger:
 
 
 def _interleaved(first: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Return the items of the first list, each of the others after the one that stands before it in its own."""
+    """Return the items of the first list, each of the others after the one that stands before it in
+    its own.
+    """
     order = list(first)
     for at, item in enumerate(other):
         if item not in order:
@@ -309,12 +376,16 @@ def _listed(items: Collection[_Found]) -> _Found:
 
 
 def _common_name(sides: Collection[list[Shape]]) -> str:
-    """Return the field by which the items of all lists are told from each other; empty if there is none."""
+    """Return the field by which the items of all lists are told from each other; empty if there is
+    none.
+    """
     return next((name for name in _NAMES if all(_has_names(side, name) for side in sides)), "")
 
 
 def _has_names(items: list[Shape], name: str) -> bool:
-    named = [item[name] for item in items if isinstance(item, dict) and isinstance(item.get(name), str)]
+    named = [
+        item[name] for item in items if isinstance(item, dict) and isinstance(item.get(name), str)
+    ]
     return len(named) == len(items) == len(set(named))
 
 

@@ -1,4 +1,6 @@
-"""Runs helm and kustomize on local files, without a shell, and kept from the network, clusters and tool settings."""
+"""Runs helm and kustomize on local files, without a shell, and kept from the network, clusters and
+tool settings.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,30 @@ SECONDS = 120
 _PROBED = 5
 """Seconds after which a system that is asked for a namespace has none."""
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "TEMP")
-"""The only environment variables that a tool inherits. kustomize can write variables into ConfigMaps."""
+"""The only environment variables that a tool inherits. kustomize can write variables into
+ConfigMaps.
+"""
 # A proxy at the discard port of the local host, so that no connection succeeds.
 _NOWHERE = "http://127.0.0.1:9"
 _CUT_OFF = {
-    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"), _NOWHERE),
+    **dict.fromkeys(
+        ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
+        _NOWHERE,
+    ),
     # An empty list allows no protocol, so git cannot fetch remote bases.
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_TERMINAL_PROMPT": "0",
     "KUBECONFIG": os.devnull,
     "LANG": "C.UTF-8",
 }
-_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+_HOMES = (
+    "HELM_CACHE_HOME",
+    "HELM_CONFIG_HOME",
+    "HELM_DATA_HOME",
+    "HELM_PLUGINS",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+)
 
 
 class ToolError(Exception):
@@ -85,7 +99,8 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
         given: its standard input.
 
     Raises:
-        ToolError: it cannot be started, fails, takes longer than :data:`SECONDS`, or its output is not UTF-8.
+        ToolError: it cannot be started, fails, takes longer than :data:`SECONDS`, or its output is
+            not UTF-8.
     """
     with tempfile.TemporaryDirectory(prefix="fleet-components-") as home:
         try:
@@ -104,7 +119,10 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
             out, err = _finished(process, tool.name, given)
     message = words(err.decode(errors="replace"))
     if process.returncode:
-        raise ToolError(f"{tool.name} ended with exit status {process.returncode}: {message or 'it says nothing'}")
+        raise ToolError(
+            f"{tool.name} ended with exit status {process.returncode}:"
+            f" {message or 'it says nothing'}"
+        )
     try:
         return Printed(out.decode(), message)
     except UnicodeDecodeError as error:
@@ -113,20 +131,23 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
 
 @cache
 def _without_network(unshare: str | None) -> tuple[str, ...]:
-    """Return the command that starts a tool in a network namespace of its own, in which there is nothing.
+    """Return the command that starts a tool in a network namespace of its own, in which there is
+    nothing.
 
     Args:
         unshare: the program of util-linux that does it; None if it is not on PATH.
 
     Returns:
-        The command; empty where there is none, as on macOS and Windows, or where the system does not let users have
-        namespaces.
+        The command; empty where there is none, as on macOS and Windows, or where the system does
+        not let users have namespaces.
     """
     if unshare is None:
         return ()
     command = (unshare, "--user", "--map-root-user", "--net")
     try:
-        works = subprocess.run([*command, unshare, "--version"], capture_output=True, timeout=_PROBED, check=False)
+        works = subprocess.run(
+            [*command, unshare, "--version"], capture_output=True, timeout=_PROBED, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ()
     return command if works.returncode == 0 else ()

@@ -1,9 +1,11 @@
 """Fields that an API server does not keep as they were sent, though nothing is different.
 
-An API server stores ``rules: []`` of a ClusterRole as nothing. Somebody adds a sidecar, and it stands
-before the containers that were sent. The Kubernetes provider compares what is registered with what is
-stored, lists by position: without this, it shows such a field as changed in every preview, and writes the
-object in every update. An empty field that means something, as ``emptyDir: {}``, is stored.
+An API server stores ``rules: []`` of a ClusterRole as nothing. Somebody adds a sidecar, and it
+stands before the containers that were sent. The Kubernetes provider compares what is registered
+with what is
+stored, lists by position: without this, it shows such a field as changed in every preview, and
+writes the object in every update. An empty field that means something, as ``emptyDir: {}``, is
+stored.
 """
 
 from __future__ import annotations
@@ -14,25 +16,30 @@ from typing import Any
 from fleet_components.model.problem import FieldPath
 
 SENT = "__inputs"
-"""The output in which the Kubernetes provider keeps an object as it was sent last (pulumi/pulumi-kubernetes v4.34.2,
-``checkpointObject`` in provider/pkg/provider/provider.go)."""
+"""The output in which the Kubernetes provider keeps an object as it was sent last
+(pulumi/pulumi-kubernetes v4.34.2, ``checkpointObject`` in provider/pkg/provider/provider.go).
+"""
 
 
 def unkept(outputs: Mapping[str, Any]) -> tuple[FieldPath, ...]:
-    """Return the paths of the fields of an object that its API server does not keep as they were sent.
+    """Return the paths of the fields of an object that its API server does not keep as they were
+    sent.
 
     These are empty maps and lists that are not stored, and lists whose items have moved behind
     others that somebody has added.
 
     Args:
-        outputs: the outputs of the object's resource: the object as it is stored, and as it was sent.
+        outputs: the outputs of the object's resource: the object as it is stored, and as it was
+            sent.
     """
     sent = outputs.get(SENT)
     return tuple(_unkept(sent, outputs, ())) if isinstance(sent, Mapping) else ()
 
 
 def nulls(data: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
-    """Yield the paths of the nulls in an object: no value, so that an API server may put a default there."""
+    """Yield the paths of the nulls in an object: no value, so that an API server may put a default
+    there.
+    """
     items = data.items() if isinstance(data, Mapping) else enumerate(data)
     for key, value in items:
         if value is None and isinstance(key, str):
@@ -63,7 +70,9 @@ def _unkept(sent: Any, stored: Any, path: FieldPath) -> Iterator[FieldPath]:
 
 
 def _has_moved(sent: list[Any], stored: list[Any]) -> bool:
-    """Return whether the items of a list, which have names, are stored as they were sent, at other positions."""
+    """Return whether the items of a list, which have names, are stored as they were sent, at other
+    positions.
+    """
     wanted, there = by_name(sent), by_name(stored)
     if not wanted or [*there][: len(wanted)] == [*wanted] or not wanted.keys() <= there.keys():
         return False
@@ -72,7 +81,9 @@ def _has_moved(sent: list[Any], stored: list[Any]) -> bool:
 
 def by_name(items: list[Any]) -> dict[str, Any]:
     """Return the items of a list by their names; nothing if some have none, or share one."""
-    found = {str(item["name"]): item for item in items if isinstance(item, Mapping) and "name" in item}
+    found = {
+        str(item["name"]): item for item in items if isinstance(item, Mapping) and "name" in item
+    }
     return found if len(found) == len(items) else {}
 
 
@@ -80,7 +91,9 @@ def _holds(stored: Any, sent: Any) -> bool:
     """Return whether all that was sent is stored so, beside what others have added to maps."""
     if isinstance(sent, Mapping) and isinstance(stored, Mapping):
         items = ((stored.get(key), value) for key, value in sent.items())
-        return all(_holds(there, value) or (there is None and is_empty(value)) for there, value in items)
+        return all(
+            _holds(there, value) or (there is None and is_empty(value)) for there, value in items
+        )
     if isinstance(sent, list) and isinstance(stored, list):
         return len(sent) == len(stored) and all(map(_holds, stored, sent))
     return bool(stored == sent)

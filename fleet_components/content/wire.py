@@ -37,9 +37,13 @@ def to_yaml(*documents: Any, sort: bool = False) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return JSON, or YAML in which such texts are in double quotes, with escapes for what no log must carry out."""
+    """Return JSON, or YAML in which such texts are in double quotes, with escapes for what no log
+    must carry out.
+    """
     if not text.translate(_LAYOUT).isprintable():
-        text = "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
+        text = "".join(
+            char if char.isprintable() or char in "\n\t" else _escape(char) for char in text
+        )
     return text.replace("##[", "\\u0023#[").replace("##vso[", "\\u0023#vso[")
 
 

@@ -17,17 +17,23 @@ from fleet_components.model.text import visible
 
 _CONTEXT = 3
 _COMPARED = 40_000
-"""Largest number of pairs of lines that are all compared: that may take the third power of the number of lines."""
+"""Largest number of pairs of lines that are all compared: that may take the third power of the
+number of lines.
+"""
 Shaped = Sequence[tuple[FieldPath, str]]
 Block = tuple[int, int, int]
-"""Lines that both sides have: where they begin in the old and in the new ones, and how many they are."""
+"""Lines that both sides have: where they begin in the old and in the new ones, and how many they
+are.
+"""
 
 
 def yaml_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Return the hunks in which the YAML of two objects differs, each under the field that encloses its changes.
+    """Return the hunks in which the YAML of two objects differs, each under the field that encloses
+    its changes.
 
     Args:
-        old: the object as it was, without what is secret; empty if there was none, so that all lines are new.
+        old: the object as it was, without what is secret; empty if there was none, so that all
+            lines are new.
         new: the object as it is, likewise.
     """
     was, now = list(yaml_lines(old)) if old else [], list(yaml_lines(new))
@@ -37,7 +43,9 @@ def yaml_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def _marked(was: Sequence[Line], now: Sequence[Line]) -> Iterator[tuple[str, Line]]:
-    """Yield all lines, each with its mark: ``-`` for an old, ``+`` for a new one, a blank for one of both."""
+    """Yield all lines, each with its mark: ``-`` for an old, ``+`` for a new one, a blank for one
+    of both.
+    """
     # A line is compared with those of the same field only, whatever the positions in lists.
     before, after = ([(_shape(path), text) for path, text in lines] for lines in (was, now))
     i = j = 0
@@ -49,19 +57,30 @@ def _marked(was: Sequence[Line], now: Sequence[Line]) -> Iterator[tuple[str, Lin
 
 
 def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
-    """Yield the lines that both sides have, in order; ``i`` and ``j`` are the positions of their first lines."""
+    """Yield the lines that both sides have, in order; ``i`` and ``j`` are the positions of their
+    first lines.
+    """
     head = _alike(zip(old, new, strict=False))
     tail = _alike(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
     old_rest, new_rest = old[head : len(old) - tail], new[head : len(new) - tail]
     yield i, j, head
     if len(old_rest) * len(new_rest) <= _COMPARED:
         matcher = SequenceMatcher(None, old_rest, new_rest, autojunk=False)
-        yield from ((i + head + a, j + head + b, size) for a, b, size in matcher.get_matching_blocks() if size)
+        yield from (
+            (i + head + a, j + head + b, size)
+            for a, b, size in matcher.get_matching_blocks()
+            if size
+        )
     elif anchors := _anchors(old_rest, new_rest):
-        ends = ((0, 0), *((a + 1, b + 1) for a, b in anchors)), (*anchors, (len(old_rest), len(new_rest)))
+        ends = (
+            ((0, 0), *((a + 1, b + 1) for a, b in anchors)),
+            (*anchors, (len(old_rest), len(new_rest))),
+        )
         for (a, b), (c, d) in zip(*ends, strict=True):
             yield from _blocks(old_rest[a:c], new_rest[b:d], i + head + a, j + head + b)
-            yield from [(i + head + c, j + head + d, 1)] if c < len(old_rest) and d < len(new_rest) else ()
+            yield from (
+                [(i + head + c, j + head + d, 1)] if c < len(old_rest) and d < len(new_rest) else ()
+            )
     yield i + len(old) - tail, j + len(new) - tail, tail
 
 
@@ -71,10 +90,13 @@ def _alike(pairs: Iterable[tuple[Any, Any]]) -> int:
 
 
 def _anchors(old: Shaped, new: Shaped) -> list[tuple[int, int]]:
-    """Return the positions of lines that both sides have once, as many as have the same order in both."""
+    """Return the positions of lines that both sides have once, as many as have the same order in
+    both.
+    """
     places = {line: at for at, line in enumerate(new)}
     counts, others = Counter(old), Counter(new)
-    # The longest increasing sequence: of each length the end that leaves most room, and what came before it.
+    # The longest increasing sequence: of each length the end that leaves most room, and what came
+    # before it.
     ends: list[int] = []
     chains: list[Any] = []
     for at, line in enumerate(old):
@@ -107,7 +129,9 @@ def _hunks(marked: Sequence[tuple[str, Line]]) -> Iterator[list[str]]:
 
 
 def _enclosing(paths: Sequence[FieldPath]) -> str:
-    """Return the nearest field that encloses all of some fields; their first steps if nothing but the object does."""
+    """Return the nearest field that encloses all of some fields; their first steps if nothing but
+    the object does.
+    """
     first, last = min(paths, key=_sortable), max(paths, key=_sortable)
     common: FieldPath = ()
     for item, other in zip(first[:-1], last[:-1], strict=False):
@@ -141,8 +165,12 @@ _BREAKS = {"\\": "\\\\", "\r": "\\r", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 
 
 def yaml_lines(value: Any, path: FieldPath = ()) -> Iterator[Line]:
-    """Yield the lines of a value in block style. A field with the value null is left out, as it counts as absent."""
-    if isinstance(value, Mapping) and (present := {key: each for key, each in value.items() if each is not None}):
+    """Yield the lines of a value in block style. A field with the value null is left out, as it
+    counts as absent.
+    """
+    if isinstance(value, Mapping) and (
+        present := {key: each for key, each in value.items() if each is not None}
+    ):
         for key in sorted(present):
             yield from _field(f"{_text(key)}:", present[key], (*path, key))
     elif isinstance(value, list | tuple) and value:
@@ -197,7 +225,9 @@ def _several(text: str) -> list[str]:
         return [f"|{sign}", *(lines if lines[-1] else lines[:-1])]
     first, *rest = (f"{_escaped(line)}\\n\\" for line in lines[:-1])
     # A blank at the beginning of a further line counts only behind a backslash.
-    further = [f"\\{line}" if line[:1] == " " else line for line in (*rest, f'{_escaped(lines[-1])}"')]
+    further = [
+        f"\\{line}" if line[:1] == " " else line for line in (*rest, f'{_escaped(lines[-1])}"')
+    ]
     return [f'"{first}', *further]
 
 
@@ -218,9 +248,17 @@ def _is_text(text: str) -> bool:
 def _escaped(text: str) -> str:
     if text.isprintable() and '"' not in text and "\\" not in text:
         return text
-    return "".join(_BREAKS.get(char) or (char if char.isprintable() else _code(char)) for char in text)
+    return "".join(
+        _BREAKS.get(char) or (char if char.isprintable() else _code(char)) for char in text
+    )
 
 
 def _code(char: str) -> str:
     number = ord(char)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return (
+        f"\\x{number:02x}"
+        if number < 0x100
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else f"\\U{number:08x}"
+    )

@@ -48,20 +48,29 @@ class Api:
         """Send a request and return the answer.
 
         Raises:
-            FleetError: there is no answer, it is a refusal, or it is not JSON. The token is never shown.
+            FleetError: there is no answer, it is a refusal, or it is not JSON. The token is never
+                shown.
         """
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json", "User-Agent": "fleet-components", **self.headers}
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "fleet-components",
+            **self.headers,
+        }
         try:
             request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
             if request.type not in ("http", "https"):
                 raise ValueError("is not an address of the web")
-            with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
+            with urllib.request.build_opener(_NoRedirects).open(
+                request, timeout=_SECONDS
+            ) as answer:
                 return read_json(answer.read(_LARGEST))
         except urllib.error.HTTPError as error:
             with error:
                 hint = self.hint if error.code in (401, 403, 404) else ""
-                raise self._problem(method, path, f"answers {error.code} {visible(str(error.reason))}", hint) from None
+                raise self._problem(
+                    method, path, f"answers {error.code} {visible(str(error.reason))}", hint
+                ) from None
         except UnreadableError as error:
             raise self._problem(method, path, f"answers what {error.what}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -110,7 +119,9 @@ class Api:
 
 
 def part(value: Any, *keys: str) -> Any:
-    """Return what an answer has at a path of keys; None if there is nothing, or no map on the way."""
+    """Return what an answer has at a path of keys; None if there is nothing, or no map on the
+    way.
+    """
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value

@@ -56,11 +56,16 @@ def pull_request(environment: Mapping[str, str]) -> AzurePullRequest:
         NothingToDoError: it is the build of a fork.
     """
     if environment.get("SYSTEM_PULLREQUEST_ISFORK", "").lower() == "true":
-        raise NothingToDoError("the pull request comes from a fork, whose build has no right to comment")
+        raise NothingToDoError(
+            "the pull request comes from a fork, whose build has no right to comment"
+        )
     organization = setting(environment, "SYSTEM_COLLECTIONURI", _WHERE).rstrip("/")
     project = quote(setting(environment, "SYSTEM_TEAMPROJECTID", _WHERE), safe="")
     repository = quote(setting(environment, "BUILD_REPOSITORY_ID", _WHERE), safe="")
     number = setting(environment, "SYSTEM_PULLREQUEST_PULLREQUESTID", _WHERE)
     headers = {"Authorization": f"Bearer {token_of(environment, _TOKEN_HINT)}"}
-    path = f"/{project}/_apis/git/repositories/{repository}/pullRequests/{quote(number, safe='')}/threads"
-    return AzurePullRequest(f"pull request {number}", False, Api(organization, headers, _RIGHTS_HINT), path)
+    requests = f"/{project}/_apis/git/repositories/{repository}/pullRequests"
+    path = f"{requests}/{quote(number, safe='')}/threads"
+    return AzurePullRequest(
+        f"pull request {number}", False, Api(organization, headers, _RIGHTS_HINT), path
+    )

@@ -1,7 +1,9 @@
-"""Takes their force from words of a comment that a forge or a bot would obey, wherever they stand in a line.
+"""Takes their force from words of a comment that a forge or a bot would obey, wherever they stand
+in a line.
 
-A character of no width parts each of them behind its beginning: people read the same, and a program finds no command.
-It stands in code too, where bots look as well, and where an entity of HTML would be shown.
+A character of no width parts each of them behind its beginning: people read the same, and a program
+finds no command. It stands in code too, where bots look as well, and where an entity of HTML would
+be shown.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ _WORD = r"(?<![\w-])"
 _FORMS = (
     # A user or a bot that is called, but not the digest of an image.
     r"@(?=[\w<-])(?!sha(?:256|512):)",
-    # Quick actions of GitLab, at the beginning of a line. Prow, Tekton, Azure Pipelines (/azp run) and many a workflow
-    # have the same form, some in any place. Paths of files, with a second slash or a dot, are left.
+    # Quick actions of GitLab, at the beginning of a line. Prow, Tekton, Azure Pipelines (/azp run)
+    # and many a workflow have the same form, some in any place. Paths of files, with a second slash
+    # or a dot, are left.
     r"^[^\S\n]*/(?=\S)",
     r"(?<![\w/.:<~])/(?=[a-z][\w-]*(?![\w-]*[/.]))",
     # bors-ng and homu, Atlantis, and what bots of Jenkins are called.
@@ -22,7 +25,8 @@ _FORMS = (
     rf"{_WORD}r(?=[+=?](?:\W|\w|$)|-(?:\s|$))",
     rf"{_WORD}a(?=tlantis\s+[a-z])",
     rf"{_WORD}[jkb](?=(?:enkins|okoro|ot)[,:]?\s+[a-z])",
-    # Jenkins (GitHub Pull Request Builder), Zuul, the assistants of contributor agreements, PullApprove.
+    # Jenkins (GitHub Pull Request Builder), Zuul, the assistants of contributor agreements,
+    # PullApprove.
     rf"{_WORD}(?:re)?t(?=est\W+(?:this|pull|all|it|please)\b)",
     rf"{_WORD}o(?=k\W+to\W+test\b)",
     rf"{_WORD}a(?=dd\W+(?:\w+\W+)?to\W+(?:white|allow)list\b)",
@@ -43,10 +47,14 @@ _FORMS = (
     # Entities that a forge turns into such characters before it looks.
     r"&(?=#|(?:commat|num|excl|sol);)",
 )
-"""Beginnings of what is obeyed, each with what follows it. Names that a project gives its bots are not among them."""
+"""Beginnings of what is obeyed, each with what follows it. Names that a project gives its bots are
+not among them.
+"""
 _COMMAND = re.compile("|".join(_FORMS), re.IGNORECASE | re.MULTILINE)
 
 
 def disarmed(text: str) -> str:
-    """Return a text in which no known bot and no forge finds a command, a mention or a reference."""
+    """Return a text in which no known bot and no forge finds a command, a mention or a
+    reference.
+    """
     return _COMMAND.sub(rf"\g<0>{APART}", text)

@@ -26,8 +26,8 @@ LIMIT = 65_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 _LARGEST = 4 * LIMIT  # of a character in UTF-8
 _STRANGER = (
-    "> This text comes from a run whose code the author of the pull request can change. Believe it as far as you "
-    "believe them.\n\n"
+    "> This text comes from a run whose code the author of the pull request can change. Believe it"
+    " as far as you believe them.\n\n"
 )
 MOST = 65_536
 """Largest number of characters that GitHub takes."""
@@ -47,7 +47,9 @@ def publish(request: Request, text: str, about: str) -> str:
     marker = f"<!-- fleet-review {about} -->"
     text = f"{marker}\n{_STRANGER}{_quoted(text)}" if request.stranger else f"{marker}\n{text}"
     if len(text) > MOST:
-        raise FleetError([Problem(f"has {len(text):,} characters as a quotation, and a comment takes {MOST:,}")])
+        raise FleetError(
+            [Problem(f"has {len(text):,} characters as a quotation, and a comment takes {MOST:,}")]
+        )
     there = request.find(marker)
     if there:
         request.update(there, text)
@@ -60,22 +62,32 @@ def comment_text(folder: Path) -> str:
     """Return the comment for a review: its Markdown, or the errors where there is none.
 
     Raises:
-        FleetError: the folder holds no review, or one that no comment can hold. Its files may be a stranger's: a link
-            among them could lead to any other file.
+        FleetError: the folder holds no review, or one that no comment can hold. Its files may be a
+            stranger's: a link among them could lead to any other file.
     """
     text = _read(folder / REVIEW)
     if not text.strip():
         text = _errors(_read(folder / ERRORS))
-    text = "".join(f"{line}\n" for line in text.splitlines())  # whatever else ends a line for some bot
+    text = "".join(
+        f"{line}\n" for line in text.splitlines()
+    )  # whatever else ends a line for some bot
     text = disarmed(text)
     if len(text) > LIMIT:
         what = f"has {len(text):,} characters, and a comment takes {LIMIT:,}"
-        raise FleetError([Problem(what, file=str(folder / REVIEW), hint="write it with fleet review -o markdown")])
+        raise FleetError(
+            [
+                Problem(
+                    what, file=str(folder / REVIEW), hint="write it with fleet review -o markdown"
+                )
+            ]
+        )
     return text
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a quotation: none of its lines begins with a word that a bot takes for a command."""
+    """Return a text as a quotation: none of its lines begins with a word that a bot takes for a
+    command.
+    """
     return "".join(f"> {line}".rstrip() + "\n" for line in text.splitlines())
 
 
@@ -100,5 +112,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(path))]) from None
     if len(content) > _LARGEST:
-        raise FleetError([Problem(f"is larger than a comment may be: {_LARGEST:,} bytes", file=str(path))])
+        raise FleetError(
+            [Problem(f"is larger than a comment may be: {_LARGEST:,} bytes", file=str(path))]
+        )
     return content.decode(errors="replace")

@@ -31,7 +31,9 @@ class Request(ABC):
 
     @abstractmethod
     def find(self, marker: str) -> str:
-        """Return the ID of this tool's own comment that begins with the marker; empty if there is none."""
+        """Return the ID of this tool's own comment that begins with the marker; empty if there is
+        none.
+        """
 
     @abstractmethod
     def post(self, text: str) -> None:

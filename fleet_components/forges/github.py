@@ -1,4 +1,6 @@
-"""Pull requests on GitHub. A run of a fork has no right to comment: a second one, after it, has, and runs nothing."""
+"""Pull requests on GitHub. A run of a fork has no right to comment: a second one, after it, has,
+and runs nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from fleet_components.forges.forge import NothingToDoError, Request, setting, to
 from fleet_components.model.problem import FleetError, Problem
 
 AUTHOR = "FLEET_COMMENT_AUTHOR"
-"""Environment variable of the name of the token's own user, where it is not that of the workflow."""
+"""Environment variable of the name of the token's own user, where it is not that of the
+workflow.
+"""
 _ACTIONS = "github-actions[bot]"
 _WHERE = "a workflow of GitHub, on pull_request or workflow_run"
 _TOKEN_HINT = "env: {FLEET_COMMENT_TOKEN: ${{ github.token }}} in the step"
@@ -38,9 +42,14 @@ class PullRequest(Request):
     author: str
 
     def find(self, marker: str) -> str:
-        """Return the ID of a comment of the token's own user; another bot may repeat what a stranger has written."""
+        """Return the ID of a comment of the token's own user; another bot may repeat what a
+        stranger has written.
+        """
         for page in self.api.pages(f"/issues/{self.number}/comments"):
-            if str(page.get("body")).startswith(marker) and part(page, "user", "login") == self.author:
+            if (
+                str(page.get("body")).startswith(marker)
+                and part(page, "user", "login") == self.author
+            ):
                 return identity(page, "id")
         return ""
 
@@ -54,7 +63,8 @@ class PullRequest(Request):
 
 
 def pull_request(environment: Mapping[str, str]) -> PullRequest:
-    """Return the pull request that a run is about, from its event and from the API; never from the run's artifact.
+    """Return the pull request that a run is about, from its event and from the API; never from the
+    run's artifact.
 
     Raises:
         FleetError: it is no run of GitHub, or the pull request cannot be told.
@@ -108,12 +118,15 @@ class _Run:
         )
         found = [part(event, "workflow_run", *path) for path in paths]
         if not all(isinstance(text, str) and text for text in found):
-            raise FleetError([Problem("the event is not one of a pull request", hint=f"this is for {_WHERE}")])
+            raise FleetError(
+                [Problem("the event is not one of a pull request", hint=f"this is for {_WHERE}")]
+            )
         return cls(*found)
 
 
 def _reviewed(api: Api, run: _Run, author: str) -> PullRequest:
-    """Return the pull request whose present head a run has reviewed. The event names none where the head is a fork.
+    """Return the pull request whose present head a run has reviewed. The event names none where the
+    head is a fork.
 
     Raises:
         FleetError: several have that head.
@@ -127,8 +140,14 @@ def _reviewed(api: Api, run: _Run, author: str) -> PullRequest:
         if (part(head, "sha"), part(head, "repo", "full_name")) == (run.commit, run.repository)
     ]
     if not numbers:
-        raise NothingToDoError(f"no open pull request has {run.commit[:7]} as its head: it is closed, or has moved on")
+        raise NothingToDoError(
+            f"no open pull request has {run.commit[:7]} as its head: it is closed, or has moved on"
+        )
     if len(numbers) > 1:
         what = f"{run.commit[:7]} is the head of the pull requests {', '.join(numbers)}"
-        raise FleetError([Problem(what, hint="one branch, one pull request: the artifacts hold the reviews")])
-    return PullRequest(f"pull request {numbers[0]}", run.repository != run.target, api, numbers[0], author)
+        raise FleetError(
+            [Problem(what, hint="one branch, one pull request: the artifacts hold the reviews")]
+        )
+    return PullRequest(
+        f"pull request {numbers[0]}", run.repository != run.target, api, numbers[0], author
+    )

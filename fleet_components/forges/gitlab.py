@@ -1,4 +1,6 @@
-"""Merge requests on GitLab. The pipeline of a fork runs in the fork, without the token of the project."""
+"""Merge requests on GitLab. The pipeline of a fork runs in the fork, without the token of the
+project.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ def merge_request(environment: Mapping[str, str]) -> MergeRequest:
     """Return the merge request that a pipeline is about.
 
     Raises:
-        FleetError: it is no pipeline of a merge request, or a token is missing that should be there.
+        FleetError: it is no pipeline of a merge request, or a token is missing that should be
+            there.
         NothingToDoError: it is the pipeline of a fork.
     """
     project = setting(environment, "CI_MERGE_REQUEST_PROJECT_ID", _WHERE)

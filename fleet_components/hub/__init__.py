@@ -1,1 +1,3 @@
-"""A hub as it is read: its members, what it is asked for, and what it has decided. Nothing here makes a request."""
+"""A hub as it is read: its members, what it is asked for, and what it has decided. Nothing here
+makes a request.
+"""

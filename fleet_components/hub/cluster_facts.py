@@ -53,12 +53,17 @@ class ClusterFacts:
     @property
     def running(self) -> tuple[Object, ...]:
         """The pods that occupy a node: assigned to one, and not ended. Both agents count these."""
-        return tuple(pod for pod in self.pods if node_of(pod) and value_at(pod, ("status", "phase")) not in _ENDED)
+        return tuple(
+            pod
+            for pod in self.pods
+            if node_of(pod) and value_at(pod, ("status", "phase")) not in _ENDED
+        )
 
 
 @attrs.frozen
 class Amount:
-    """A sum of quantities, in the form that Go's ``Quantity`` gives it: that of the first one that counts.
+    """A sum of quantities, in the form that Go's ``Quantity`` gives it: that of the first one that
+    counts.
 
     Attributes:
         nano: the sum in units of 1e-9.

@@ -31,9 +31,11 @@ class Query:
     Attributes:
         api_version: ``group/version``, or the version alone for the core group.
         kind: the kind.
-        namespace: the namespace in which they are; empty for all of them, and for cluster-scoped kinds.
+        namespace: the namespace in which they are; empty for all of them, and for cluster-scoped
+            kinds.
         metadata_only: True to ask for ``metadata`` alone, so that nothing else leaves the hub.
-        label: the label that the objects have, as ``key=value``; empty, the default, for all objects.
+        label: the label that the objects have, as ``key=value``; empty, the default, for all
+            objects.
     """
 
     api_version: str
@@ -48,8 +50,13 @@ class Query:
         return self.api_version.rpartition("/")[0]
 
     def asks_for(self, key: ObjectKey) -> bool:
-        """Return whether an object of that key would be in the answer; one for a label may have it."""
-        return (self.group, self.kind) == (key.group, key.kind) and self.namespace in ("", key.namespace)
+        """Return whether an object of that key would be in the answer; one for a label may have
+        it.
+        """
+        return (self.group, self.kind) == (key.group, key.kind) and self.namespace in (
+            "",
+            key.namespace,
+        )
 
 
 @attrs.frozen
@@ -80,7 +87,8 @@ class Listing:
         answers: the objects, by request.
         refused: why requests were not answered, in words; a request is in one of the two maps.
         secrets: True if the data of Secrets is asked for.
-        release: the release of its system that the hub is said to run; empty for the one that it shows.
+        release: the release of its system that the hub is said to run; empty for the one that it
+            shows.
     """
 
     system: System
@@ -91,9 +99,13 @@ class Listing:
     secrets: bool = False
     release: str = ""
 
-    def with_answers(self, answers: Mapping[Query, tuple[Object, ...]], refused: Mapping[Query, str]) -> Listing:
+    def with_answers(
+        self, answers: Mapping[Query, tuple[Object, ...]], refused: Mapping[Query, str]
+    ) -> Listing:
         """Return the listing with further answers."""
-        return attrs.evolve(self, answers={**self.answers, **answers}, refused={**self.refused, **refused})
+        return attrs.evolve(
+            self, answers={**self.answers, **answers}, refused={**self.refused, **refused}
+        )
 
     def lacking(self, queries: Iterable[Query]) -> tuple[Query, ...]:
         """Return those requests that were not made yet, sorted, of kinds that the hub serves."""
@@ -102,7 +114,9 @@ class Listing:
 
     def all(self, kind: str, group: str | None = None) -> tuple[Object, ...]:
         """Return the objects of a kind, sorted by namespace and name; ``group`` None means any."""
-        return tuple(data for key, data in self._by_kind.get(kind, ()) if group in (None, key.group))
+        return tuple(
+            data for key, data in self._by_kind.get(kind, ()) if group in (None, key.group)
+        )
 
     def object(self, key: ObjectKey) -> Object | None:
         """Return an object; None if no answer has it."""
@@ -126,7 +140,10 @@ class Listing:
         for key, data in self._sorted:
             found[key.kind].append((key, data))
         # Sorted by namespace and name, whatever the group.
-        return {kind: sorted(ones, key=lambda pair: (pair[0].namespace, pair[0].name)) for kind, ones in found.items()}
+        return {
+            kind: sorted(ones, key=lambda pair: (pair[0].namespace, pair[0].name))
+            for kind, ones in found.items()
+        }
 
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects, sorted by key."""
@@ -154,7 +171,9 @@ def in_words(refused: Mapping[Query, str]) -> tuple[str, ...]:
     found: dict[tuple[str, str], list[Query]] = defaultdict(list)
     for query, why in refused.items():
         found[f"{query.kind}{f'.{query.group}' if query.group else ''}", why].append(query)
-    return tuple(visible(f"{kind}{_where(queries)} {why}") for (kind, why), queries in sorted(found.items()))
+    return tuple(
+        visible(f"{kind}{_where(queries)} {why}") for (kind, why), queries in sorted(found.items())
+    )
 
 
 def missed(refused: Mapping[Query, str]) -> Mapping[Query, str]:
@@ -166,4 +185,8 @@ def _where(queries: Iterable[Query]) -> str:
     spaces = {query.namespace for query in queries}
     if "" in spaces:
         return ""
-    return f" in namespace {spaces.pop()}" if len(spaces) == 1 else f" in {count(len(spaces), 'namespace')}"
+    return (
+        f" in namespace {spaces.pop()}"
+        if len(spaces) == 1
+        else f" in {count(len(spaces), 'namespace')}"
+    )

@@ -33,15 +33,17 @@ class ObservedSubject:
     """A placement or template, as a hub has decided it.
 
     Attributes:
-        name: ``Kind/key``, as in :class:`~fleet_components.plan.past.Past`: ``ClusterResourcePlacement/shop``,
-            ``ResourcePlacement/shop/web``, ``Template/shop/Deployment/web``.
+        name: ``Kind/key``, as in :class:`~fleet_components.plan.past.Past`:
+            ``ClusterResourcePlacement/shop``, ``ResourcePlacement/shop/web``,
+            ``Template/shop/Deployment/web``.
         record: the decision, and what the next one depends on.
         done: what runs, by member.
         stands: the objects that the hub has brought to each member.
         reports: True if the objects are compared only.
         apply: the way in which objects are written, in wire form; empty for the default one.
         protected: True if its removal has to be confirmed.
-        keeps: which of its objects stay on a member that they leave: ``all``, or empty, the default, for none.
+        keeps: which of its objects stay on a member that they leave: ``all``, or empty, the
+            default, for none.
     """
 
     name: str
@@ -61,20 +63,27 @@ class Observation:
     Attributes:
         system: the system that the hub runs; without one that whose members they are to be.
         as_of: when it was observed.
-        members: ``MemberCluster`` or ``Cluster`` objects, sorted by name, without what changes from minute to minute.
-        policies: policies, overrides, runs, approvals and all else that steers the hub, sorted by key, as users write
-            them: without status (an approval's is kept) and without what the API server adds.
-        objects: the objects that policies select, in the same form; the data of Secrets reads ``[secret]``.
+        members: ``MemberCluster`` or ``Cluster`` objects, sorted by name, without what changes from
+            minute to minute.
+        policies: policies, overrides, runs, approvals and all else that steers the hub, sorted by
+            key, as users write them: without status (an approval's is kept) and without what the
+            API server adds.
+        objects: the objects that policies select, in the same form; the data of Secrets reads
+            ``[secret]``.
         subjects: the placements or templates with what was decided, sorted by name.
-        waiting: digests of the objects that no policy has claimed, by key of the template (Karmada).
-        silent: members that were to be asked and did not answer, each with the reason; their old record counts.
-        unanswered: why requests were not answered, by request: what falls under them is not known, and its old record
-            counts.
-        unknown: names of subjects that the hub has, and of which no more is known as their objects were not answered.
+        waiting: digests of the objects that no policy has claimed, by key of the template
+            (Karmada).
+        silent: members that were to be asked and did not answer, each with the reason; their old
+            record counts.
+        unanswered: why requests were not answered, by request: what falls under them is not known,
+            and its old record counts.
+        unknown: names of subjects that the hub has, and of which no more is known as their objects
+            were not answered.
         notes: what was left out and why, in sentences for the user.
         fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
         hub: False for clusters that no hub has.
-        release: the release of its system that the hub runs; empty where it does not show a known one.
+        release: the release of its system that the hub runs; empty where it does not show a known
+            one.
         no_release: why that is not known, in a sentence; empty where it is, or no hub was asked.
     """
 
@@ -96,7 +105,9 @@ class Observation:
 
     @property
     def releases(self) -> Releases:
-        """The releases by whose rules its policies are read; the default one where it is not known."""
+        """The releases by whose rules its policies are read; the default one where it is not
+        known.
+        """
         return Releases.named(**({self.system.value: self.release} if self.release else {}))
 
 
@@ -125,7 +136,8 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
         "redacted": True,
         **({"waiting": waiting} if waiting else {}),
         **({"held": held} if held else {}),
-        # Source: KubeFleet v0.3.1, Leave in pkg/controllers/workapplier/controller.go. Karmada deletes them.
+        # Source: KubeFleet v0.3.1, Leave in pkg/controllers/workapplier/controller.go. Karmada
+        # deletes them.
         **({"staysOnLeaving": True} if observation.system == System.KUBEFLEET else {}),
     }
     return [
@@ -137,11 +149,17 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
 
 def _subject(subject: ObservedSubject, keeper: Keeper) -> Iterator[StoredResource]:
     component = component_of(subject.name)
-    shown = {"protected": subject.protected, "reports": subject.reports, "apply": dict(subject.apply)}
+    shown = {
+        "protected": subject.protected,
+        "reports": subject.reports,
+        "apply": dict(subject.apply),
+    }
     yield keeper.decision(component, subject.name, subject.record, shown, redacted=True)
     for cluster in sorted({*subject.done, *subject.stands}):
         if cluster in subject.done:
-            yield keeper.binding(component, subject.name, cluster, subject.done[cluster], keeps=subject.keeps)
+            yield keeper.binding(
+                component, subject.name, cluster, subject.done[cluster], keeps=subject.keeps
+            )
         for version, key in subject.stands.get(cluster, ()):
             yield keeper.object(component, subject.name, cluster, _header(version, key))
 

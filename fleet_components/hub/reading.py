@@ -1,4 +1,6 @@
-"""Reads a hub: which requests are still to be made, and the observation that their answers amount to."""
+"""Reads a hub: which requests are still to be made, and the observation that their answers amount
+to.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,15 @@ STEERING = (".kubernetes-fleet.io", ".karmada.io")
 
 
 def check_essential(listing: Listing) -> None:
-    """Check that all was answered that steers a hub: without it, an observation would be wrong and not only partial.
+    """Check that all was answered that steers a hub: without it, an observation would be wrong and
+    not only partial.
 
     Raises:
         FleetError: something was not.
     """
-    lacking = {query: why for query, why in listing.refused.items() if f".{query.group}".endswith(STEERING)}
+    lacking = {
+        query: why for query, why in listing.refused.items() if f".{query.group}".endswith(STEERING)
+    }
     by_reason: dict[str, list[str]] = defaultdict(list)
     for query, why in sorted(lacking.items()):
         by_reason[why].append(f"{query.kind}.{query.group}")
@@ -77,7 +82,8 @@ def read_hub(listing: Listing) -> Observation:
     """Return the observation that complete answers amount to.
 
     Raises:
-        FleetError: the answers are not as the system would give them, or something that steers it was not answered.
+        FleetError: the answers are not as the system would give them, or something that steers it
+            was not answered.
     """
     check_essential(listing)
     with understood(listing.system):
@@ -86,7 +92,8 @@ def read_hub(listing: Listing) -> Observation:
 
 @contextmanager
 def understood(system: System) -> Iterator[None]:
-    """Turn the errors of reading objects that no API server of the system would have stored into one that is told.
+    """Turn the errors of reading objects that no API server of the system would have stored into
+    one that is told.
 
     Raises:
         FleetError: the body has raised one of them.

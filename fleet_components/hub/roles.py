@@ -1,4 +1,6 @@
-"""The role with the least rights that observes a hub: it may list what an observation asks for, and nothing else."""
+"""The role with the least rights that observes a hub: it may list what an observation asks for, and
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +17,46 @@ from fleet_components.systems.karmada.hub.kinds import WORK, WORK_GROUP
 NAME = "fleet-observe"
 NOTES: tuple[str, ...] = (
     "What fleet observe asks a hub for: lists, by GET alone. No watch, and no verb that writes.",
-    "Every user may ask which kinds are served: the role system:discovery, which API servers give to all.",
+    (
+        "Every user may ask which kinds are served: the role system:discovery, which API servers"
+        " give to all."
+    ),
 )
 SECRETS_NOTE = (
-    "Secrets: list is the only right by which their names can be read, and who has it may read their data, too: the "
-    "API has no right to metadata alone. fleet observe asks for metadata alone, but with --secrets. To do without this "
-    "right give --no-secrets to both, fleet observe --rbac and fleet observe: Secrets are then named as not observed."
+    "Secrets: list is the only right by which their names can be read, and who has it may read"
+    " their data, too: the API has no right to metadata alone. fleet observe asks for metadata"
+    " alone, but with --secrets. To do without this right give --no-secrets to both, fleet observe"
+    " --rbac and fleet observe: Secrets are then named as not observed."
 )
-NO_SECRETS_NOTE = "Secrets are left out: give --no-secrets to fleet observe, too, which does not ask for them then."
+NO_SECRETS_NOTE = (
+    "Secrets are left out: give --no-secrets to fleet observe, too, which does not ask for them"
+    " then."
+)
 
 REFUSED_NOTE = (
-    "Some of these lists were refused just now, and more may follow from what is in them: apply this role, and then "
-    "print and apply it once more."
+    "Some of these lists were refused just now, and more may follow from what is in them: apply"
+    " this role, and then print and apply it once more."
 )
 
 
 def first_queries(system: System) -> tuple[Listing, tuple[Query, ...]]:
-    """Return what is asked for before anything is known of a hub of a system, with the listing that tells plurals."""
+    """Return what is asked for before anything is known of a hub of a system, with the listing that
+    tells plurals.
+    """
     listing = Listing(system, datetime.fromtimestamp(0, UTC), _AnyKind())
     return listing, missing(listing)
 
 
-def role(listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False) -> Mapping[str, Any]:
+def role(
+    listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False
+) -> Mapping[str, Any]:
     """Return the ClusterRole that may ask for some lists.
 
     Args:
         listing: what is served.
         queries: the requests.
-        no_secrets: True if Secrets are not asked for. Their metadata takes the same right as their data.
+        no_secrets: True if Secrets are not asked for. Their metadata takes the same right as their
+            data.
     """
     kinds: dict[str, set[str]] = defaultdict(set)
     # Which Works are asked for depends on what the control plane is about to do.
@@ -55,11 +69,17 @@ def role(listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False
         {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
         for group, plurals in sorted(kinds.items())
     ]
-    header = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": NAME}}
+    header = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": NAME},
+    }
     return {**header, "rules": rules}
 
 
-def notes(listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False) -> tuple[str, ...]:
+def notes(
+    listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False
+) -> tuple[str, ...]:
     """Return what is to be said about a role, a few sentences each.
 
     Args:
@@ -82,7 +102,12 @@ _OF_KARMADA = {
     "config": ("ResourceInterpreterCustomization", "ResourceInterpreterWebhookConfiguration"),
     "networking": ("MultiClusterIngress", "MultiClusterService"),
     "policy": (
-        *("ClusterOverridePolicy", "ClusterPropagationPolicy", "ClusterTaintPolicy", "FederatedResourceQuota"),
+        *(
+            "ClusterOverridePolicy",
+            "ClusterPropagationPolicy",
+            "ClusterTaintPolicy",
+            "FederatedResourceQuota",
+        ),
         *("OverridePolicy", "PropagationPolicy"),
     ),
     "remedy": ("Remedy",),
@@ -92,7 +117,8 @@ _OF_KARMADA = {
 
 
 class _AnyKind(Mapping[tuple[str, str], Resource]):
-    """All kinds that there could be, in version v1, with the plurals that Kubernetes gives kinds by rule.
+    """All kinds that there could be, in version v1, with the plurals that Kubernetes gives kinds by
+    rule.
 
     Those of Karmada are listed, since what steers a control plane are the kinds that it serves.
     """
@@ -105,7 +131,9 @@ class _AnyKind(Mapping[tuple[str, str], Resource]):
         return True
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((f"{word}.karmada.io", kind) for word, kinds in _OF_KARMADA.items() for kind in kinds)
+        return (
+            (f"{word}.karmada.io", kind) for word, kinds in _OF_KARMADA.items() for kind in kinds
+        )
 
     def __len__(self) -> int:
         return sum(map(len, _OF_KARMADA.values()))

@@ -14,7 +14,12 @@ from fleet_components.live.exchange import received
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.systems.kubefleet.hub.approvals import HubApproval, Object, approvals_of, approved
+from fleet_components.systems.kubefleet.hub.approvals import (
+    HubApproval,
+    Object,
+    approvals_of,
+    approved,
+)
 from fleet_components.systems.kubefleet.hub.kinds import GROUP, PLACEMENTS
 
 _HUB = "the hub"
@@ -37,7 +42,9 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
         try:
             found = hub.within(lambda: _read(hub))
         except Unanswered as error:
-            raise FleetError([Problem(f"the list of approvals {error.what}", subject=_HUB, hint=_ROLE)]) from None
+            raise FleetError(
+                [Problem(f"the list of approvals {error.what}", subject=_HUB, hint=_ROLE)]
+            ) from None
     if found is None:
         raise FleetError(
             [
@@ -64,8 +71,12 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
     """
     request = asked.request
     metadata, plural = request["metadata"], f"{request['kind'].lower()}s"
-    space = f"/namespaces/{quote(metadata['namespace'], safe='')}" if metadata.get("namespace") else ""
-    path = f"/apis/{request['apiVersion']}{space}/{plural}/{quote(metadata['name'], safe='')}/status"
+    space = (
+        f"/namespaces/{quote(metadata['namespace'], safe='')}" if metadata.get("namespace") else ""
+    )
+    path = (
+        f"/apis/{request['apiVersion']}{space}/{plural}/{quote(metadata['name'], safe='')}/status"
+    )
     patch = approved(request, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
     def give(hub: Getter) -> int:
@@ -79,9 +90,12 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
             raise FleetError([Problem(f"the approval {error.what}", subject=asked.name)]) from None
     if status == http.CONFLICT:
         what = "has been changed on the hub meanwhile, and is not approved"
-        raise FleetError([Problem(what, subject=asked.name, hint="run again, and look at it once more")])
+        raise FleetError(
+            [Problem(what, subject=asked.name, hint="run again, and look at it once more")]
+        )
     if status != http.OK:
-        what = f"the hub does not take the approval: {status} {http.responses.get(status, '')}".rstrip()
+        answer = f"{status} {http.responses.get(status, '')}".rstrip()
+        what = f"the hub does not take the approval: {answer}"
         raise FleetError([Problem(what, subject=asked.name, hint=_PATCH_ROLE.format(plural))])
 
 
@@ -101,14 +115,18 @@ def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
 
 
 def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
-    """Return the version in which a hub serves requests for approvals, and its kinds; nothing if it serves none."""
+    """Return the version in which a hub serves requests for approvals, and its kinds; nothing if it
+    serves none.
+    """
     for number in _VERSIONS:
         version = f"{GROUP}/{number}"
         try:
             listed = hub.get(f"/apis/{version}")["resources"]
             kinds = [item for item in listed if "/" not in item["name"]]
             found = {
-                kind["kind"]: Resource(version, kind["kind"], kind["name"], namespaced=bool(kind["namespaced"]))
+                kind["kind"]: Resource(
+                    version, kind["kind"], kind["name"], namespaced=bool(kind["namespaced"])
+                )
                 for kind in kinds
             }
         except Unanswered as error:

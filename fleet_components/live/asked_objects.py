@@ -21,7 +21,13 @@ from fleet_components.live.connection import (
 from fleet_components.live.exchange import member_room
 from fleet_components.live.unsecret import without, without_in
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
-from fleet_components.model.observed import Applied, Compared, FieldDifference, ObservedMember, ObservedObject
+from fleet_components.model.observed import (
+    Applied,
+    Compared,
+    FieldDifference,
+    ObservedMember,
+    ObservedObject,
+)
 from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import ApplyMode
@@ -29,7 +35,10 @@ from fleet_components.systems.kubefleet.content.availability import availability
 
 K = TypeVar("K", bound=Hashable)
 _AT_ONCE = 64
-_UNUSABLE = "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than {:g} s"
+_UNUSABLE = (
+    "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than"
+    " {:g} s"
+)
 _DELETING = "is being deleted since {since}{finalizers}"
 _SILENT = "does not answer in {:g} s, or not as Kubernetes does"
 
@@ -74,7 +83,10 @@ def observe(
     if not kubeconfigs:
         return {}
     with ThreadPoolExecutor(min(_AT_ONCE, len(kubeconfigs))) as pool:
-        asked = {name: pool.submit(_observe, text, wanted.get(name, ()), timeout) for name, text in kubeconfigs.items()}
+        asked = {
+            name: pool.submit(_observe, text, wanted.get(name, ()), timeout)
+            for name, text in kubeconfigs.items()
+        }
         completed = as_completed(asked.values())
         with watch(f"asking {count(len(asked), 'member')}"):
             for number in range(len(asked)):
@@ -111,10 +123,18 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
     try:
         if wanted.leaving:
             return _leaving(nothing, member.get(Leftover.like(wanted.data)))
-        found = compare(member, wanted.data, manager=wanted.manager, full=mode.full, force=mode.forces or mode.reports)
+        found = compare(
+            member,
+            wanted.data,
+            manager=wanted.manager,
+            full=mode.full,
+            force=mode.forces or mode.reports,
+        )
     except UnexpectedAnswer as error:
         return attrs.evolve(
-            nothing, error=error.words(wanted.data), compared="FailedToReportDiff" if mode.reports else ""
+            nothing,
+            error=error.words(wanted.data),
+            compared="FailedToReportDiff" if mode.reports else "",
         )
     known = attrs.evolve(
         nothing,
@@ -142,10 +162,16 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
         return attrs.evolve(known, causes=(error.words(wanted.data),))
 
 
-def _without(fields: Iterable[FieldDifference], secrets: Collection[str]) -> tuple[FieldDifference, ...]:
+def _without(
+    fields: Iterable[FieldDifference], secrets: Collection[str]
+) -> tuple[FieldDifference, ...]:
     """Return differences in which no value of a Secret is shown, wherever the member has put it."""
     return tuple(
-        attrs.evolve(field, path=without(field.path, secrets), there=field.there and without(field.there, secrets))
+        attrs.evolve(
+            field,
+            path=without(field.path, secrets),
+            there=field.there and without(field.there, secrets),
+        )
         for field in fields
     )
 

@@ -1,4 +1,6 @@
-"""Work in a few threads at once, which ends with the program: nobody who interrupts it waits for a cluster."""
+"""Work in a few threads at once, which ends with the program: nobody who interrupts it waits for a
+cluster.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A fleet of Azure Fleet Manager, asked by its resource ID: the kubeconfig of its hub, its members and update runs."""
+"""A fleet of Azure Fleet Manager, asked by its resource ID: the kubeconfig of its hub, its members
+and update runs.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,25 @@ if TYPE_CHECKING:
 
 
 VERSIONS = ("2026-06-01", "2025-03-01")
-"""API versions that are tried, one after the other: a sovereign cloud gets new ones later. The second has no labels."""
-_NO_SUCH_VERSION = ("InvalidApiVersionParameter", "NoRegisteredProviderFound", "InvalidResourceType")
+"""API versions that are tried, one after the other: a sovereign cloud gets new ones later. The
+second has no labels.
+"""
+_NO_SUCH_VERSION = (
+    "InvalidApiVersionParameter",
+    "NoRegisteredProviderFound",
+    "InvalidResourceType",
+)
 _BEING_MADE = ("Creating", "Updating", "Deleting")
 _TENANT = "log in to the tenant of the subscription: `az login --tenant TENANT`"
 _ROLE = "Azure Kubernetes Fleet Manager Hub Cluster User Role"
 _HINTS: Mapping[int, str] = {
     http.UNAUTHORIZED: _TENANT,
-    http.FORBIDDEN: 'ask for the role "Reader" on the fleet, or log in to the tenant of the subscription',
-    http.NOT_FOUND: "check the resource ID, and that the login is in the tenant of the subscription",
+    http.FORBIDDEN: (
+        'ask for the role "Reader" on the fleet, or log in to the tenant of the subscription'
+    ),
+    http.NOT_FOUND: (
+        "check the resource ID, and that the login is in the tenant of the subscription"
+    ),
 }
 
 
@@ -50,8 +62,8 @@ class AzureHub:
 
     Attributes:
         fleet: the fleet, as the resource API tells it.
-        kubeconfig: the text of the hub's kubeconfig, whose user signs in with ``kubelogin`` in the mode of the login;
-            empty for a fleet without a hub.
+        kubeconfig: the text of the hub's kubeconfig, whose user signs in with ``kubelogin`` in the
+            mode of the login; empty for a fleet without a hub.
     """
 
     fleet: FleetResource
@@ -65,8 +77,8 @@ def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> Azure
 
     Args:
         fleet: the fleet.
-        mode: the login mode, one of :data:`~fleet_components.live.azure_login.MODES`; empty for the one that the
-            environment amounts to.
+        mode: the login mode, one of :data:`~fleet_components.live.azure_login.MODES`; empty for the
+            one that the environment amounts to.
         timeout: limit for the whole call, in seconds.
 
     Raises:
@@ -146,9 +158,15 @@ def _kubeconfig(answer: Any, fleet: FleetId) -> str:
 
 
 def _no_credentials(fleet: FleetResource, error: UnexpectedAnswer) -> FleetError:
-    what, hint = f"Azure gives no kubeconfig for the hub of fleet {fleet.name}: it {error.message}", ""
+    what, hint = (
+        f"Azure gives no kubeconfig for the hub of fleet {fleet.name}: it {error.message}",
+        "",
+    )
     if fleet.state in _BEING_MADE:
-        what, hint = f"{what} (the fleet is {fleet.state})", "observe it again once its state is Succeeded"
+        what, hint = (
+            f"{what} (the fleet is {fleet.state})",
+            "observe it again once its state is Succeeded",
+        )
     elif error.code == http.FORBIDDEN:
         hint = f'ask for the role "{_ROLE}" on the fleet'
     return FleetError([Problem(what, hint=hint)])
@@ -195,13 +213,16 @@ class ResourceApi:
         Raises:
             UnexpectedAnswer: Azure refuses, or does not answer before the deadline.
         """
-        return self._answered(f"{self.address}{path}?{urlencode({'api-version': self.version})}", method)
+        return self._answered(
+            f"{self.address}{path}?{urlencode({'api-version': self.version})}", method
+        )
 
     def all(self, path: str) -> tuple[Any, ...]:
         """Return all elements of a list, page by page.
 
         Raises:
-            UnexpectedAnswer: as for :meth:`ask`; or a page is not on the host that was asked, or there is no end.
+            UnexpectedAnswer: as for :meth:`ask`; or a page is not on the host that was asked, or
+                there is no end.
         """
         page = self.ask(path)
         found: list[Any] = []
@@ -220,7 +241,9 @@ class ResourceApi:
             there, here = urlsplit(link), urlsplit(self.address)
             if (there.scheme, there.netloc.lower()) == (here.scheme, here.netloc.lower()):
                 return link
-        raise UnexpectedAnswer("refers to another host for the next page of a list, which would get the token")
+        raise UnexpectedAnswer(
+            "refers to another host for the next page of a list, which would get the token"
+        )
 
     def _answered(self, url: str, method: str) -> Any:
         pause, refusal = _FIRST_PAUSE, UnexpectedAnswer(_SILENT)

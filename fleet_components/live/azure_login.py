@@ -1,4 +1,6 @@
-"""One login to Azure: for the resource API by azure-identity, for the hub by kubelogin, in the same mode."""
+"""One login to Azure: for the resource API by azure-identity, for the hub by kubelogin, in the same
+mode.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ _HINTS = {
     "azurecli": "run `az login`, in the tenant of the fleet",
     "azd": "run `azd auth login`",
     "msi": "run on a machine with a managed identity; AZURE_CLIENT_ID names one of several",
-    "spn": "set AZURE_TENANT_ID, AZURE_CLIENT_ID, and AZURE_CLIENT_SECRET or AZURE_CLIENT_CERTIFICATE_PATH",
+    "spn": (
+        "set AZURE_TENANT_ID, AZURE_CLIENT_ID, and AZURE_CLIENT_SECRET or"
+        " AZURE_CLIENT_CERTIFICATE_PATH"
+    ),
     "workloadidentity": "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_FEDERATED_TOKEN_FILE",
 }
 _MISSING = "azure-identity is not installed, which logs in to Azure"
@@ -31,15 +36,21 @@ _CLOUDS = {
     "login.partner.microsoftonline.cn": "https://management.chinacloudapi.cn",
     "login.chinacloudapi.cn": "https://management.chinacloudapi.cn",
 }
-"""Resource APIs, by the authority that ``AZURE_AUTHORITY_HOST`` names, which azure-identity logs in to."""
+"""Resource APIs, by the authority that ``AZURE_AUTHORITY_HOST`` names, which azure-identity logs in
+to.
+"""
 
 
 def mode_of(environment: Mapping[str, str]) -> str:
-    """Return the login mode that the environment variables of Azure's SDKs amount to; ``azurecli`` without any."""
+    """Return the login mode that the environment variables of Azure's SDKs amount to; ``azurecli``
+    without any.
+    """
     if all(environment.get(name) for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID")):
         if environment.get("AZURE_FEDERATED_TOKEN_FILE"):
             return "workloadidentity"
-        if environment.get("AZURE_CLIENT_SECRET") or environment.get("AZURE_CLIENT_CERTIFICATE_PATH"):
+        if environment.get("AZURE_CLIENT_SECRET") or environment.get(
+            "AZURE_CLIENT_CERTIFICATE_PATH"
+        ):
             return "spn"
     return "azurecli"
 
@@ -50,7 +61,9 @@ def resource_api(environment: Mapping[str, str]) -> str:
     Raises:
         FleetError: ``AZURE_AUTHORITY_HOST`` names no cloud that is known.
     """
-    host = environment.get("AZURE_AUTHORITY_HOST", "").removeprefix("https://").rstrip("/") or next(iter(_CLOUDS))
+    host = environment.get("AZURE_AUTHORITY_HOST", "").removeprefix("https://").rstrip("/") or next(
+        iter(_CLOUDS)
+    )
     if host.lower() not in _CLOUDS:
         hint = f"set it to one of {', '.join(_CLOUDS)}, or not at all"
         raise FleetError([Problem("AZURE_AUTHORITY_HOST names no cloud of Azure", hint=hint)])
@@ -120,7 +133,10 @@ def _logged_in(deadline: float, ask: Callable[[], str]) -> _Outcome:
         outcome = _Outcome(error="azure-identity fails, and does not say why")
         try:
             outcome = _Outcome(ask(), "")
-        except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
+        except (
+            AzureError,
+            ValueError,
+        ) as error:  # a ValueError, if an environment variable is missing
             outcome = _Outcome("", unsecret(str(error)))
         finally:
             outcomes.append(outcome)

@@ -1,4 +1,6 @@
-"""Reasons why a workload on a member is not available: its conditions, its pods and the events about them."""
+"""Reasons why a workload on a member is not available: its conditions, its pods and the events
+about them.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,15 @@ def causes(member: Connection, live: Mapping[str, Any]) -> Iterator[str]:
     for pod in pods:
         for text in _of_pod(pod):
             alike[text].append(pod["metadata"]["name"])
-    yield from (_short(f"{'pod' if len(of) == 1 else 'pods'} {few(of, _SHOWN)}: {text}") for text, of in alike.items())
+    yield from (
+        _short(f"{'pod' if len(of) == 1 else 'pods'} {few(of, _SHOWN)}: {text}")
+        for text, of in alike.items()
+    )
     names = {manifest.name, *(pod["metadata"]["name"] for pod in pods)}
     reasons = "\n".join(alike)
-    yield from map(_short, dict.fromkeys(text for text in _events(member, space, names) if text not in reasons))
+    yield from map(
+        _short, dict.fromkeys(text for text in _events(member, space, names) if text not in reasons)
+    )
 
 
 def _conditions(live: Mapping[str, Any]) -> Iterator[str]:
@@ -64,7 +71,10 @@ def _pods(member: Connection, space: str, live: Mapping[str, Any]) -> Sequence[M
 
 def _is_ready(pod: Mapping[str, Any]) -> bool:
     conditions = value_at(pod, ("status", "conditions")) or ()
-    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
+    )
 
 
 def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
@@ -77,9 +87,21 @@ def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
         *(status.get("containerStatuses") or ()),
     ):
         waiting = value_at(item, ("state", "waiting")) or {}
-        ended = value_at(item, ("lastState", "terminated")) or value_at(item, ("state", "terminated")) or {}
-        reasons = [f"{waiting['reason']}: {waiting.get('message') or 'no message'}"] if waiting.get("reason") else []
-        reasons += [f"ended with {ended['exitCode']} ({ended.get('reason')})"] if ended.get("exitCode") else []
+        ended = (
+            value_at(item, ("lastState", "terminated"))
+            or value_at(item, ("state", "terminated"))
+            or {}
+        )
+        reasons = (
+            [f"{waiting['reason']}: {waiting.get('message') or 'no message'}"]
+            if waiting.get("reason")
+            else []
+        )
+        reasons += (
+            [f"ended with {ended['exitCode']} ({ended.get('reason')})"]
+            if ended.get("exitCode")
+            else []
+        )
         reasons += [f"{item['restartCount']} restarts"] if item.get("restartCount") else []
         if reasons:
             yield f"container {item.get('name')}: {', '.join(reasons)}"

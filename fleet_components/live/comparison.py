@@ -1,7 +1,8 @@
 """Comparison of an object that is wanted with what a member has.
 
-The API server itself says what would stand if the object were applied, so that its defaults are no difference. Source:
-``drift_detection_takeover.go`` and ``utils.go`` in ``pkg/controllers/workapplier`` of KubeFleet.
+The API server itself says what would stand if the object were applied, so that its defaults are no
+difference. Source: ``drift_detection_takeover.go`` and ``utils.go`` in
+``pkg/controllers/workapplier`` of KubeFleet.
 """
 
 from __future__ import annotations
@@ -24,12 +25,34 @@ from fleet_components.model.observed import FieldDifference
 MOST_DIFFERENCES = 100
 WHOLE = FieldDifference("/", "(the whole object)")
 REDACTED = "(redacted for security reasons)"
-_OWN = ("fleet-components/", "pulumi.com/", "deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied")
-_NOT_COMPARED = (
-    *("name", "namespace", "generateName", "uid", "resourceVersion", "generation", "selfLink", "managedFields"),
-    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers", "ownerReferences"),
+_OWN = (
+    "fleet-components/",
+    "pulumi.com/",
+    "deployment.kubernetes.io/revision",
+    "kubectl.kubernetes.io/last-applied",
 )
-"""Metadata that identify an object, or that an API server and controllers keep: KubeFleet compares none of them."""
+_NOT_COMPARED = (
+    *(
+        "name",
+        "namespace",
+        "generateName",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "selfLink",
+        "managedFields",
+    ),
+    *(
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "finalizers",
+        "ownerReferences",
+    ),
+)
+"""Metadata that identify an object, or that an API server and controllers keep: KubeFleet compares
+none of them.
+"""
 _NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
 """A label that API servers set."""
 _LONGEST_NAME = 50
@@ -42,7 +65,8 @@ class Comparison:
     Attributes:
         there: the object as the member has it; None if it has none.
         fields: the fields that differ.
-        degraded: True if the API server would not take the object, so that only what is sent was compared.
+        degraded: True if the API server would not take the object, so that only what is sent was
+            compared.
         refused: what the API server says to the object; empty if it takes it.
     """
 
@@ -53,7 +77,12 @@ class Comparison:
 
 
 def compare(
-    member: Connection, wanted: Mapping[str, Any], *, manager: str, full: bool = False, force: bool = True
+    member: Connection,
+    wanted: Mapping[str, Any],
+    *,
+    manager: str,
+    full: bool = False,
+    force: bool = True,
 ) -> Comparison:
     """Compare an object with what a member has.
 
@@ -74,7 +103,8 @@ def compare(
         applied = member.try_out(sent, manager=manager, force=force)
     except UnexpectedAnswer as error:
         if error.code == http.CONFLICT and not force:
-            # Fields that others have set: which ones, and how, is told by what would overwrite them.
+            # Fields that others have set: which ones, and how, is told by what would overwrite
+            # them.
             forced = compare(member, wanted, manager=manager, full=full)
             return attrs.evolve(forced, refused=forced.refused or error.words(sent))
         if there is None:
@@ -82,7 +112,11 @@ def compare(
         degraded = error.code == http.UNPROCESSABLE_ENTITY
         # What an API server has added cannot be told from what others have.
         fields = (
-            (difference for difference in field_differences(sent, there) if difference.wanted is not None)
+            (
+                difference
+                for difference in field_differences(sent, there)
+                if difference.wanted is not None
+            )
             if degraded
             else ()
         )
@@ -94,15 +128,28 @@ def compare(
         return Comparison(there, changed)
     defaulted = _defaulted(member, sent, manager)
     added = field_differences(defaulted, there, managed=True) if defaulted else ()
-    return Comparison(there, tuple(sorted({*changed, *added}, key=_place))[:MOST_DIFFERENCES], degraded=not defaulted)
+    return Comparison(
+        there,
+        tuple(sorted({*changed, *added}, key=_place))[:MOST_DIFFERENCES],
+        degraded=not defaulted,
+    )
 
 
-def _defaulted(member: Connection, sent: Mapping[str, Any], manager: str) -> Mapping[str, Any] | None:
+def _defaulted(
+    member: Connection, sent: Mapping[str, Any], manager: str
+) -> Mapping[str, Any] | None:
     """Return the object with the defaults of the API server; None if it does not tell them.
 
-    They are told by a trial of another object: of this one, a trial shows what others have added, too.
+    They are told by a trial of another object: of this one, a trial shows what others have added,
+    too.
     """
-    other = {**sent, "metadata": {**sent["metadata"], "name": f"{sent['metadata']['name'][:_LONGEST_NAME]}-compared"}}
+    other = {
+        **sent,
+        "metadata": {
+            **sent["metadata"],
+            "name": f"{sent['metadata']['name'][:_LONGEST_NAME]}-compared",
+        },
+    }
     made: Mapping[str, Any] | None = None
     with suppress(UnexpectedAnswer):
         made = member.try_out(other, manager=manager, force=True, create=True)
@@ -133,11 +180,16 @@ def field_differences(
 
 def _place(field_difference: FieldDifference) -> list[tuple[int, str]]:
     """Return the order of a field: by the steps of its path, numbers by their value."""
-    return [(int(step), "") if step.isdecimal() else (-1, step) for step in field_difference.path.split("/")]
+    return [
+        (int(step), "") if step.isdecimal() else (-1, step)
+        for step in field_difference.path.split("/")
+    ]
 
 
 def _shown(difference: Difference, secret: Any) -> FieldDifference:
-    path = "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in difference.path)
+    path = "/" + "/".join(
+        str(step).replace("~", "~0").replace("/", "~1") for step in difference.path
+    )
     values = (
         None if value is None else REDACTED if secret else as_go_prints(value)
         for value in (difference.old, difference.new)
@@ -147,9 +199,18 @@ def _shown(difference: Difference, secret: Any) -> FieldDifference:
 
 def _compared(data: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = {key: value for key, value in data["metadata"].items() if key not in _NOT_COMPARED}
-    notes = {key: text for key, text in (metadata.get("annotations") or {}).items() if not key.startswith(_OWN)}
-    # Maps that are empty rather than absent: each key is a difference of its own, as KubeFleet tells them.
-    labels = {key: text for key, text in (metadata.get("labels") or {}).items() if key != _NAME_OF_NAMESPACE}
+    notes = {
+        key: text
+        for key, text in (metadata.get("annotations") or {}).items()
+        if not key.startswith(_OWN)
+    }
+    # Maps that are empty rather than absent: each key is a difference of its own, as KubeFleet
+    # tells them.
+    labels = {
+        key: text
+        for key, text in (metadata.get("labels") or {}).items()
+        if key != _NAME_OF_NAMESPACE
+    }
     metadata |= {"annotations": notes, "labels": labels}
     return {**{key: value for key, value in data.items() if key != "status"}, "metadata": metadata}
 
@@ -160,7 +221,8 @@ def as_go_prints(value: Any) -> str:
         case bool():
             return str(value).lower()
         case Mapping():
-            return f"map[{' '.join(f'{key}:{as_go_prints(item)}' for key, item in sorted(value.items()))}]"
+            pairs = (f"{key}:{as_go_prints(item)}" for key, item in sorted(value.items()))
+            return f"map[{' '.join(pairs)}]"
         case list() | tuple():
             return f"[{' '.join(map(as_go_prints, value))}]"
         case None:

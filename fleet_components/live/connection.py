@@ -1,4 +1,6 @@
-"""Requests to member clusters that bypass the Kubernetes provider: who they are, what they have, deleting leftovers."""
+"""Requests to member clusters that bypass the Kubernetes provider: who they are, what they have,
+deleting leftovers.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ _LONGEST = 2000
 # with 0.22.0).
 _READING = threading.Lock()
 _SPACE = "/api/v1/namespaces/{}"
-_HINT = "run again when the cluster answers and lets the kubeconfig's user get and delete it, or delete it by hand"
+_HINT = (
+    "run again when the cluster answers and lets the kubeconfig's user get and delete it, or delete"
+    " it by hand"
+)
 
 
 @attrs.frozen
@@ -76,7 +81,9 @@ class Answer:
     objects: Mapping[Leftover, Mapping[str, Any]] | None = attrs.field(default=None, repr=False)
 
 
-def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: float = 5.0) -> Answer:
+def ask_cluster(
+    kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: float = 5.0
+) -> Answer:
     """Ask a cluster who it is, and which of some objects it has.
 
     Args:
@@ -90,7 +97,9 @@ def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: f
         with connected(kubeconfig, deadline, member_room(len(objects))) as member:
             uid = member.ask("GET", _SPACE.format("kube-system"))["metadata"]["uid"]
             answers.append(Answer(uid))
-            answers.append(Answer(uid, {item: found for item in objects if (found := member.get(item))}))
+            answers.append(
+                Answer(uid, {item: found for item in objects if (found := member.get(item))})
+            )
 
     within(timeout + len(objects) / 10, ask)
     return answers[-1]
@@ -138,7 +147,11 @@ def delete_leftovers(
     if outcome:
         within(timeout, delete)
     known = dict(outcome)  # a copy, because an abandoned thread may still change it
-    wrong = [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]
+    wrong = [
+        Problem(what, subject=str(each), hint=_HINT)
+        for each, what in known.items()
+        if isinstance(what, str)
+    ]
     if wrong:
         raise FleetError(wrong)
     return tuple(each for each, deleted in known.items() if deleted)
@@ -180,7 +193,10 @@ def connected(kubeconfig: str, deadline: float, room: int) -> Iterator[Connectio
     user = config.user or User()
     if user.exec:
         user = credential(user.exec, deadline)
-    with Client(config._replace(user=user), ConnectionParams()) as client, Budget(deadline, room) as budget:
+    with (
+        Client(config._replace(user=user), ConnectionParams()) as client,
+        Budget(deadline, room) as budget,
+    ):
         yield Connection(client, config.namespace, budget)
 
 
@@ -205,7 +221,9 @@ class UnexpectedAnswer(Exception):
         self.code, self.message, self.details = code, message or what, details
 
     def words(self, sent: Mapping[str, Any]) -> str:
-        """Return what the API server says to an object; of one with secret data the status alone."""
+        """Return what the API server says to an object; of one with secret data the status
+        alone.
+        """
         return str(self) if is_secret(sent) or secret_fields(sent) else self.message
 
     @property
@@ -234,7 +252,9 @@ class Connection:
     secrets: Collection[str] = attrs.field(default=(), repr=False)
     served: dict[str, Any] = attrs.field(factory=dict)
 
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, most: int | None = None) -> Any:
+    def ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, most: int | None = None
+    ) -> Any:
         """Return the body of the response; None for "not found".
 
         Args:
@@ -255,10 +275,17 @@ class Connection:
             raise
 
     def _answer(
-        self, method: str, path: str, body: Any, content: str = "application/json", most: int | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        content: str = "application/json",
+        most: int | None = None,
     ) -> Any:
         try:
-            answer = received(self.client, method, path, {"Content-Type": content}, self.budget, body)
+            answer = received(
+                self.client, method, path, {"Content-Type": content}, self.budget, body
+            )
             if http.OK <= answer.status < http.MULTIPLE_CHOICES:
                 return self.budget.json(answer.content, most)
             raise self._refusal(answer.status, self._status(answer.content))
@@ -269,7 +296,9 @@ class Connection:
         what = f"refuses with {code} {http.responses.get(code, '')}".rstrip()
         message, details = status.get("message"), status.get("details")
         message = self.words(message) if isinstance(message, str) else ""
-        return UnexpectedAnswer(what, code, message, details if isinstance(details, Mapping) else {})
+        return UnexpectedAnswer(
+            what, code, message, details if isinstance(details, Mapping) else {}
+        )
 
     def words(self, text: str) -> str:
         """Return a text of the cluster without what could be a secret in it."""
@@ -282,7 +311,9 @@ class Connection:
             return status if isinstance(status, Mapping) else {}
         return {}
 
-    def try_out(self, data: Mapping[str, Any], *, manager: str, force: bool, create: bool = False) -> Any:
+    def try_out(
+        self, data: Mapping[str, Any], *, manager: str, force: bool, create: bool = False
+    ) -> Any:
         """Return the object that would stand if it were applied, or created.
 
         Args:
@@ -304,7 +335,9 @@ class Connection:
         # An object can be read in any version of its group, and is sent in its own only.
         if f"/{data['apiVersion']}/" not in path:
             raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
-        method, content = ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")
+        method, content = (
+            ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")
+        )
         path = path.rpartition("/")[0] if create else path
         return self._answer(method, f"{path}?{urlencode(options)}", data, content, PER_OBJECT)
 
@@ -333,7 +366,9 @@ class Connection:
         for root in self._roots(group, ""):
             for resource in self._once(root)["resources"]:
                 if resource["kind"] == kind and "/" not in resource["name"]:
-                    return list(self._answer("GET", f"{root}/{resource['name']}{options}", None)["items"])
+                    return list(
+                        self._answer("GET", f"{root}/{resource['name']}{options}", None)["items"]
+                    )
         return []
 
     def plural(self, api_version: str, kind: str) -> str:
@@ -352,16 +387,24 @@ class Connection:
             TimeoutError: the deadline has passed.
             UnexpectedAnswer: the cluster refuses it, or the object is not there.
         """
-        content = "application/json-patch+json" if isinstance(patch, list) else "application/merge-patch+json"
+        content = (
+            "application/json-patch+json"
+            if isinstance(patch, list)
+            else "application/merge-patch+json"
+        )
         path = f"{self._path(leftover)}?{urlencode({'fieldManager': manager})}"
         self._answer("PATCH", path, patch, content)
 
-    def delete(self, leftover: Leftover, stacks: Collection[str], *, spares_found: bool) -> bool | str:
+    def delete(
+        self, leftover: Leftover, stacks: Collection[str], *, spares_found: bool
+    ) -> bool | str:
         """Return whether the object was deleted, or the reason why it could not be."""
         try:
             path = self._path(leftover)
             found = self.ask("GET", path) if path else None
-            if found is None or (spares_found and _annotations(found).get(FOUND_ANNOTATION) == FOUND):
+            if found is None or (
+                spares_found and _annotations(found).get(FOUND_ANNOTATION) == FOUND
+            ):
                 return False
             return self._delete_own(path, found, stacks)
         except UnexpectedAnswer as refused:
@@ -369,7 +412,9 @@ class Connection:
 
     def _delete_own(self, path: str, found: Mapping[str, Any], stacks: Collection[str]) -> bool:
         metadata = found["metadata"]
-        if _annotations(found).get(STACK_ANNOTATION) not in stacks or metadata.get("deletionTimestamp"):
+        if _annotations(found).get(STACK_ANNOTATION) not in stacks or metadata.get(
+            "deletionTimestamp"
+        ):
             return False
         # The precondition spares an object that somebody creates under the same name in the
         # meantime.
@@ -378,7 +423,9 @@ class Connection:
         return self.ask("DELETE", path, options) is not None
 
     def _path(self, leftover: Leftover) -> str:
-        """Return the path of an object, in its own or another version of its group; empty if its kind is not served."""
+        """Return the path of an object, in its own or another version of its group; empty if its
+        kind is not served.
+        """
         group, _, version = leftover.api_version.rpartition("/")
         for root in self._roots(group, version):
             for resource in self._once(root)["resources"]:
@@ -395,7 +442,9 @@ class Connection:
         # The list of all groups, since a server without the Kubernetes API answers 404 for a single
         # group too.
         groups = {each["name"]: each["versions"] for each in self._once("/apis")["groups"]}
-        versions = sorted((each["version"] for each in groups.get(group, ())), key=lambda each: each != version)
+        versions = sorted(
+            (each["version"] for each in groups.get(group, ())), key=lambda each: each != version
+        )
         return [f"/apis/{group}/{each}" for each in versions]
 
     def _once(self, path: str) -> Any:

@@ -34,15 +34,16 @@ class AbsentPlugin(FleetError):
 
 
 def credential(plugin: UserExec, deadline: float) -> User:
-    """Run a credential plugin. lightkube does so without a timeout, and supports neither API v1 nor certificates.
+    """Run a credential plugin. lightkube does so without a timeout, and supports neither API v1 nor
+    certificates.
 
     Args:
         plugin: the plugin, as the kubeconfig has it.
         deadline: on the monotonic clock.
 
     Raises:
-        FleetError: the plugin is not there, fails, does not answer in time or gives no credential. Its secrets are not
-            shown.
+        FleetError: the plugin is not there, fails, does not answer in time or gives no credential.
+            Its secrets are not shown.
     """
     from lightkube.config.models import User
 
@@ -54,8 +55,13 @@ def credential(plugin: UserExec, deadline: float) -> User:
 
 
 def _answer(plugin: UserExec, deadline: float) -> bytes:
-    # A plugin that asks its user something would wait for ever: it is told that nobody is there, and has no input.
-    asked = {"kind": "ExecCredential", "apiVersion": plugin.apiVersion, "spec": {"interactive": False}}
+    # A plugin that asks its user something would wait for ever: it is told that nobody is there,
+    # and has no input.
+    asked = {
+        "kind": "ExecCredential",
+        "apiVersion": plugin.apiVersion,
+        "spec": {"interactive": False},
+    }
     given = {each.name: each.value for each in plugin.env or ()}
     try:
         process = subprocess.Popen(
@@ -68,7 +74,9 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
             start_new_session=True,
         )
     except OSError as error:
-        raise AbsentPlugin([_problem(plugin, f"cannot be run: {error.strerror}", _absent_hint(plugin))]) from None
+        raise AbsentPlugin(
+            [_problem(plugin, f"cannot be run: {error.strerror}", _absent_hint(plugin))]
+        ) from None
     with process:
         try:
             out, err = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
@@ -78,7 +86,9 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
                 raise
             raise _failed(plugin, "has not answered in time") from None
     if process.returncode:
-        message = unsecret(err.decode(errors="replace"), {*given.values(), *secrets_of(plugin.args or ())})
+        message = unsecret(
+            err.decode(errors="replace"), {*given.values(), *secrets_of(plugin.args or ())}
+        )
         what = f"fails with exit status {process.returncode}" + (f": {message}" if message else "")
         raise _failed(plugin, what)
     return out
@@ -96,15 +106,28 @@ def _status(plugin: UserExec, answer: bytes) -> dict[str, Any]:
     with suppress(UnreadableError):
         found = read_json(answer)
         status = found.get("status") if isinstance(found, dict) else None
-        if isinstance(status, dict) and (status.get("token") or status.get("clientCertificateData")):
+        if isinstance(status, dict) and (
+            status.get("token") or status.get("clientCertificateData")
+        ):
             return status
     raise FleetError(
-        [_problem(plugin, "gives no credential: it prints no ExecCredential with a token or a certificate")]
+        [
+            _problem(
+                plugin,
+                "gives no credential: it prints no ExecCredential with a token or a certificate",
+            )
+        ]
     )
 
 
 def _failed(plugin: UserExec, what: str) -> FleetError:
-    return FleetError([_problem(plugin, what, sign_in_hint(plugin.args or ()) if _is_kubelogin(plugin) else _BY_HAND)])
+    return FleetError(
+        [
+            _problem(
+                plugin, what, sign_in_hint(plugin.args or ()) if _is_kubelogin(plugin) else _BY_HAND
+            )
+        ]
+    )
 
 
 def _problem(plugin: UserExec, what: str, hint: str = "") -> Problem:
@@ -167,7 +190,10 @@ def sign_in_hint(args: Sequence[Any]) -> str:
     given = dict(pairwise(map(str, args)))
     mode = given.get("--login") or given.get("-l") or DEFAULT_MODE
     if mode in _INTERACTIVE:
-        return f"it asks somebody to sign in: run `{KUBELOGIN} convert-kubeconfig -l azurecli` and `az login`"
+        return (
+            f"it asks somebody to sign in: run `{KUBELOGIN} convert-kubeconfig -l azurecli` and `az"
+            " login`"
+        )
     if mode == "azurecli":
         return "run `az login`, in the tenant of the cluster"
     return f"its login mode is {mode}: check the environment variables that it needs"

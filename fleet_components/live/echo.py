@@ -1,7 +1,8 @@
-"""Takes the credential of a request out of its answer: a server may repeat what it was sent, in any field.
+"""Takes the credential of a request out of its answer: a server may repeat what it was sent, in any
+field.
 
-It is looked for as it is, in base64 and base64url at each of the three alignments, quoted as in addresses, and in
-hexadecimal digits. JSON that spells it with escapes is spelled plainly first.
+It is looked for as it is, in base64 and base64url at each of the three alignments, quoted as in
+addresses, and in hexadecimal digits. JSON that spells it with escapes is spelled plainly first.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ class Spelled:
     def __init__(self, secrets: Iterable[str]) -> None:
         self._forms: dict[str, list[str]] = {}
         written = (
-            form.decode() for secret in set(secrets) if len(secret) >= SHORTEST for form in _written(secret.encode())
+            form.decode()
+            for secret in set(secrets)
+            if len(secret) >= SHORTEST
+            for form in _written(secret.encode())
         )
         for form in set(written):
             self._forms.setdefault(form[:SHORTEST], []).append(form)
@@ -57,7 +61,9 @@ class Spelled:
     def hidden(self, text: str) -> str:
         """Return a text in which the secrets are hidden."""
         beginnings = (text[place : place + SHORTEST] for place in range(len(text)))
-        possible = [form for item in self._forms.keys() & set(beginnings) for form in self._forms[item]]
+        possible = [
+            form for item in self._forms.keys() & set(beginnings) for form in self._forms[item]
+        ]
         for form in sorted(possible, key=len, reverse=True):
             text = text.replace(form, HIDDEN)
         return text
@@ -70,8 +76,15 @@ def _plain(found: re.Match[bytes]) -> bytes:
 
 @lru_cache(64)
 def _forms(header: str) -> tuple[bytes, ...]:
-    """Return the texts that are looked for, the longest first, since one may be a part of another."""
-    forms = {form for secret in _secrets(header) if len(secret) >= SHORTEST for form in _written(secret.encode())}
+    """Return the texts that are looked for, the longest first, since one may be a part of
+    another.
+    """
+    forms = {
+        form
+        for secret in _secrets(header)
+        if len(secret) >= SHORTEST
+        for form in _written(secret.encode())
+    }
     return tuple(sorted(forms, key=len, reverse=True))
 
 
@@ -89,7 +102,9 @@ def _secrets(header: str) -> Iterator[str]:
 def _written(secret: bytes) -> Iterator[bytes]:
     yield secret
     for offset, unsure in enumerate((0, 2, 3)):
-        whole = (offset + len(secret)) * 8 // 6  # digits that nothing behind the secret has a part in
+        whole = (
+            (offset + len(secret)) * 8 // 6
+        )  # digits that nothing behind the secret has a part in
         for encode in (b64encode, urlsafe_b64encode):
             digits = encode(bytes(offset) + secret)[unsure:whole]
             yield digits

@@ -22,26 +22,36 @@ if TYPE_CHECKING:
 
 _MIB = 2**20
 PER_OBJECT = 16
-"""MiB that the answers about one object may take: it is asked for a few times, and etcd takes no more than 1.5 MiB."""
+"""MiB that the answers about one object may take: it is asked for a few times, and etcd takes no
+more than 1.5 MiB.
+"""
 _OF_HUB = 4
 """Times that a hub's answers may take what a member's may."""
 _WEIGHTS: Mapping[bytes, int] = {b"{": 184, b"[": 72, b",": 64}
 """Bytes of memory that a map, a list and an element of one take in CPython 3.11, about."""
 _FREE = 16
-"""Part of its memory that a budget may take at any time: a sixteenth. More than that needs one of the large places."""
+"""Part of its memory that a budget may take at any time: a sixteenth. More than that needs one of
+the large places.
+"""
 LARGE_PLACES = 4
-"""Budgets that may take more at once: 64 members are asked at a time, and each alone may take hundreds of MiB."""
+"""Budgets that may take more at once: 64 members are asked at a time, and each alone may take
+hundreds of MiB.
+"""
 _LARGE = threading.BoundedSemaphore(LARGE_PLACES)
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 2**20
 
 
 class TooLargeError(Exception):
-    """Answers that take more than all of them may; the text has how much that is, and what sets it."""
+    """Answers that take more than all of them may; the text has how much that is, and what sets
+    it.
+    """
 
 
 def member_room(objects: int) -> int:
-    """Return the bytes of memory that all answers of a member may take that is asked for some objects."""
+    """Return the bytes of memory that all answers of a member may take that is asked for some
+    objects.
+    """
     return (limit_mib() + PER_OBJECT * objects) * _MIB
 
 
@@ -54,7 +64,8 @@ def hub_room() -> int:
 class Budget:
     """Limits of requests in time and memory, shared by all threads; used in a ``with`` block.
 
-    At the deadline the sockets of the requests are closed, since each wait of a client has a limit of its own.
+    At the deadline the sockets of the requests are closed, since each wait of a client has a limit
+    of its own.
 
     Attributes:
         deadline: on the monotonic clock.
@@ -103,7 +114,9 @@ class Budget:
         with self._lock:
             self._taken += number
         if self._taken > self.size:
-            raise TooLargeError(f"{self.size // _MIB} MiB of memory, a limit that {LIMIT_VARIABLE} raises")
+            raise TooLargeError(
+                f"{self.size // _MIB} MiB of memory, a limit that {LIMIT_VARIABLE} raises"
+            )
         if self._taken > self.size // _FREE:
             self._become_large()
         self.seconds()
@@ -131,7 +144,9 @@ class Budget:
             TooLargeError: the value takes more.
             TimeoutError: no time is left.
         """
-        memory = len(content) + sum(content.count(sign) * weight for sign, weight in _WEIGHTS.items())
+        memory = len(content) + sum(
+            content.count(sign) * weight for sign, weight in _WEIGHTS.items()
+        )
         if most is not None and memory > most * _MIB:
             raise TooLargeError(f"{most} MiB of memory, which no object takes")
         self.take(memory - len(content))
@@ -169,7 +184,9 @@ class Received:
 
     @property
     def pause(self) -> float | None:
-        """Seconds after which to ask again; None if that is not told, and 1 where it is told as a date."""
+        """Seconds after which to ask again; None if that is not told, and 1 where it is told as a
+        date.
+        """
         header = self.headers.get("Retry-After")
         if header is None:
             return None
@@ -217,7 +234,9 @@ def received(
             for piece in _unpacked(answer, budget):
                 content += piece
             sent = answer.request.headers.get("Authorization", "")
-            return Received(answer.status_code, without_credential(bytes(content), sent), answer.headers)
+            return Received(
+                answer.status_code, without_credential(bytes(content), sent), answer.headers
+            )
     except HTTPError:
         budget.seconds()  # a socket that was closed at the deadline is no failure of the cluster
         raise
@@ -226,7 +245,8 @@ def received(
 def _unpacked(answer: Response, budget: Budget) -> Iterator[bytes]:
     """Yield the body of an answer in pieces of a bounded size.
 
-    The client itself unpacks a chunk in one piece, and encodings of encodings, so that a few KiB become GiB.
+    The client itself unpacks a chunk in one piece, and encodings of encodings, so that a few KiB
+    become GiB.
     """
     from httpx2 import DecodingError
 

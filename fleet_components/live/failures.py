@@ -1,6 +1,7 @@
 """Reasons for which there is no usable answer, in words, with what would do.
 
-The words of libraries are not repeated: they may have the address of a cluster with a password in it, and more.
+The words of libraries are not repeated: they may have the address of a cluster with a password in
+it, and more.
 """
 
 from __future__ import annotations
@@ -39,14 +40,18 @@ class Failure:
 
 
 _STATUSES: Mapping[int, Failure] = {
-    http.BAD_REQUEST: Failure("", f"{CHECK_SERVER}: a port that takes https answers so where it has http"),
+    http.BAD_REQUEST: Failure(
+        "", f"{CHECK_SERVER}: a port that takes https answers so where it has http"
+    ),
     http.UNAUTHORIZED: Failure(
         "is refused: the user of the kubeconfig is not known there, or no longer",
         "log in anew: its credentials have expired, or are of another cluster",
     ),
     http.FORBIDDEN: Failure(FORBIDDEN),
     http.NOT_FOUND: Failure("is not served", CHECK_SERVER),
-    http.PROXY_AUTHENTICATION_REQUIRED: Failure("is refused by a proxy, which asks who you are", _PROXIES),
+    http.PROXY_AUTHENTICATION_REQUIRED: Failure(
+        "is refused by a proxy, which asks who you are", _PROXIES
+    ),
     http.TOO_MANY_REQUESTS: Failure("", "it limits requests: try again later"),
 }
 _CERTIFICATES: Mapping[int, Failure] = {
@@ -64,7 +69,8 @@ _CERTIFICATES: Mapping[int, Failure] = {
 }
 _UNTRUSTED = Failure(
     "the certificate of the server is not one that the kubeconfig trusts",
-    "take its certificate-authority-data from the cluster anew; or something else answers there, a proxy perhaps",
+    "take its certificate-authority-data from the cluster anew; or something else answers there, a"
+    " proxy perhaps",
 )
 _ERRNOS: Mapping[int, Failure] = {
     errno.ECONNREFUSED: Failure("nobody takes the connection there", _NETWORK, passing=True),
@@ -95,7 +101,9 @@ def of_error(error: Exception) -> Failure:
     from httpx2 import ConnectError, InvalidURL, ProxyError, UnsupportedProtocol
 
     if isinstance(error, (InvalidURL, UnsupportedProtocol)):
-        return Failure("is not asked: the address in the kubeconfig is not one of http or https", CHECK_SERVER)
+        return Failure(
+            "is not asked: the address in the kubeconfig is not one of http or https", CHECK_SERVER
+        )
     if isinstance(error, ProxyError):
         return Failure("is not asked: the proxy does not connect", _PROXIES)
     for cause in _causes(error):
@@ -107,17 +115,28 @@ def of_error(error: Exception) -> Failure:
             return _not_asked(Failure("its name is not known to DNS", _NETWORK))
         if isinstance(cause, OSError) and (cause.errno or 0) in _ERRNOS:
             return _not_asked(_ERRNOS[cause.errno or 0])
-    return _not_asked(Failure("there is no connection", _NETWORK, True)) if isinstance(error, ConnectError) else _BROKEN
+    return (
+        _not_asked(Failure("there is no connection", _NETWORK, True))
+        if isinstance(error, ConnectError)
+        else _BROKEN
+    )
 
 
 def _of_tls(error: ssl.SSLError) -> Failure:
     reason = (error.reason or "").upper()
     if "ALERT" in reason:
-        what = "the server does not take the connection by TLS, nor perhaps the certificate of the user"
-        return _not_asked(Failure(what, "log in anew, if the kubeconfig has a certificate: it may have expired"))
+        what = (
+            "the server does not take the connection by TLS, nor perhaps the certificate of the"
+            " user"
+        )
+        return _not_asked(
+            Failure(what, "log in anew, if the kubeconfig has a certificate: it may have expired")
+        )
     if "EOF" in reason or "CLOSED" in reason:
         return _BROKEN
-    return _not_asked(Failure("the server does not speak TLS", f"{CHECK_SERVER}: has that port http, not https?"))
+    return _not_asked(
+        Failure("the server does not speak TLS", f"{CHECK_SERVER}: has that port http, not https?")
+    )
 
 
 def _not_asked(failure: Failure) -> Failure:

@@ -1,4 +1,6 @@
-"""Reads of a cluster that ends them in time: every answer is bounded in time and size, and only GET is ever sent."""
+"""Reads of a cluster that ends them in time: every answer is bounded in time and size, and only GET
+is ever sent.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,9 @@ class Getter:
         raise refused[0] if refused else self._late()
 
     def _attempt(self, path: str, accept: str, *, last: bool) -> tuple[Any, float | None]:
-        """Return an answer and None, or how many seconds to wait for the next attempt; 0 if that is not told."""
+        """Return an answer and None, or how many seconds to wait for the next attempt; 0 if that is
+        not told.
+        """
         from httpx2 import DecodingError, HTTPError, InvalidURL, TimeoutException
         from lightkube.core.exceptions import ConfigError
 
@@ -135,7 +139,9 @@ class Getter:
         except DecodingError:
             raise Unanswered(NOT_KUBERNETES) from None
         except ConfigError:
-            raise Unanswered("is not asked: the tokenFile that its kubeconfig names is not there") from None
+            raise Unanswered(
+                "is not asked: the tokenFile that its kubeconfig names is not there"
+            ) from None
         except (HTTPError, InvalidURL) as error:
             failure = of_error(error)
             if last or not failure.passing:

@@ -1,4 +1,6 @@
-"""Asks a hub: what it runs, and for all lists that an observation of it needs. Nothing is written there."""
+"""Asks a hub: what it runs, and for all lists that an observation of it needs. Nothing is written
+there.
+"""
 
 from __future__ import annotations
 
@@ -65,12 +67,19 @@ def ask_hub(
             with watch("asking the hub what it serves"):
                 served = hub.within(lambda: served_by(hub))
             if hub.date is None:
-                raise _wrong("does not tell the time in its answers, as API servers do: something stands between")
+                raise _wrong(
+                    "does not tell the time in its answers, as API servers do: something stands"
+                    " between"
+                )
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
             while queries := missing(listing):
-                asked = tuple(query for query in queries if not (no_secrets and is_secret_kind(query.kind)))
+                asked = tuple(
+                    query for query in queries if not (no_secrets and is_secret_kind(query.kind))
+                )
                 left_out = dict.fromkeys(set(queries) - set(asked), NOT_ASKED)
-                listing = listing.with_answers(*_answers(hub, listing, asked, watch)).with_answers({}, left_out)
+                listing = listing.with_answers(*_answers(hub, listing, asked, watch)).with_answers(
+                    {}, left_out
+                )
                 if not partly:
                     check_essential(listing)
             return listing
@@ -87,7 +96,11 @@ def _at(kubeconfig: str, error: FleetError) -> FleetError:
     """Return an error with the context and the address of the hub in place of its bare name."""
     where = endpoint_of(kubeconfig)
     return FleetError(
-        attrs.evolve(problem, subject=f"{HUB} ({where})") if where and problem.subject == HUB else problem
+        (
+            attrs.evolve(problem, subject=f"{HUB} ({where})")
+            if where and problem.subject == HUB
+            else problem
+        )
         for problem in error.problems
     )
 
@@ -105,20 +118,34 @@ def system_of(served: Served) -> System:
     if found:
         what = "serves the kinds of KubeFleet and of Karmada, and one directory has one of them"
         raise _wrong(what, "ask the two control planes by kubeconfigs of their own")
-    lacking = {system: [mark for mark in marks if mark not in served] for system, marks in _MARKS.items()}
-    partly = next((system for system, marks in lacking.items() if len(marks) < len(_MARKS[system])), None)
+    lacking = {
+        system: [mark for mark in marks if mark not in served] for system, marks in _MARKS.items()
+    }
+    partly = next(
+        (system for system, marks in lacking.items() if len(marks) < len(_MARKS[system])), None
+    )
     if partly:
         names = few([f"{kind}.{group}" for group, kind in lacking[partly]])
-        hint = "is an API server of its own away? kubectl get apiservices tells" if partly == System.KARMADA else _OTHER
+        hint = (
+            "is an API server of its own away? kubectl get apiservices tells"
+            if partly == System.KARMADA
+            else _OTHER
+        )
         raise _wrong(f"is not a whole {partly} hub: {names} is not served", hint)
     if groups:
         raise _wrong(f"is not a hub, but has to do with one: it serves {few(groups)}", _OTHER)
     known = [f"{group or 'v1'}" for group in sorted({group for group, _ in served})]
-    what = f"is not a hub of KubeFleet, Azure Fleet Manager or Karmada: it serves {visible(few(known))}"
+    what = (
+        "is not a hub of KubeFleet, Azure Fleet Manager or Karmada: it serves"
+        f" {visible(few(known))}"
+    )
     raise _wrong(what, "--members KUBECONFIG observes plain clusters")
 
 
-_OTHER = "members serve kinds of their hub, too: give the kubeconfig of the hub, or --members for plain clusters"
+_OTHER = (
+    "members serve kinds of their hub, too: give the kubeconfig of the hub, or --members for plain"
+    " clusters"
+)
 
 
 def _answers(
@@ -150,12 +177,18 @@ def _answers(
             ask_alone(asked)
 
     parts = _parts(listing, queries)
-    done = at_once((partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE)
+    done = at_once(
+        (partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE
+    )
     for number in range(len(parts)):
         objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
         # They are begun in their order.
-        begun = [part[0].kind for part in parts if part[-1] not in found and part[-1] not in refused][:_AT_ONCE]
-        answers = f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"
+        begun = [
+            part[0].kind for part in parts if part[-1] not in found and part[-1] not in refused
+        ][:_AT_ONCE]
+        answers = (
+            f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"
+        )
         with watch(f"{answers}, waiting for {few(list(dict.fromkeys(begun)), 3)}"):
             next(done)
     return found, refused
@@ -168,7 +201,11 @@ def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]
         by_kind[attrs.evolve(query, namespace="")].append(query)
     parts: list[tuple[Query, ...]] = []
     for same in by_kind.values():
-        inside = tuple(item for item in same if item.namespace and listing.served[item.group, item.kind].namespaced)
+        inside = tuple(
+            item
+            for item in same
+            if item.namespace and listing.served[item.group, item.kind].namespaced
+        )
         together = inside if len(inside) > _MOST_NAMESPACES else ()
         parts += [together] if together else []
         parts += [(item,) for item in same if item not in together]

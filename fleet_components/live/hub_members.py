@@ -16,15 +16,20 @@ from fleet_components.model.text import few
 
 _SECONDS = 30.0
 _SINGLY = 20
-"""As many members are asked for one by one; more are listed, which takes a moment for a thousand, too."""
+"""As many members are asked for one by one; more are listed, which takes a moment for a thousand,
+too.
+"""
 _JOIN = {
-    "KubeFleet": "a member joins by its agents: make its MemberCluster and start them, then run again",
+    "KubeFleet": (
+        "a member joins by its agents: make its MemberCluster and start them, then run again"
+    ),
     "Karmada": "karmadactl join NAME, or karmadactl register, then run again",
 }
 
 
 def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) -> str:
-    """Return the uid of a hub, that of its namespace kube-system, once it has said that it knows all members.
+    """Return the uid of a hub, that of its namespace kube-system, once it has said that it knows
+    all members.
 
     Args:
         kubeconfig: the text of its kubeconfig.
@@ -46,14 +51,19 @@ def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) ->
     except Unanswered as error:
         raise _wrong(kubeconfig, f"what it knows of members {error.what}", error.hint) from None
     if lacking:
-        what = f"the hub does not know {few([manifest.name for manifest in lacking])}, of which labels or taints are declared"
+        what = (
+            f"the hub does not know {few([manifest.name for manifest in lacking])}, of which labels"
+            " or taints are declared"
+        )
         raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
     return uid
 
 
 def _wrong(kubeconfig: str, what: str, hint: str) -> FleetError:
     where = endpoint_of(kubeconfig)
-    return FleetError([Problem(what, subject=f"the hub ({where})" if where else "the hub", hint=hint)])
+    return FleetError(
+        [Problem(what, subject=f"the hub ({where})" if where else "the hub", hint=hint)]
+    )
 
 
 def _uid(hub: Getter) -> str:

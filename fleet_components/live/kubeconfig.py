@@ -1,4 +1,6 @@
-"""Kubeconfigs as text: read from a text or a file, and with the context that a provider's settings choose."""
+"""Kubeconfigs as text: read from a text or a file, and with the context that a provider's settings
+choose.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,12 @@ _HINT = "give the text or the path of a kubeconfig with clusters, contexts and u
 
 
 def kubeconfig_key(cluster: str) -> str:
-    """Return the configuration key of a member's kubeconfig, as the command line takes it with ``--path``."""
-    return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
+    """Return the configuration key of a member's kubeconfig, as the command line takes it with
+    ``--path``.
+    """
+    return (
+        f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
+    )
 
 
 def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
@@ -41,10 +47,15 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
             text is never shown.
     """
     if text_or_path is None:
-        hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
+        hint = (
+            f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in"
+            " the program"
+        )
         raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
     if not isinstance(text_or_path, str):
-        raise FleetError([Problem("the kubeconfig is not text", subject=f"member {cluster}", hint=_HINT)])
+        raise FleetError(
+            [Problem("the kubeconfig is not text", subject=f"member {cluster}", hint=_HINT)]
+        )
     if text_or_path == REDACTED:
         return text_or_path  # in a plan without the passphrase, encrypted values are unknown
     # A path has one line and is not JSON.
@@ -71,7 +82,9 @@ def read_kubeconfig_file(path: Path, cluster: str) -> str:
         text = read_regular(path).decode("utf-8")
     except (OSError, ValueError) as error:
         what = f"the kubeconfig cannot be read: {_why(error)}"
-        raise FleetError([Problem(what, subject=f"member {cluster}", file=str(path), hint=_HINT)]) from None
+        raise FleetError(
+            [Problem(what, subject=f"member {cluster}", file=str(path), hint=_HINT)]
+        ) from None
     return _checked(text, cluster, str(path))
 
 
@@ -93,14 +106,20 @@ def names_no_cluster(text: str) -> bool:
 
 
 def chosen(text: str, settings: Mapping[str, Any]) -> str:
-    """Return a kubeconfig with the context and the cluster that the settings of a provider choose, if they do."""
+    """Return a kubeconfig with the context and the cluster that the settings of a provider choose,
+    if they do.
+    """
     context, cluster = (str(settings.get(name) or "") for name in ("context", "cluster"))
     if not context and not cluster:
         return text
     config = read_yaml(text)
     current = context or str(config.get("current-context") or "")
     contexts = [
-        {**each, "context": {**each["context"], "cluster": cluster}} if cluster and each["name"] == current else each
+        (
+            {**each, "context": {**each["context"], "cluster": cluster}}
+            if cluster and each["name"] == current
+            else each
+        )
         for each in config["contexts"]
     ]
     return yaml.safe_dump({**config, "current-context": current, "contexts": contexts})
@@ -121,16 +140,24 @@ def endpoint_of(text: str) -> str:
     with suppress(AttributeError, KeyError, TypeError, ValueError):
         config = read_yaml(text)
         name = config["current-context"]
-        cluster = {context["name"]: context["context"] for context in config["contexts"]}[name]["cluster"]
-        url = urlsplit(str({item["name"]: item["cluster"] for item in config["clusters"]}[cluster]["server"]))
+        cluster = {context["name"]: context["context"] for context in config["contexts"]}[name][
+            "cluster"
+        ]
+        url = urlsplit(
+            str({item["name"]: item["cluster"] for item in config["clusters"]}[cluster]["server"])
+        )
         port = url.port or {"http": 80, "https": 443}.get(url.scheme)
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
-        return visible(f"context {name}, {host or 'no address'}{f':{port}' if host and port else ''}")
+        return visible(
+            f"context {name}, {host or 'no address'}{f':{port}' if host and port else ''}"
+        )
     return ""
 
 
 def _file_at(path: str) -> Path | None:
-    """Return a path if something is there. Any other text may be a token, or a kubeconfig in base64: not to be told."""
+    """Return a path if something is there. Any other text may be a token, or a kubeconfig in
+    base64: not to be told.
+    """
     try:
         found = Path(path).expanduser()
         return found if found.exists() else None
@@ -162,7 +189,9 @@ def _missing_parts(text: str) -> str:
     if missing:
         return f"it has no {' and no '.join(missing)}"
     wrong = [part for part, of_single in _PARTS.items() if not _are_named(parsed[part], of_single)]
-    return f"its {wrong[0]} are not a list of names, each with a {_PARTS[wrong[0]]}" if wrong else ""
+    return (
+        f"its {wrong[0]} are not a list of names, each with a {_PARTS[wrong[0]]}" if wrong else ""
+    )
 
 
 _PARTS = {"clusters": "cluster", "contexts": "context"}
@@ -171,6 +200,8 @@ _PARTS = {"clusters": "cluster", "contexts": "context"}
 def _are_named(entries: object, of_single: str) -> bool:
     """Return whether a part of a kubeconfig is a list of maps with a name and the named map."""
     return isinstance(entries, list) and all(
-        isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get(of_single), dict)
+        isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get(of_single), dict)
         for entry in entries
     )

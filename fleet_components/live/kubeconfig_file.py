@@ -1,4 +1,6 @@
-"""The kubeconfig of one context of a file, as kubectl understands it: paths in it are relative to the file."""
+"""The kubeconfig of one context of a file, as kubectl understands it: paths in it are relative to
+the file.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,15 @@ _NOT_CARRIED_OUT = {
         "tls-server-name": "give a server whose name is that",
     },
     "user": {
-        **dict.fromkeys(("as", "as-groups", "as-uid", "as-user-extra"), "give a kubeconfig of that user itself"),
+        **dict.fromkeys(
+            ("as", "as-groups", "as-uid", "as-user-extra"), "give a kubeconfig of that user itself"
+        ),
         "auth-provider": "give a user with exec, as kubelogin convert-kubeconfig makes it",
     },
 }
-"""Fields with which another cluster, or another user, would answer than kubectl asks; each with what would do."""
+"""Fields with which another cluster, or another user, would answer than kubectl asks; each with
+what would do.
+"""
 
 
 def context_of(path: Path, context: str = "", *, subject: str) -> str:
@@ -58,7 +64,9 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))
     except FleetError as error:
-        raise FleetError([attrs.evolve(problem, subject=next(iter(contexts))) for problem in error.problems]) from None
+        raise FleetError(
+            [attrs.evolve(problem, subject=next(iter(contexts))) for problem in error.problems]
+        ) from None
     texts: dict[str, str] = {}
     problems: list[Problem] = []
     for subject, context in contexts.items():
@@ -72,9 +80,15 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def unreadable(text: str) -> Sequence[str]:
-    """Return the fields of a kubeconfig that name files which cannot be read, sorted; nothing of their values."""
+    """Return the fields of a kubeconfig that name files which cannot be read, sorted; nothing of
+    their values.
+    """
     config = read_yaml(text)
-    parts = [item.get(part) or {} for part in ("cluster", "user") for item in config.get(f"{part}s") or ()]
+    parts = [
+        item.get(part) or {}
+        for part in ("cluster", "user")
+        for item in config.get(f"{part}s") or ()
+    ]
     files = [(field, item[field]) for item in parts for field in _PATHS if item.get(field)]
     return sorted({field for field, file in files if not os.access(str(file), os.R_OK)})
 
@@ -84,30 +98,47 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
     try:
         found = _of_context(config, context, problems)
     except (AttributeError, KeyError, TypeError):
-        problems.append(Problem("the kubeconfig is not one: its parts are not lists of names with what they name"))
+        problems.append(
+            Problem(
+                "the kubeconfig is not one: its parts are not lists of names with what they name"
+            )
+        )
     if problems:
-        raise FleetError([attrs.evolve(problem, subject=subject, file=str(path)) for problem in problems])
+        raise FleetError(
+            [attrs.evolve(problem, subject=subject, file=str(path)) for problem in problems]
+        )
     folder = path.resolve().parent
-    parts = {name: {key: _absolute(key, value, folder) for key, value in part.items()} for name, part in found.items()}
+    parts = {
+        name: {key: _absolute(key, value, folder) for key, value in part.items()}
+        for name, part in found.items()
+    }
     name = str(context or config.get("current-context"))
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": name,
-            "contexts": [{"name": name, "context": {**parts["context"], "cluster": "x", "user": "x"}}],
+            "contexts": [
+                {"name": name, "context": {**parts["context"], "cluster": "x", "user": "x"}}
+            ],
             "clusters": [{"name": "x", "cluster": parts["cluster"]}],
             "users": [{"name": "x", "user": parts["user"]}],
         }
     )
 
 
-def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
+def _of_context(
+    config: Mapping[str, Any], context: str, problems: list[Problem]
+) -> dict[str, Mapping[str, Any]]:
     """Return the context, its cluster and its user; add what is wrong with them."""
     contexts = {item["name"]: item["context"] for item in config["contexts"]}
     name = context or config.get("current-context")
     if not name:
-        problems.append(Problem("has no current-context", hint=f"choose with --context: {few(sorted(contexts))}"))
+        problems.append(
+            Problem(
+                "has no current-context", hint=f"choose with --context: {few(sorted(contexts))}"
+            )
+        )
         return {}
     if name not in contexts:
         meant = nearest(str(name), contexts)
@@ -117,9 +148,13 @@ def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]
     chosen = contexts[name]
     clusters = {cluster["name"]: cluster["cluster"] for cluster in config["clusters"]}
     users = {item["name"]: item.get("user") or {} for item in config.get("users") or ()}
-    if chosen.get("cluster") not in clusters or (chosen.get("user") and chosen["user"] not in users):
+    if chosen.get("cluster") not in clusters or (
+        chosen.get("user") and chosen["user"] not in users
+    ):
         what = f'the context "{name}" leads to a cluster or a user that is not in the file'
-        problems.append(Problem(what, hint=f"name other contexts, or kubectl config delete-context {name}"))
+        problems.append(
+            Problem(what, hint=f"name other contexts, or kubectl config delete-context {name}")
+        )
         return {}
     found = {
         "context": chosen,

@@ -1,4 +1,6 @@
-"""Lists of objects, as a cluster answers them: page by page, checked, and without what no reader needs."""
+"""Lists of objects, as a cluster answers them: page by page, checked, and without what no reader
+needs.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,11 @@ _NEVER_IN_NAMES = ("/", "%")
 def objects_of(cluster: Getter, query: Query, resource: Resource) -> tuple[Object, ...]:
     """Return all objects that a request is for.
 
-    Each has the apiVersion and kind of the request, which items of lists often lack, and no ``managedFields``, except
-    for Secrets of which only the metadata is asked for: there they name the data. Asked for metadata alone, it has
-    nothing else, nor the annotation in which kubectl keeps a copy of the whole.
+    Each has the apiVersion and kind of the request, which items of lists often lack, and no
+    ``managedFields``, except
+    for Secrets of which only the metadata is asked for: there they name the data. Asked for
+    metadata alone, it has nothing else, nor the annotation in which kubectl keeps a copy of the
+    whole.
 
     Raises:
         Unanswered: there is no usable answer for all of them.
@@ -46,18 +50,32 @@ def objects_of(cluster: Getter, query: Query, resource: Resource) -> tuple[Objec
 def path_of(query: Query, resource: Resource) -> str:
     """Return the path of a list."""
     root = f"/apis/{query.api_version}" if query.group else f"/api/{query.api_version}"
-    space = f"/namespaces/{quote(query.namespace, safe='')}" if query.namespace and resource.namespaced else ""
+    space = (
+        f"/namespaces/{quote(query.namespace, safe='')}"
+        if query.namespace and resource.namespaced
+        else ""
+    )
     return f"{root}{space}/{quote(resource.plural, safe='')}"
 
 
 def _pages(cluster: Getter, query: Query, resource: Resource, size: int) -> Iterator[Object]:
-    path, accept = path_of(query, resource), _METADATA if query.metadata_only else "application/json"
+    path, accept = (
+        path_of(query, resource),
+        _METADATA if query.metadata_only else "application/json",
+    )
     label, following = {"labelSelector": query.label} if query.label else {}, ""
     while True:
-        options = {**({"limit": str(size)} if size else {}), **({"continue": following} if following else {}), **label}
+        options = {
+            **({"limit": str(size)} if size else {}),
+            **({"continue": following} if following else {}),
+            **label,
+        }
         answer = cluster.get(f"{path}?{urlencode(options)}" if options else path, accept)
         try:
-            items, following = answer["items"] or (), (answer.get("metadata") or {}).get("continue") or ""
+            items, following = (
+                answer["items"] or (),
+                (answer.get("metadata") or {}).get("continue") or "",
+            )
             if not isinstance(items, (list, tuple)) or not isinstance(following, str):
                 raise Unanswered(NOT_KUBERNETES)
         except (AttributeError, KeyError, TypeError):
@@ -73,7 +91,9 @@ def _checked(item: Any, query: Query, resource: Resource) -> Object:
     if not isinstance(metadata, dict) or not _is_name(metadata.get("name")):
         raise Unanswered(NOT_KUBERNETES)
     space = metadata.get("namespace")
-    if resource.namespaced != _is_name(space) or (query.namespace and resource.namespaced and space != query.namespace):
+    if resource.namespaced != _is_name(space) or (
+        query.namespace and resource.namespaced and space != query.namespace
+    ):
         raise Unanswered(NOT_KUBERNETES)
     if not (query.metadata_only and is_secret_kind(query.kind)):
         metadata.pop("managedFields", None)
@@ -87,11 +107,16 @@ def _without_copy(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     notes = metadata.get("annotations")
     if not isinstance(notes, Mapping) or LAST_APPLIED not in notes:
         return metadata
-    return {**metadata, "annotations": {key: text for key, text in notes.items() if key != LAST_APPLIED}}
+    return {
+        **metadata,
+        "annotations": {key: text for key, text in notes.items() if key != LAST_APPLIED},
+    }
 
 
 def _is_name(name: Any) -> bool:
-    """Return whether an API server takes a name: any other would lead elsewhere in paths, of files too."""
+    """Return whether an API server takes a name: any other would lead elsewhere in paths, of files
+    too.
+    """
     return (
         isinstance(name, str)
         and 0 < len(name) <= _LONGEST_NAME
@@ -140,7 +165,9 @@ def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
         Unanswered: the cluster does not tell.
     """
     listed = (item.resource for item in _all(cluster))
-    return tuple(ServedKind(resource.api_version, resource.kind, resource.plural) for resource in listed)
+    return tuple(
+        ServedKind(resource.api_version, resource.kind, resource.plural) for resource in listed
+    )
 
 
 def _all(cluster: Getter) -> list[_Group]:
@@ -148,7 +175,11 @@ def _all(cluster: Getter) -> list[_Group]:
     try:
         for root in ("/api", "/apis"):
             answer = cluster.get(root, _ACCEPT)
-            found += _aggregated(answer) if answer["kind"] == "APIGroupDiscoveryList" else _by_group(cluster, answer)
+            found += (
+                _aggregated(answer)
+                if answer["kind"] == "APIGroupDiscoveryList"
+                else _by_group(cluster, answer)
+            )
     except (AttributeError, KeyError, TypeError):
         raise Unanswered(NOT_KUBERNETES) from None
     return found
@@ -164,7 +195,9 @@ def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Group]:
                     (resource.get("responseKind") or {}).get("kind"),
                     resource.get("scope") == "Namespaced",
                 )
-                yield from _groups_of(api, kind, resource["resource"], resource, namespaced=namespaced)
+                yield from _groups_of(
+                    api, kind, resource["resource"], resource, namespaced=namespaced
+                )
 
 
 def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Group]:
@@ -193,12 +226,18 @@ def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     found = []
     for group in answer["groups"]:
         preferred = (group.get("preferredVersion") or {}).get("version")
-        versions = sorted((str(item["version"]) for item in group["versions"]), key=lambda text: text != preferred)
+        versions = sorted(
+            (str(item["version"]) for item in group["versions"]), key=lambda text: text != preferred
+        )
         found += [(str(group["name"]), f"{group['name']}/{version}") for version in versions]
     return found
 
 
-def _groups_of(api: str, kind: Any, plural: Any, data: Mapping[str, Any], *, namespaced: bool) -> Iterator[_Group]:
+def _groups_of(
+    api: str, kind: Any, plural: Any, data: Mapping[str, Any], *, namespaced: bool
+) -> Iterator[_Group]:
     # Subresources, as deployments/status, are listed with the same kind.
     if kind and "/" not in plural:
-        yield _Group(Resource(api, str(kind), str(plural), namespaced), "list" in (data.get("verbs") or ()))
+        yield _Group(
+            Resource(api, str(kind), str(plural), namespaced), "list" in (data.get("verbs") or ())
+        )

@@ -23,7 +23,9 @@ def is_managed(live: Mapping[str, Any], path: FieldPath) -> bool:
     """
     entries = live["metadata"].get("managedFields") or ()
     return not entries or any(
-        _is_in(entry.get("fieldsV1") or {}, live, path) for entry in entries if not entry.get("subresource")
+        _is_in(entry.get("fieldsV1") or {}, live, path)
+        for entry in entries
+        if not entry.get("subresource")
     )
 
 
@@ -35,14 +37,20 @@ def _is_in(fields: Mapping[str, Any], value: Any, path: FieldPath) -> bool:
         below = fields.get(f"f:{step}")
         item = value.get(step)
     else:
-        item = value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None
+        item = (
+            value[step]
+            if isinstance(value, list) and isinstance(step, int) and step < len(value)
+            else None
+        )
         below = next((each for key, each in fields.items() if _names(key, step, item)), None)
     # Nothing below a managed field: its parts have one manager.
     return below is not None and (below == {} or _is_in(below, item, tuple(rest)))
 
 
 def _names(key: str, index: Any, item: Any) -> bool:
-    """Return whether a key in ``managedFields`` names an item of a list: by its keys, its value, or its index."""
+    """Return whether a key in ``managedFields`` names an item of a list: by its keys, its value, or
+    its index.
+    """
     form, _, text = key.partition(":")
     match form:
         case "k":
@@ -90,17 +98,25 @@ def is_parked(entry: Entry) -> bool:
 
 def unparked(entries: Sequence[Entry]) -> list[Entry]:
     """Return ``managedFields`` with the names that :func:`parked` has changed as they were."""
-    return _united([{**entry, "manager": entry["manager"].removeprefix(_PARKED)} for entry in entries])
+    return _united(
+        [{**entry, "manager": entry["manager"].removeprefix(_PARKED)} for entry in entries]
+    )
 
 
 def added(entries: Sequence[Entry], sent: Mapping[str, Any], manager: str) -> list[str]:
-    """Return the fields that others manage and that are not sent, as paths with dots, the most general ones only."""
-    theirs = [entry for entry in entries if entry["manager"] != manager and not entry.get("subresource")]
+    """Return the fields that others manage and that are not sent, as paths with dots, the most
+    general ones only.
+    """
+    theirs = [
+        entry for entry in entries if entry["manager"] != manager and not entry.get("subresource")
+    ]
     parts = (_divided(their.get("fieldsV1") or {}, [sent])[0] for their in theirs)
     return sorted({path for part in parts for path in _paths(part, sent, "")})
 
 
-def _divided(fields: Mapping[str, Any], sent: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _divided(
+    fields: Mapping[str, Any], sent: Sequence[Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the part of managed fields that none of some values has, and the rest."""
     theirs, ours = dict[str, Any](), dict[str, Any]()
     for key, below in fields.items():
@@ -120,7 +136,9 @@ def _divided(fields: Mapping[str, Any], sent: Sequence[Any]) -> tuple[dict[str, 
 
 
 def _items(value: Any, key: str) -> list[Any]:
-    """Return what a key in ``managedFields`` names in a value that was sent, in which defaults are missing."""
+    """Return what a key in ``managedFields`` names in a value that was sent, in which defaults are
+    missing.
+    """
     form, _, text = key.partition(":")
     if form == "f":
         return [value[text]] if isinstance(value, Mapping) and text in value else []
@@ -129,23 +147,36 @@ def _items(value: Any, key: str) -> list[Any]:
     if form == "k":
         keys = read_json(text)
         maps = (item for item in value if isinstance(item, Mapping))
-        return [item for item in maps if all(item.get(name, wanted) == wanted for name, wanted in keys.items())]
+        return [
+            item
+            for item in maps
+            if all(item.get(name, wanted) == wanted for name, wanted in keys.items())
+        ]
     return [item for index, item in enumerate(value) if _names(key, index, item)]
 
 
 def _united(entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries of which no two have the same manager, operation and version: an API server keeps only one."""
+    """Return entries of which no two have the same manager, operation and version: an API server
+    keeps only one.
+    """
     found: dict[tuple[str, ...], Entry] = {}
     for entry in entries:
         names = ("manager", "operation", "apiVersion", "fieldsType", "subresource")
         key = tuple(str(entry.get(name, "")) for name in names)
-        fields = _joined(found[key]["fieldsV1"], entry["fieldsV1"]) if key in found else entry.get("fieldsV1")
+        fields = (
+            _joined(found[key]["fieldsV1"], entry["fieldsV1"])
+            if key in found
+            else entry.get("fieldsV1")
+        )
         found[key] = {**entry, "fieldsV1": fields}
     return list(found.values())
 
 
 def _joined(data: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _joined(data.get(key) or {}, other.get(key) or {}) for key in (*data, *(other.keys() - data.keys()))}
+    return {
+        key: _joined(data.get(key) or {}, other.get(key) or {})
+        for key in (*data, *(other.keys() - data.keys()))
+    }
 
 
 def _paths(fields: Mapping[str, Any], sent: Any, path: str) -> Iterator[str]:
@@ -154,7 +185,9 @@ def _paths(fields: Mapping[str, Any], sent: Any, path: str) -> Iterator[str]:
         form, _, text = key.partition(":")
         if form == ".":
             continue
-        at = f"{path}.{text}" if form == "f" and path else text if form == "f" else f"{path}[{text}]"
+        at = (
+            f"{path}.{text}" if form == "f" and path else text if form == "f" else f"{path}[{text}]"
+        )
         items = _items(sent, key)
         if items and below:
             yield from _paths(below, items[0], at)

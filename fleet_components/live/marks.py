@@ -1,4 +1,6 @@
-"""The marks by which hubs know their objects on members, and what a hub is told before it lets objects go."""
+"""The marks by which hubs know their objects on members, and what a hub is told before it lets
+objects go.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,18 @@ _LEFT: Mapping[str, tuple[str, ...]] = {
     ),
     Way.KARMADA: ("work.karmada.io/conflict-resolution",),
 }
-"""Annotations that a hub leaves on objects that it lets go (seen on KubeFleet v0.3.1 and Karmada v1.19)."""
+"""Annotations that a hub leaves on objects that it lets go (seen on KubeFleet v0.3.1 and Karmada
+v1.19).
+"""
 _NEVER: Mapping[str, Any] = {"strategy": {"applyStrategy": {"whenToTakeOver": "Never"}}}
 _PRESERVED: Mapping[str, Any] = {"preserveResourcesOnDeletion": True}
 _ODD = "answers with something else than Kubernetes objects"
 _NOT_REACHED = "does not answer in time, or its kubeconfig or credential plugin does not work"
 
 
-def connecting(kubeconfig: str, who: str, work: Callable[[Connection], T], *, timeout: float = 30.0) -> T:
+def connecting(
+    kubeconfig: str, who: str, work: Callable[[Connection], T], *, timeout: float = 30.0
+) -> T:
     """Return what comes of requests to a cluster.
 
     Args:
@@ -100,7 +106,9 @@ def seen_object(data: Mapping[str, Any], hub: str, stack: str) -> SeenObject:
 
 
 def _is_hubs(owner: Mapping[str, Any]) -> bool:
-    return owner.get("kind") == "AppliedWork" and str(owner.get("apiVersion")).startswith(f"{_PLACEMENTS}/")
+    return owner.get("kind") == "AppliedWork" and str(owner.get("apiVersion")).startswith(
+        f"{_PLACEMENTS}/"
+    )
 
 
 def release(member: Connection, leftover: Leftover, hub: str, stack: str, manager: str) -> None:
@@ -124,7 +132,11 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
         if found is None:
             return
         metadata = found["metadata"]
-        annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key not in marks}
+        annotations = {
+            key: text
+            for key, text in (metadata.get("annotations") or {}).items()
+            if key not in marks
+        }
         owners = [owner for owner in metadata.get("ownerReferences") or () if not _is_hubs(owner)]
         patch = [
             # Only what was read is changed: somebody may write it meanwhile.
@@ -139,7 +151,11 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
                 "path": "/metadata/annotations",
                 "value": {**annotations, STACK_ANNOTATION: stack},
             },
-            *([{"op": "add", "path": "/metadata/ownerReferences", "value": owners}] if hub == Way.KUBEFLEET else ()),
+            *(
+                [{"op": "add", "path": "/metadata/ownerReferences", "value": owners}]
+                if hub == Way.KUBEFLEET
+                else ()
+            ),
         ]
         try:
             member.change(leftover, patch, manager=manager)
@@ -158,7 +174,9 @@ def clear(member: Connection, leftover: Leftover, hub: str, manager: str) -> Non
         UnexpectedAnswer: the member refuses it.
     """
     if member.get(leftover):
-        member.change(leftover, {"metadata": {"annotations": dict.fromkeys(_LEFT[hub])}}, manager=manager)
+        member.change(
+            leftover, {"metadata": {"annotations": dict.fromkeys(_LEFT[hub])}}, manager=manager
+        )
 
 
 @attrs.frozen
@@ -188,13 +206,17 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the hub refuses it.
     """
-    group, labels = (_PLACEMENTS, (_PLACEMENT,)) if system == Way.KUBEFLEET else (_WORKS, BINDING_MARKS)
+    group, labels = (
+        (_PLACEMENTS, (_PLACEMENT,)) if system == Way.KUBEFLEET else (_WORKS, BINDING_MARKS)
+    )
     each = (data for label in labels for data in hub.items(group, "Work", label))
     works = [data for data in each if _subjects(data, system) & set(subjects)]
     objects: dict[str, list[Leftover]] = {}
     for work in works:
         member = work["metadata"]["namespace"].removeprefix(_SPACES[system])
-        found = (Leftover(it.api_version, it.kind, it.namespace, it.name) for it in _manifests(work))
+        found = (
+            Leftover(it.api_version, it.kind, it.namespace, it.name) for it in _manifests(work)
+        )
         objects.setdefault(member, []).extend(found)
     return HeldObjects(
         {name: tuple(dict.fromkeys(found)) for name, found in objects.items()},
@@ -204,7 +226,10 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
 
 
 def _manifests(work: Mapping[str, Any]) -> list[Manifest]:
-    return [Manifest(manifest) for manifest in (work["spec"].get("workload") or {}).get("manifests") or ()]
+    return [
+        Manifest(manifest)
+        for manifest in (work["spec"].get("workload") or {}).get("manifests") or ()
+    ]
 
 
 def _subjects(work: Mapping[str, Any], system: str) -> set[ObjectKey]:
@@ -224,7 +249,8 @@ def _is_held(work: Mapping[str, Any], system: str) -> bool:
     conditions = (work.get("status") or {}).get("conditions") or ()
     # A strategy that the agent has not seen yet does not bind it.
     seen = any(
-        condition.get("type") == "Applied" and condition.get("observedGeneration") == work["metadata"]["generation"]
+        condition.get("type") == "Applied"
+        and condition.get("observedGeneration") == work["metadata"]["generation"]
         for condition in conditions
     )
     return seen and (spec.get("applyStrategy") or {}).get("whenToTakeOver") == "Never"
@@ -233,7 +259,9 @@ def _is_held(work: Mapping[str, Any], system: str) -> bool:
 def _is_applied(work: Mapping[str, Any]) -> bool:
     each = (work.get("status") or {}).get("manifestConditions") or ()
     conditions = (condition for item in each for condition in item.get("conditions") or ())
-    return any(item.get("type") == "Applied" and item.get("status") == "True" for item in conditions)
+    return any(
+        item.get("type") == "Applied" and item.get("status") == "True" for item in conditions
+    )
 
 
 def hold(hub: Connection, system: str, steering: Iterable[ObjectKey], manager: str) -> None:

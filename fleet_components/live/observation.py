@@ -27,7 +27,9 @@ _COMPUTE: Mapping[System, Callable[..., Object]] = {
     System.KUBEFLEET: member_cluster,
     System.KARMADA: karmada_cluster,
 }
-_UNASKED = f"{UNASKED}: no --members names it any more; remove its file below members/ if it is gone"
+_UNASKED = (
+    f"{UNASKED}: no --members names it any more; remove its file below members/ if it is gone"
+)
 _UNREADABLE = "cannot be observed: its nodes and pods are not as Kubernetes has them"
 
 
@@ -57,9 +59,13 @@ def with_members(
         raise FleetError(problems)
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
     described = {
-        name: _described(observation.system, name, asked[name], data) for name, data in known.items() if name in asked
+        name: _described(observation.system, name, asked[name], data)
+        for name, data in known.items()
+        if name in asked
     }
-    members = tuple(described[name].member if name in described else data for name, data in known.items())
+    members = tuple(
+        described[name].member if name in described else data for name, data in known.items()
+    )
     silent = {name: computed.reason for name, computed in described.items() if computed.reason}
     return attrs.evolve(observation, members=members, silent={**observation.silent, **silent})
 
@@ -94,10 +100,14 @@ def members_alone(
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
     times = [member.time for member in asked.values() if member.time]
     if not times:
-        raise FleetError(Problem(member.reason, subject=f"member {name}") for name, member in asked.items())
+        raise FleetError(
+            Problem(member.reason, subject=f"member {name}") for name, member in asked.items()
+        )
     described = {name: _described(system, name, member) for name, member in asked.items()}
     members = tuple(
-        computed.member for name, computed in described.items() if not (computed.reason and name in recorded)
+        computed.member
+        for name, computed in described.items()
+        if not (computed.reason and name in recorded)
     )
     silent = {name: computed.reason for name, computed in described.items() if computed.reason}
     silent |= dict.fromkeys(unasked, _UNASKED)
@@ -112,7 +122,9 @@ class _Computed:
     reason: str = ""
 
 
-def _described(system: System, name: str, asked: AskedMember, old: Object | None = None) -> _Computed:
+def _described(
+    system: System, name: str, asked: AskedMember, old: Object | None = None
+) -> _Computed:
     compute = _COMPUTE[system]
     if asked.facts is None or asked.reason:
         return _Computed(compute(name, None, old), asked.reason)
@@ -172,7 +184,10 @@ def ask_members(
     done = at_once((partial(ask, name, text) for name, text in kubeconfigs.items()), _AT_ONCE)
     for number in range(len(kubeconfigs)):
         begun = [name for name in kubeconfigs if name not in found][:_AT_ONCE]
-        answers = f"asking {count(len(kubeconfigs), 'member')}: {number} answered, waiting for {few(begun, 3)}"
+        answers = (
+            f"asking {count(len(kubeconfigs), 'member')}: {number} answered, waiting for"
+            f" {few(begun, 3)}"
+        )
         with watch(answers):
             next(done)
     return dict(sorted(found.items()))
@@ -181,11 +196,17 @@ def ask_members(
 def _ask(kubeconfig: str, timeout: float) -> AskedMember:
     try:
         with getter(kubeconfig, timeout) as cluster:
-            return AskedMember(cluster.within(lambda: _facts(cluster)), "" if cluster.date else _NO_TIME, cluster.date)
+            return AskedMember(
+                cluster.within(lambda: _facts(cluster)),
+                "" if cluster.date else _NO_TIME,
+                cluster.date,
+            )
     except Unreachable as error:
         return AskedMember(reason=_silent(kubeconfig, f"cannot be asked: {error}", error.hint))
     except Unanswered as error:
-        return AskedMember(reason=_silent(kubeconfig, f"cannot be observed: a request {error.what}", error.hint))
+        return AskedMember(
+            reason=_silent(kubeconfig, f"cannot be observed: a request {error.what}", error.hint)
+        )
 
 
 def _silent(kubeconfig: str, why: str, hint: str) -> str:
@@ -198,12 +219,16 @@ def _facts(cluster: Getter) -> ClusterFacts:
     nodes, pods = objects_of(cluster, *_NODES), objects_of(cluster, *_PODS)
     # An agent that fails to read a quantity tells nothing; here the member is named.
     with suppress(AttributeError, TypeError, ValueError):
-        return ClusterFacts(nodes, map(_read_of, pods), str(version.get("gitVersion") or ""), kinds_of(cluster))
+        return ClusterFacts(
+            nodes, map(_read_of, pods), str(version.get("gitVersion") or ""), kinds_of(cluster)
+        )
     raise Unanswered(NOT_KUBERNETES)
 
 
 def _read_of(pod: Object) -> Object:
-    """Return what agents read of a pod: the pods of all members are kept until the last one has answered."""
+    """Return what agents read of a pod: the pods of all members are kept until the last one has
+    answered.
+    """
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     containers = {
         field: [{"resources": item.get("resources")} for item in spec.get(field) or ()]

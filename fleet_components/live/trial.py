@@ -63,7 +63,9 @@ class Trial:
     uid: str = ""
 
 
-def try_all(kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0) -> Mapping[ObjectKey, Trial]:
+def try_all(
+    kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0
+) -> Mapping[ObjectKey, Trial]:
     """Return what an API server says to the new form of each object that is to be replaced.
 
     Args:
@@ -109,7 +111,9 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
     return Trial(unchecked=_HELD.format(fields) if held else "", uid=uid)
 
 
-def _unclear(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], there: Any) -> str:
+def _unclear(
+    member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], there: Any
+) -> str:
     """Return why a refusal says nothing about the new form; empty if it does."""
     if not error.code or error.code in _UNDECIDED:
         return _UNREAD.format(error)
@@ -130,8 +134,12 @@ def _unclear(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any
     return ""
 
 
-def _barred(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], shape: Mapping[str, Any]) -> str:
-    """Return why a refusal is one of the other name alone: the user may write certain names only."""
+def _barred(
+    member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], shape: Mapping[str, Any]
+) -> str:
+    """Return why a refusal is one of the other name alone: the user may write certain names
+    only.
+    """
     if error.code != http.FORBIDDEN or shape["metadata"]["name"] == sent["metadata"]["name"]:
         return ""
     try:
@@ -190,7 +198,9 @@ def _held(sent: Mapping[str, Any], there: Mapping[str, Any]) -> tuple[tuple[str 
     return ()
 
 
-def _held_by_service(spec: Mapping[str, Any], was: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
+def _held_by_service(
+    spec: Mapping[str, Any], was: Mapping[str, Any]
+) -> Iterator[tuple[str | int, ...]]:
     ports = {port.get("nodePort") for port in was.get("ports") or ()}
     ports.add(was.get("healthCheckNodePort"))
     addresses = {was.get("clusterIP"), *(was.get("clusterIPs") or ())} - {None, "", "None"}

@@ -13,16 +13,20 @@ from fleet_components.model.text import visible
 HIDDEN = "[hidden]"
 _LONGEST = 300
 SHORTEST = 6
-"""Length of the shortest secret that is looked for: a shorter one would take every other word out."""
+"""Length of the shortest secret that is looked for: a shorter one would take every other word
+out.
+"""
 _NAMED = re.compile("secret|token|passw|key|credential|auth", re.IGNORECASE)
 _PLACES = re.compile("(file|path|host|url|uri|dir)$", re.IGNORECASE)
 _SIGN = "[A-Za-z0-9+_~=-]"
 _OPAQUE = (
     re.compile(r"\beyJ[\w-]+(\.[\w-]*)*"),  # the beginning of every JSON web token
     re.compile(r"(?<=bearer )\S+", re.IGNORECASE),
-    # Longer than a GUID, which names what went wrong and where. Names of objects have shorter parts, and a digest that
-    # is called so is none.
-    re.compile(rf"(?<!sha256:)(?<!{_SIGN})(?!(?:[a-z0-9]{{1,20}}-)+[a-z0-9]{{1,20}}(?!{_SIGN})){_SIGN}{{40,}}"),
+    # Longer than a GUID, which names what went wrong and where. Names of objects have shorter
+    # parts, and a digest that is called so is none.
+    re.compile(
+        rf"(?<!sha256:)(?<!{_SIGN})(?!(?:[a-z0-9]{{1,20}}-)+[a-z0-9]{{1,20}}(?!{_SIGN})){_SIGN}{{40,}}"
+    ),
     re.compile(r"-----BEGIN.*", re.DOTALL),
 )
 
@@ -30,8 +34,8 @@ _OPAQUE = (
 def unsecret(text: str, known: Iterable[str] = (), longest: int = _LONGEST) -> str:
     """Return a text in one line, shortened, in which secrets are hidden.
 
-    Hidden are the values that are known, those of environment variables with the name of a secret, and whatever looks
-    like a token.
+    Hidden are the values that are known, those of environment variables with the name of a secret,
+    and whatever looks like a token.
 
     Args:
         text: the text.
@@ -52,7 +56,9 @@ def without_opaque(text: str) -> str:
 
 
 def without(text: str, known: Iterable[str]) -> str:
-    """Return a text in which values are hidden that are known to be secret, unless they are very short."""
+    """Return a text in which values are hidden that are known to be secret, unless they are very
+    short.
+    """
     # The longest first, since one may be a part of another.
     for secret in sorted(known, key=len, reverse=True):
         if len(secret) >= SHORTEST:
@@ -66,7 +72,9 @@ def without_in(value: Any, known: Collection[str]) -> Any:
         case str():
             return without(value, known)
         case Mapping():
-            return {without(str(key), known): without_in(item, known) for key, item in value.items()}
+            return {
+                without(str(key), known): without_in(item, known) for key, item in value.items()
+            }
         case list():
             return [without_in(item, known) for item in value]
     return value
@@ -78,7 +86,9 @@ def names_secret(key: str) -> bool:
 
 
 def secrets_of(arguments: Iterable[str]) -> set[str]:
-    """Return those arguments of a command that are the values of options with the name of a secret."""
+    """Return those arguments of a command that are the values of options with the name of a
+    secret.
+    """
     listed = list(arguments)
     given = [text.split("=", 1) for text in listed if text.startswith("-") and "=" in text]
     given += [[option, value] for option, value in pairwise(listed) if option.startswith("-")]

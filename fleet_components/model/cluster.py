@@ -40,7 +40,8 @@ class Agent(Typed):
         healthy: True if the ``Healthy`` condition is True; None if there is no such condition.
         health_since: last transition time of the ``Healthy`` condition.
         heartbeat: when the last heartbeat was received.
-        timeless: True for a report that was written without its times: it is as fresh as what it was written with.
+        timeless: True for a report that was written without its times: it is as fresh as what it
+            was written with.
     """
 
     joined: bool = True
@@ -52,7 +53,9 @@ class Agent(Typed):
 
 @attrs.frozen
 class Usage(Typed):
-    """Resource amounts by resource name (``cpu``, ``memory``, ...), as Kubernetes quantities in text."""
+    """Resource amounts by resource name (``cpu``, ``memory``, ...), as Kubernetes quantities in
+    text.
+    """
 
     capacity: Mapping[str, str] = NO_LABELS
     allocatable: Mapping[str, str] = NO_LABELS
@@ -74,7 +77,9 @@ class ResourceModel(Typed):
 
 @attrs.frozen
 class ResourceSummary(Typed):
-    """Karmada's ``status.resourceSummary``: amounts by resource name, and the number of free nodes by grade."""
+    """Karmada's ``status.resourceSummary``: amounts by resource name, and the number of free nodes
+    by grade.
+    """
 
     allocatable: Mapping[str, str] = NO_LABELS
     allocated: Mapping[str, str] = NO_LABELS
@@ -86,8 +91,8 @@ class ResourceSummary(Typed):
 class Cluster(Typed):
     """A member of the fleet.
 
-    A declared member (``observed`` False) is joined and healthy, without heartbeat; an observed one is judged
-    by ``agent`` at the time of the observation.
+    A declared member (``observed`` False) is joined and healthy, without heartbeat; an observed one
+    is judged by ``agent`` at the time of the observation.
 
     Attributes:
         name: its name in the fleet, unique.
@@ -98,15 +103,17 @@ class Cluster(Typed):
         observed: whether status was read from a real system.
         agent: the member agent's report; None when an observed member has none yet.
         leaving: it has a deletion timestamp.
-        namespaces: namespaces on the member (KubeFleet ``status.namespaces``); None when not collected.
+        namespaces: namespaces on the member (KubeFleet ``status.namespaces``); None when not
+            collected.
         namespaces_collected: the ``NamespaceCollectionSucceeded`` condition is there.
         provider: cloud provider (Karmada ``spec.provider``).
         region: region (Karmada ``spec.region``).
         zones: zones (Karmada ``spec.zones``).
-        in_all_zones: whether ``zone In`` has to hold for all of its zones, as in Karmada before 1.18; False by default.
-        api_enablements: ``(apiVersion, kind)`` pairs that the member serves; None when not declared, which
-            Karmada treats as every API missing for observed members and we treat as every API present for
-            declared ones.
+        in_all_zones: whether ``zone In`` has to hold for all of its zones, as in Karmada before
+            1.18; False by default.
+        api_enablements: ``(apiVersion, kind)`` pairs that the member serves; None when not
+            declared, which Karmada treats as every API missing for observed members and we treat as
+            every API present for declared ones.
         resource_models: Karmada ``spec.resourceModels``; None means the nine default ones.
         resource_summary: Karmada ``status.resourceSummary``; None when absent.
         kind: kind of the object that it was read from; empty if it was made otherwise.
@@ -132,7 +139,9 @@ class Cluster(Typed):
     kind: str = attrs.field(default="", eq=False)
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """Return whether it serves a kind of Karmada's templates; one without API data serves every kind."""
+        """Return whether it serves a kind of Karmada's templates; one without API data serves every
+        kind.
+        """
         return self.api_enablements is None or (api_version, kind) in self.api_enablements
 
 
@@ -144,8 +153,8 @@ def read_time(text: str | None) -> datetime | None:
     """Parse an RFC 3339 time; None for None.
 
     Raises:
-        ValueError: the text is not an RFC 3339 time, has no time zone, or is too far from the present to add a wait to
-            it.
+        ValueError: the text is not an RFC 3339 time, has no time zone, or is too far from the
+            present to add a wait to it.
     """
     if text is None:
         return None
@@ -162,7 +171,9 @@ def read_time(text: str | None) -> datetime | None:
 
 def read_taint(taint: Mapping[str, Any]) -> Taint:
     """Return a taint from its API form."""
-    return Taint(taint["key"], taint.get("value") or "", taint["effect"], read_time(taint.get("timeAdded")))
+    return Taint(
+        taint["key"], taint.get("value") or "", taint["effect"], read_time(taint.get("timeAdded"))
+    )
 
 
 def read_amounts(amounts: Mapping[str, Any] | None) -> Mapping[str, str]:

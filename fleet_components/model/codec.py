@@ -39,10 +39,12 @@ class MisfitError(Exception):
 
 
 def decode(kind: type[T], wire: Any) -> T:
-    """Read a value from its wire form. Unknown keys are ignored; floats with an integral value are read as integers.
+    """Read a value from its wire form. Unknown keys are ignored; floats with an integral value are
+    read as integers.
 
     Raises:
-        MisfitError: the wire form does not fit the type. Admission refuses such user input earlier, with file and line.
+        MisfitError: the wire form does not fit the type. Admission refuses such user input earlier,
+            with file and line.
     """
     try:
         with TRUSTED:
@@ -69,7 +71,9 @@ def camel(name: str) -> str:
 
 def choice_of(*words: str) -> dict[str, Any]:
     """Return metadata for a field that accepts only these words; ``decode`` refuses any other."""
-    return checked(lambda word: None if word in words else f"is not {' or '.join(filter(None, words))}")
+    return checked(
+        lambda word: None if word in words else f"is not {' or '.join(filter(None, words))}"
+    )
 
 
 def checked(problem: Callable[[Any], str | None]) -> dict[str, Any]:
@@ -105,13 +109,18 @@ class below:  # noqa: N801  reads as a function; a class, because a state is rea
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, MisfitError):
             raise MisfitError(
-                *(attrs.evolve(problem, path=(*self._path, *problem.path)) for problem in error.problems)
+                *(
+                    attrs.evolve(problem, path=(*self._path, *problem.path))
+                    for problem in error.problems
+                )
             ) from None
 
 
 def _names(kind: Any, converter: Any) -> dict[str, Any]:
     return {
-        field.name: override(rename=wire_name(field), omit_if_default=True, struct_hook=_hook(field, converter))
+        field.name: override(
+            rename=wire_name(field), omit_if_default=True, struct_hook=_hook(field, converter)
+        )
         for field in attrs.fields(attrs.resolve_types(kind))
     }
 
@@ -122,7 +131,9 @@ def wire_name(field: attrs.Attribute[Any]) -> str:
 
 
 def _hook(field: attrs.Attribute[Any], converter: Any) -> Callable[[Any, Any], Any] | None:
-    """Return the function that reads a field with a check of its own; None if the type alone decides."""
+    """Return the function that reads a field with a check of its own; None if the type alone
+    decides.
+    """
     problem = field.metadata.get("problem")
     if problem is None:
         return None
@@ -140,8 +151,12 @@ def _hook(field: attrs.Attribute[Any], converter: Any) -> Callable[[Any, Any], A
     return read
 
 
-def misfits(error: BaseException, path: FieldPath = ()) -> Iterator[tuple[FieldPath, BaseException]]:
-    """Yield the errors of all misfits, each with its path: the names that the fields have on the wire."""
+def misfits(
+    error: BaseException, path: FieldPath = ()
+) -> Iterator[tuple[FieldPath, BaseException]]:
+    """Yield the errors of all misfits, each with its path: the names that the fields have on the
+    wire.
+    """
     if not isinstance(error, BaseValidationError):
         yield path, error
         return
@@ -177,7 +192,9 @@ class UnlikeError(ValueError):
 
     def __init__(self, value: Any, noun: str) -> None:
         self.found, self.noun = type_of(value), noun
-        super().__init__(f"is {self.found}, not {noun}" if self.found not in noun else f"is not {noun}")
+        super().__init__(
+            f"is {self.found}, not {noun}" if self.found not in noun else f"is not {noun}"
+        )
 
 
 def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
@@ -232,7 +249,9 @@ def _time(value: Any, _: Any) -> datetime:
 
 
 def in_reach(time: datetime) -> bool:
-    """Return whether a time is far enough from the limits of ``datetime`` that any wait can be added to it."""
+    """Return whether a time is far enough from the limits of ``datetime`` that any wait can be
+    added to it.
+    """
     return _YEARS[0] <= time.year <= _YEARS[1]
 
 
@@ -256,7 +275,8 @@ _converter.register_structure_hook(timedelta, _seconds)
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
 # Map keys are text in JSON and in the Pulumi engine, so integer keys are written as text.
 _converter.register_unstructure_hook_func(
-    lambda kind: _is_keyed_by_int(kind), lambda value: {str(key): item for key, item in value.items()}
+    lambda kind: _is_keyed_by_int(kind),
+    lambda value: {str(key): item for key, item in value.items()},
 )
 
 
@@ -276,7 +296,9 @@ def _int_string_or_none(value: Any, kind: Any) -> int | str | None:
 
 @_converter.register_structure_hook_factory(attrs.has)
 def _structure_fn(kind: Any, converter: Converter) -> Any:
-    return of_a(Mapping, "a map", make_dict_structure_fn(kind, converter, **_names(kind, converter)))
+    return of_a(
+        Mapping, "a map", make_dict_structure_fn(kind, converter, **_names(kind, converter))
+    )
 
 
 @_converter.register_structure_hook_factory(is_mapping)
@@ -284,7 +306,11 @@ def _structure_mapping_fn(kind: Any, converter: Converter) -> Any:
     read = mapping_structure_factory(kind, converter)
     if not _is_keyed_by_int(kind):
         return of_a(Mapping, "a map", read)
-    return of_a(Mapping, "a map", lambda value, _: read({_key(key): item for key, item in value.items()}, kind))
+    return of_a(
+        Mapping,
+        "a map",
+        lambda value, _: read({_key(key): item for key, item in value.items()}, kind),
+    )
 
 
 def _key(text: Any) -> int:

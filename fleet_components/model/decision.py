@@ -56,7 +56,10 @@ class ClusterDecision:
             "clusterName": self.cluster_name,
             "selected": self.selected,
             "clusterScore": score
-            and {"affinityScore": score.affinity_score, "priorityScore": score.topology_spread_score},
+            and {
+                "affinityScore": score.affinity_score,
+                "priorityScore": score.topology_spread_score,
+            },
             "reason": self.reason,
         }
 
@@ -74,13 +77,16 @@ class Status:
     condition: Condition | None = None
 
     def placement_condition(self, kind: str) -> Condition:
-        """Return the ``Scheduled`` condition of the placement, as the placement controller derives it.
+        """Return the ``Scheduled`` condition of the placement, as the placement controller derives
+        it.
 
         Args:
             kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
         """
         if self.condition is None:
-            return Condition(f"{kind}Scheduled", "Unknown", "SchedulePending", "Scheduling has not completed")
+            return Condition(
+                f"{kind}Scheduled", "Unknown", "SchedulePending", "Scheduling has not completed"
+            )
         return attrs.evolve(self.condition, type=f"{kind}Scheduled")
 
 

@@ -21,11 +21,15 @@ _ALIKE_KIND = 0.6
 
 def declared_kinds() -> tuple[str, ...]:
     """Return the kinds of all declarations, those of guests included, sorted."""
-    return tuple(sorted({*DECLARATIONS, *BUILDS, *(kind for guest in guests() for kind in guest.KINDS)}))
+    return tuple(
+        sorted({*DECLARATIONS, *BUILDS, *(kind for guest in guests() for kind in guest.KINDS)})
+    )
 
 
 def meant_kind(manifest: Manifest) -> str:
-    """Return the kind of declaration that an object was probably meant to be; empty if it is another system's."""
+    """Return the kind of declaration that an object was probably meant to be; empty if it is
+    another system's.
+    """
     return _meant(manifest.api_version, manifest.group, manifest.kind)
 
 
@@ -41,8 +45,8 @@ def _meant(api_version: str, group: str, kind: str) -> str:
 def misdeclared(manifest: Manifest) -> Iterator[Problem]:
     """Yield what is wrong with the apiVersion, the kind and the top-level fields of a declaration.
 
-    An object in our group always counts as one; in a similar group it does if its kind is similar, in one of
-    Kubernetes' own if its kind is ours.
+    An object in our group always counts as one; in a similar group it does if its kind is similar,
+    in one of Kubernetes' own if its kind is ours.
     """
     meant = meant_kind(manifest)
     if manifest.group != GROUP and not meant:
@@ -53,5 +57,7 @@ def misdeclared(manifest: Manifest) -> Iterator[Problem]:
         kind = "" if manifest.kind == meant else f", and {write.removeprefix('write ')}"
         yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}{kind}")
     elif manifest.kind != meant:
-        yield manifest.problem(f'there is no kind "{manifest.kind}" in {API_VERSION}', ("kind",), write)
+        yield manifest.problem(
+            f'there is no kind "{manifest.kind}" in {API_VERSION}', ("kind",), write
+        )
     yield from stray_fields(manifest)

@@ -1,4 +1,6 @@
-"""Whole numbers in texts of any length: ``int`` refuses texts of more than some thousands of digits."""
+"""Whole numbers in texts of any length: ``int`` refuses texts of more than some thousands of
+digits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ BEYOND = 10**_MOST
 
 
 def integer(text: str) -> int:
-    """Return the number that decimal digits, with or without a sign, stand for; beyond 20 digits plus or minus 10**20.
+    """Return the number that decimal digits, with or without a sign, stand for; beyond 20 digits
+    plus or minus 10**20.
 
     Leading zeros do not count.
     """

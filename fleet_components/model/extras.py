@@ -19,14 +19,23 @@ def extra_of(module: str) -> str:
 
 
 def not_installed(module: str) -> Problem:
-    """Return the problem for a missing optional module, with the ``pip install`` command as its hint."""
-    return Problem(f"{module.partition('.')[0]} is not installed", hint=f"pip install '{_PACKAGE}[{extra_of(module)}]'")
+    """Return the problem for a missing optional module, with the ``pip install`` command as its
+    hint.
+    """
+    return Problem(
+        f"{module.partition('.')[0]} is not installed",
+        hint=f"pip install '{_PACKAGE}[{extra_of(module)}]'",
+    )
 
 
 @cache
 def _extras() -> dict[str, str]:
-    """Return the extra of each module, from the package's own metadata; empty if the package is not installed."""
-    from importlib import metadata  # imported here, because it takes long and is needed for errors only
+    """Return the extra of each module, from the package's own metadata; empty if the package is not
+    installed.
+    """
+    from importlib import (
+        metadata,
+    )  # imported here, because it takes long and is needed for errors only
 
     try:
         requirements = metadata.requires(_PACKAGE) or ()

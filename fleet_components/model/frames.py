@@ -1,4 +1,6 @@
-"""Tells user code from this package, installed packages and Python in tracebacks and call stacks."""
+"""Tells user code from this package, installed packages and Python in tracebacks and call
+stacks.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 
-_PYTHON, _PACKAGE = Path(sysconfig.get_path("stdlib")).resolve(), Path(__file__).resolve().parents[1]
+_PYTHON, _PACKAGE = (
+    Path(sysconfig.get_path("stdlib")).resolve(),
+    Path(__file__).resolve().parents[1],
+)
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -18,7 +23,8 @@ def is_own(file: str) -> bool:
     """Return whether a source file is the user's own code."""
     path = Path(file).resolve()
     return not (
-        # Methods that attrs generates are in no file, and lie between a class and the program that calls it.
+        # Methods that attrs generates are in no file, and lie between a class and the program that
+        # calls it.
         file.startswith("<")
         or path.is_relative_to(_PYTHON)
         or path.is_relative_to(_PACKAGE)
@@ -29,10 +35,13 @@ def is_own(file: str) -> bool:
 def own_frames(error: BaseException) -> None:
     """Cut the tracebacks of an error and of its causes down to the user's frames.
 
-    A traceback without any user frame stays as it is, except that of a ``SyntaxError``, which is removed.
+    A traceback without any user frame stays as it is, except that of a ``SyntaxError``, which is
+    removed.
     """
     for item in behind(error):
-        own = [part for part in _parts(item.__traceback__) if is_own(part.tb_frame.f_code.co_filename)]
+        own = [
+            part for part in _parts(item.__traceback__) if is_own(part.tb_frame.f_code.co_filename)
+        ]
         for part, following in zip_longest(own, own[1:]):
             part.tb_next = following
         if own or isinstance(item, SyntaxError):
@@ -42,7 +51,8 @@ def own_frames(error: BaseException) -> None:
 def behind(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and then its causes, each once.
 
-    Cycles are possible: errors that are passed between asynchronous tasks can end up as their own cause.
+    Cycles are possible: errors that are passed between asynchronous tasks can end up as their own
+    cause.
     """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
@@ -52,7 +62,8 @@ def behind(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def called_from() -> tuple[str, int | None]:
-    """Return file and line of the innermost frame of user code; an empty file and None if there is none.
+    """Return file and line of the innermost frame of user code; an empty file and None if there is
+    none.
 
     The file is relative to the working directory if it is below it.
     """
@@ -65,7 +76,8 @@ def called_from() -> tuple[str, int | None]:
 
 
 def raised_at(error: BaseException) -> tuple[str, int | None]:
-    """Return file and line where an error was raised, or where the text is that could not be parsed.
+    """Return file and line where an error was raised, or where the text is that could not be
+    parsed.
 
     The file is relative to the working directory if it is below it; empty if it is not known.
     """

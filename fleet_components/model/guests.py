@@ -1,7 +1,8 @@
-"""Installed guests: packages whose declarations bring members to a fleet, such as clusters that they provision.
+"""Installed guests: packages whose declarations bring members to a fleet, such as clusters that
+they provision.
 
-A guest is a module, registered as an entry point of the group ``fleet_components.guests``. Nothing here imports one by
-its name, so that a fleet without any loads none.
+A guest is a module, registered as an entry point of the group ``fleet_components.guests``. Nothing
+here imports one by its name, so that a fleet without any loads none.
 """
 
 from __future__ import annotations
@@ -40,12 +41,16 @@ class Guest(Protocol):
 
     KINDS: tuple[str, ...]
 
-    def clusters(self, manifests: Iterable[Manifest], subscription: str = "") -> tuple[Cluster, ...]:
-        """Return the members that its declarations among the manifests bring, as the schedulers see them.
+    def clusters(
+        self, manifests: Iterable[Manifest], subscription: str = ""
+    ) -> tuple[Cluster, ...]:
+        """Return the members that its declarations among the manifests bring, as the schedulers see
+        them.
 
         Args:
             manifests: the manifests.
-            subscription: the subscription of members whose declaration names none; empty if it is unknown.
+            subscription: the subscription of members whose declaration names none; empty if it is
+                unknown.
 
         Raises:
             FleetError: a declaration is wrong; carries all problems, with file and line.
@@ -55,13 +60,15 @@ class Guest(Protocol):
         """Yield what a policy asks of these members and cannot be told before they exist."""
 
     def subscription(self, opts: Any) -> str:
-        """Return the subscription of what has these options and names none, as the stack is configured.
+        """Return the subscription of what has these options and names none, as the stack is
+        configured.
 
         It is empty if it is unknown before something is provisioned.
         """
 
     def removals(self, name: str, args: Any, opts: Any) -> Removals:
-        """Return what providing for a fleet would delete, before anything is registered; arguments as below.
+        """Return what providing for a fleet would delete, before anything is registered; arguments
+        as below.
 
         The declarations are valid: a source with problems is refused before.
         """
@@ -90,12 +97,21 @@ class Guest(Protocol):
 @cache
 def guests() -> tuple[Guest, ...]:
     """Return the installed guests, in the order of their names."""
-    from importlib.metadata import entry_points  # imported here, because it takes long and most fleets have no guest
+    from importlib.metadata import (
+        entry_points,
+    )  # imported here, because it takes long and most fleets have no guest
 
-    return tuple(point.load() for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name))
+    return tuple(
+        point.load()
+        for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    )
 
 
 def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:
-    """Return the guests that have a declaration among the manifests. Without any declaration none is looked for."""
-    kinds = {manifest.kind for manifest in manifests if manifest.api_version == API_VERSION} - {*DECLARATIONS}
+    """Return the guests that have a declaration among the manifests. Without any declaration none
+    is looked for.
+    """
+    kinds = {manifest.kind for manifest in manifests if manifest.api_version == API_VERSION} - {
+        *DECLARATIONS
+    }
     return tuple(guest for guest in guests() if kinds.intersection(guest.KINDS)) if kinds else ()

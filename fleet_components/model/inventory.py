@@ -1,4 +1,6 @@
-"""The members of a fleet, compiled into columns once per run and shared by all subjects that are scheduled."""
+"""The members of a fleet, compiled into columns once per run and shared by all subjects that are
+scheduled.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ class Inventory:
         return value
 
     def domains(self, label: str) -> Mapping[str, Mask]:
-        """Return the members by their value of a label. Members without the label are in no group."""
+        """Return the members by their value of a label. Members without the label are in no
+        group.
+        """
         return self.grouped(("label", label), lambda cluster: _value(cluster.labels, label))
 
     def matching(self, selector: LabelSelector | None) -> Mask:
@@ -110,21 +114,28 @@ class Inventory:
             case "In":
                 return _union(domains.get(value, 0) for value in requirement.values)
             case "NotIn":
-                return self.everything & ~_union(domains.get(value, 0) for value in requirement.values)
+                return self.everything & ~_union(
+                    domains.get(value, 0) for value in requirement.values
+                )
             case "Exists":
                 return _union(domains.values())
             case "DoesNotExist":
                 return self.everything & ~_union(domains.values())
         raise ValueError(f'"{requirement.operator}" is not a valid label selector operator')
 
-    def grouped(self, key: Hashable, values: Callable[[Cluster], Iterable[str]]) -> Mapping[str, Mask]:
-        """Return the members by value, for a function that gives each member's values. Cached under ``key``."""
+    def grouped(
+        self, key: Hashable, values: Callable[[Cluster], Iterable[str]]
+    ) -> Mapping[str, Mask]:
+        """Return the members by value, for a function that gives each member's values. Cached under
+        ``key``.
+        """
         return self.column(("grouped", key), lambda: self._compile_groups(values))
 
     def property(self, name: str) -> PropertyColumn:
         """Return the column of a property by its KubeFleet name.
 
-        Resource properties such as ``resources.kubernetes-fleet.io/total-cpu`` are read from the members' usage.
+        Resource properties such as ``resources.kubernetes-fleet.io/total-cpu`` are read from the
+        members' usage.
         """
         return self.column(("property", name), lambda: self._compile_property(name))
 
@@ -133,7 +144,8 @@ class Inventory:
             twice = sorted(name for name, count in Counter(self.names).items() if count > 1)
             hint = "give each member a name of its own"
             raise FleetError(
-                Problem(f'there are several members named "{name}"', ("metadata", "name"), hint) for name in twice
+                Problem(f'there are several members named "{name}"', ("metadata", "name"), hint)
+                for name in twice
             )
 
     def _compile_groups(self, values: Callable[[Cluster], Iterable[str]]) -> dict[str, Mask]:
@@ -154,7 +166,9 @@ class Inventory:
         wrong = _name_error(name)
         if wrong:
             absent = (None,) * len(self)
-            return PropertyColumn(absent, absent, 0, self._explained(name, dict.fromkeys(range(len(self)), wrong)))
+            return PropertyColumn(
+                absent, absent, 0, self._explained(name, dict.fromkeys(range(len(self)), wrong))
+            )
         texts = self._property_texts(name)
         parsed: dict[str | None, Quantity | None] = {None: None}
         unparsed: dict[str | None, str] = {}
@@ -166,7 +180,9 @@ class Inventory:
                 parsed[text], unparsed[text] = None, str(error)
         values = tuple([parsed[text] for text in texts])
         present = masks.from_flags(bytes([value is not None for value in values]))
-        errors = {position: unparsed[text] for position, text in enumerate(texts) if text in unparsed}
+        errors = {
+            position: unparsed[text] for position, text in enumerate(texts) if text in unparsed
+        }
         return PropertyColumn(texts, values, present, self._explained(name, errors))
 
     def _property_texts(self, name: str) -> tuple[str | None, ...]:
@@ -177,28 +193,41 @@ class Inventory:
         return tuple([amounts(cluster).get(resource) for cluster in self.clusters])
 
     def _explained(self, name: str, errors: Mapping[int, str]) -> Mapping[int, str]:
-        return {position: _explain(name, self.clusters[position], error) for position, error in errors.items()}
+        return {
+            position: _explain(name, self.clusters[position], error)
+            for position, error in errors.items()
+        }
 
 
 def _name_error(name: str) -> str:
     """Return why the real scheduler cannot read this resource property name; empty if it can."""
     suffix = name.removeprefix(RESOURCE_PREFIX)
-    # KubeFleet splits at every dash, so that a resource with a dash in its name (ephemeral-storage) cannot be read
-    # (pkg/scheduler/framework/plugins/clusteraffinity/types.go, v0.3.1).
+    # KubeFleet splits at every dash, so that a resource with a dash in its name (ephemeral-storage)
+    # cannot be read (pkg/scheduler/framework/plugins/clusteraffinity/types.go, v0.3.1).
     parts = suffix.split("-")
     if suffix == name:
         return ""
     if len(parts) != 2 or not all(parts):
         return f"invalid resource property name: {suffix}"
-    return "" if parts[0] in _USAGE_FIELDS else f"invalid capacity type {parts[0]} in resource property name {suffix}"
+    return (
+        ""
+        if parts[0] in _USAGE_FIELDS
+        else f"invalid capacity type {parts[0]} in resource property name {suffix}"
+    )
 
 
 def _explain(name: str, cluster: Cluster, error: str) -> str:
     if name.startswith(RESOURCE_PREFIX):
         suffix = name.removeprefix(RESOURCE_PREFIX)
-        return f"failed to retrieve resource property value for {suffix} from cluster {cluster.name}: {error}"
+        return (
+            f"failed to retrieve resource property value for {suffix} from cluster {cluster.name}:"
+            f" {error}"
+        )
     value = cluster.properties[name]
-    return f"value {value} of property {name} from cluster {cluster.name} is not a valid quantity: {error}"
+    return (
+        f"value {value} of property {name} from cluster {cluster.name} is not a valid quantity:"
+        f" {error}"
+    )
 
 
 def _value(labels: Labels, label: str) -> Iterable[str]:

@@ -27,7 +27,8 @@ class Kind:
 
 
 def guess_plural(kind: str) -> str:
-    """Return the plural that the Kubernetes API machinery assumes: ``policies``, ``classes``, ``deployments``.
+    """Return the plural that the Kubernetes API machinery assumes: ``policies``, ``classes``,
+    ``deployments``.
 
     Source: ``UnsafeGuessKindToResource`` in ``pkg/api/meta`` of k8s.io/apimachinery.
     """
@@ -43,15 +44,20 @@ def guess_plural(kind: str) -> str:
 _GROUPS = {
     "": (
         "v1",
-        "Binding ConfigMap Endpoints Event LimitRange PersistentVolumeClaim Pod PodTemplate"
-        " ReplicationController ResourceQuota Secret Service ServiceAccount",
+        (
+            "Binding ConfigMap Endpoints Event LimitRange PersistentVolumeClaim Pod PodTemplate"
+            " ReplicationController ResourceQuota Secret Service ServiceAccount"
+        ),
         "ComponentStatus Namespace Node PersistentVolume",
     ),
     "admissionregistration.k8s.io": (
         "v1 v1beta1 v1alpha1",
         "",
-        "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration"
-        " ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+        (
+            "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration"
+            " ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
+            " ValidatingWebhookConfiguration"
+        ),
     ),
     "apiextensions.k8s.io": ("v1", "", "CustomResourceDefinition"),
     "apiregistration.k8s.io": ("v1", "", "APIService"),
@@ -74,7 +80,11 @@ _GROUPS = {
     "events.k8s.io": ("v1", "Event", ""),
     "flowcontrol.apiserver.k8s.io": ("v1 v1beta3", "", "FlowSchema PriorityLevelConfiguration"),
     "metrics.k8s.io": ("v1beta1", "PodMetrics", "NodeMetrics"),
-    "networking.k8s.io": ("v1 v1beta1", "Ingress NetworkPolicy", "IngressClass IPAddress ServiceCIDR"),
+    "networking.k8s.io": (
+        "v1 v1beta1",
+        "Ingress NetworkPolicy",
+        "IngressClass IPAddress ServiceCIDR",
+    ),
     "node.k8s.io": ("v1", "", "RuntimeClass"),
     "policy": ("v1", "PodDisruptionBudget", ""),
     "rbac.authorization.k8s.io": ("v1", "Role RoleBinding", "ClusterRole ClusterRoleBinding"),
@@ -94,18 +104,26 @@ _GROUPS = {
     "cluster.kubernetes-fleet.io": ("v1 v1beta1", "InternalMemberCluster", "MemberCluster"),
     "placement.kubernetes-fleet.io": (
         "v1 v1beta1 v1alpha1",
-        "ApprovalRequest ClusterResourcePlacementStatus ResourceBinding ResourceEnvelope ResourceOverride"
-        " ResourceOverrideSnapshot ResourcePlacement ResourceSnapshot SchedulingPolicySnapshot"
-        " StagedUpdateRun StagedUpdateStrategy Work",
-        "AppliedWork ClusterApprovalRequest ClusterResourceBinding ClusterResourceEnvelope"
-        " ClusterResourceOverride ClusterResourceOverrideSnapshot ClusterResourcePlacement"
-        " ClusterResourcePlacementDisruptionBudget ClusterResourcePlacementEviction ClusterResourceSnapshot"
-        " ClusterSchedulingPolicySnapshot ClusterStagedUpdateRun ClusterStagedUpdateStrategy",
+        (
+            "ApprovalRequest ClusterResourcePlacementStatus ResourceBinding ResourceEnvelope"
+            " ResourceOverride ResourceOverrideSnapshot ResourcePlacement ResourceSnapshot"
+            " SchedulingPolicySnapshot StagedUpdateRun StagedUpdateStrategy Work"
+        ),
+        (
+            "AppliedWork ClusterApprovalRequest ClusterResourceBinding ClusterResourceEnvelope"
+            " ClusterResourceOverride ClusterResourceOverrideSnapshot ClusterResourcePlacement"
+            " ClusterResourcePlacementDisruptionBudget ClusterResourcePlacementEviction"
+            " ClusterResourceSnapshot ClusterSchedulingPolicySnapshot ClusterStagedUpdateRun"
+            " ClusterStagedUpdateStrategy"
+        ),
     ),
     "networking.fleet.azure.com": (
         "v1beta1 v1alpha1",
-        "EndpointSliceExport EndpointSliceImport InternalServiceExport InternalServiceImport"
-        " MultiClusterService ServiceExport ServiceImport TrafficManagerBackend TrafficManagerProfile",
+        (
+            "EndpointSliceExport EndpointSliceImport InternalServiceExport InternalServiceImport"
+            " MultiClusterService ServiceExport ServiceImport TrafficManagerBackend"
+            " TrafficManagerProfile"
+        ),
         "",
     ),
     # Karmada.

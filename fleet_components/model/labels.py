@@ -1,8 +1,8 @@
 """Validation of names, label keys and label values, with the error texts of Kubernetes.
 
-Source: ``pkg/util/validation`` of k8s.io/apimachinery. Each function returns the error texts, none if the text is
-valid. KubeFleet is built with Kubernetes 1.34, Karmada with 1.36: the rules are the same, but two terms in the texts
-differ.
+Source: ``pkg/util/validation`` of k8s.io/apimachinery. Each function returns the error texts, none
+if the text is valid. KubeFleet is built with Kubernetes 1.34, Karmada with 1.36: the rules are the
+same, but two terms in the texts differ.
 """
 
 from __future__ import annotations
@@ -38,22 +38,32 @@ _CONSIST = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
 def subdomain_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """Validate a name of an object or cluster, such as ``aks-westeurope-1``: an RFC 1123 subdomain, up to 253 bytes."""
+    """Validate a name of an object or cluster, such as ``aks-westeurope-1``: an RFC 1123 subdomain,
+    up to 253 bytes.
+    """
     errors = _too_long(name, _MAX_SUBDOMAIN, words)
     if not re.fullmatch(_SUBDOMAIN, name):
-        rule = f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}"
+        rule = (
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
+            f" '-' or '.', {_ENDS}"
+        )
         errors.append(_unlike(rule, _SUBDOMAIN, "example.com"))
     return errors
 
 
 def label_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """Validate a name without dots (an RFC 1123 label), such as that of a namespace: at most 63 bytes."""
+    """Validate a name without dots (an RFC 1123 label), such as that of a namespace: at most 63
+    bytes.
+    """
     errors = _too_long(name, _MAX_PART, words)
     if re.fullmatch(_LABEL, name):
         return errors
     if re.fullmatch(_SUBDOMAIN, name):
         return [*errors, "must not contain dots"]
-    rule = f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS}"
+    rule = (
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-',"
+        f" {_ENDS}"
+    )
     return [*errors, _unlike(rule, _LABEL, "my-name", "123-abc")]
 
 
@@ -73,7 +83,9 @@ def key_errors(key: str, words: Words = KUBERNETES_1_36) -> list[str]:
 
 
 def value_errors(value: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """Validate a label or taint value: at most 63 letters, digits, ``-``, ``_`` and ``.``; may be empty."""
+    """Validate a label or taint value: at most 63 letters, digits, ``-``, ``_`` and ``.``; may be
+    empty.
+    """
     errors = _too_long(value, _MAX_PART, words)
     if not re.fullmatch(_VALUE, value):
         rule = f"a valid label must be an empty string or {_CONSIST}"
@@ -86,7 +98,11 @@ def _prefix_errors(prefix: str, words: Words) -> list[str]:
 
 
 def _too_long(text: str, limit: int, words: Words) -> list[str]:
-    return [f"must be no more than {limit} {words.unit}"] if len(text.encode(errors="surrogatepass")) > limit else []
+    return (
+        [f"must be no more than {limit} {words.unit}"]
+        if len(text.encode(errors="surrogatepass")) > limit
+        else []
+    )
 
 
 def _unlike_key() -> str:

@@ -30,10 +30,13 @@ class Origin:
 
     Attributes:
         file: the file.
-        line: its first line, from 1; None if the object is the output of a tool, whose lines are not those of the file.
+        line: its first line, from 1; None if the object is the output of a tool, whose lines are
+            not those of the file.
         locate: returns the line of a field by its path; None if unknown.
-        envelope: the envelope that holds the object, with the key in it; empty for an object of its own.
-        parts: the manifests that the object was joined of, the one that counts most first; empty if it was one.
+        envelope: the envelope that holds the object, with the key in it; empty for an object of its
+            own.
+        parts: the manifests that the object was joined of, the one that counts most first; empty if
+            it was one.
     """
 
     file: str
@@ -43,7 +46,9 @@ class Origin:
     parts: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
 
     def at(self, path: FieldPath) -> Origin:
-        """Return where a field was read from: the origin of the part that has it, or the most of its path."""
+        """Return where a field was read from: the origin of the part that has it, or the most of
+        its path.
+        """
         origins = (max(self.parts, key=lambda part: part.reach(path)).origin,) if self.parts else ()
         return next(filter(None, origins), self)
 
@@ -53,10 +58,14 @@ class Origin:
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def seen_from(self, other: Origin) -> Origin:
-        """Return it with its file as the folder of another one sees it: texts depend on no working directory."""
+        """Return it with its file as the folder of another one sees it: texts depend on no working
+        directory.
+        """
         if not os.path.isfile(self.file):
             return self
-        return attrs.evolve(self, file=os.path.relpath(self.file, os.path.dirname(other.file) or os.curdir))
+        return attrs.evolve(
+            self, file=os.path.relpath(self.file, os.path.dirname(other.file) or os.curdir)
+        )
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -133,7 +142,11 @@ class Manifest:
 
     def reach(self, path: FieldPath) -> int:
         """Return how many steps of a path lead to something that the object has."""
-        return next(n for n in range(len(path), -1, -1) if not n or value_at(self.data, path[:n]) is not None)
+        return next(
+            n
+            for n in range(len(path), -1, -1)
+            if not n or value_at(self.data, path[:n]) is not None
+        )
 
     def located(self, problem: Problem, *below: str) -> Problem:
         """Return a problem of a part of this object with file and line.

@@ -11,7 +11,8 @@ from itertools import compress, count
 Mask = int
 """A set of members. ``a & b``, ``a | b`` and ``a & ~b`` are intersection, union and difference."""
 
-# Translation tables between flags (bytes 0 and 1) and ASCII digits, so that int() and format() do the conversion.
+# Translation tables between flags (bytes 0 and 1) and ASCII digits, so that int() and format() do
+# the conversion.
 _TO_DIGITS = bytes([48, 49]) + bytes(254)
 _TO_FLAGS = bytes(49) + b"\x01" + bytes(206)
 
@@ -43,7 +44,9 @@ def by_value(values: Mapping[int, int], size: int) -> dict[int, Mask]:
 
 
 def to_flags(mask: Mask, size: int = 0) -> bytes:
-    """Return one byte per member, 1 for those in the set: at least ``size`` bytes, more if the set reaches further."""
+    """Return one byte per member, 1 for those in the set: at least ``size`` bytes, more if the set
+    reaches further.
+    """
     return f"{mask:0{size}b}".encode()[::-1].translate(_TO_FLAGS)
 
 
@@ -51,7 +54,8 @@ def positions(mask: Mask) -> list[int]:
     """Return the positions in a set, ascending."""
     if not mask:
         return []
-    # From the lowest bit on, so that a single member far back does not cost a text as long as the fleet.
+    # From the lowest bit on, so that a single member far back does not cost a text as long as the
+    # fleet.
     first = (mask & -mask).bit_length() - 1
     return list(compress(count(first), to_flags(mask >> first)))
 

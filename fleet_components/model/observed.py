@@ -1,4 +1,6 @@
-"""Objects as members have them: what is known of each, whether a state, an event log or the member itself tells it."""
+"""Objects as members have them: what is known of each, whether a state, an event log or the member
+itself tells it.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,13 @@ Applied = Literal[
 ]
 """KubeFleet's reasons for the condition ``Applied`` of a manifest; empty while it is not known."""
 Available = Literal["", "Available", "ManifestNotAvailableYet", "NotTrackable"]
-"""KubeFleet's reasons for the condition ``Available`` of a manifest; empty while it is not known."""
+"""KubeFleet's reasons for the condition ``Available`` of a manifest; empty while it is not
+known.
+"""
 Compared = Literal["", "NoDiffFound", "FoundDiff", "FoundDiffInDegradedMode", "FailedToReportDiff"]
-"""KubeFleet's reasons for the condition ``DiffReported`` of a manifest; empty where nothing is compared."""
+"""KubeFleet's reasons for the condition ``DiffReported`` of a manifest; empty where nothing is
+compared.
+"""
 SILENT = "its cluster does not answer, or not as Kubernetes does"
 """Reason for which something of a member is not known, or not done there."""
 UNUSABLE = "its kubeconfig or its credential plugin does not work"
@@ -35,7 +41,8 @@ class FieldDifference:
     """A field that differs between an object as it is wanted and as a member has it.
 
     Attributes:
-        path: a JSON pointer, as KubeFleet writes it: ``/spec/replicas``; ``/`` for the whole object.
+        path: a JSON pointer, as KubeFleet writes it: ``/spec/replicas``; ``/`` for the whole
+            object.
         wanted: the value that is wanted, as text; None if the field is not wanted.
         there: the value on the member, as text; None if it has none.
     """
@@ -55,9 +62,11 @@ class ObservedObject:
         applied: whether it was written.
         available: whether it is available.
         compared: whether it was compared, where differences are reported only.
-        error: why it was not written or compared, in the words of the API server or of the engine; empty if it was.
+        error: why it was not written or compared, in the words of the API server or of the engine;
+            empty if it was.
         generation: its generation on the member; 0 if that is unknown.
-        differences: fields that somebody has changed since it was written, or that stand in the way of writing it.
+        differences: fields that somebody has changed since it was written, or that stand in the way
+            of writing it.
         degraded: True if only what is sent was compared, as the API server refuses a trial.
         causes: why it is not available, in words: events, conditions, pods that are not ready.
         status: its status on the member; None if that is unknown.

@@ -1,4 +1,6 @@
-"""Problems in the input: what is wrong, where, and how to fix it. Every error for users has this form."""
+"""Problems in the input: what is wrong, where, and how to fix it. Every error for users has this
+form.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ class Problem:
         subject: the object, as ``Kind namespace/name``.
         file: the file that it was read from; empty for objects made in a program.
         line: the line in that file, from 1.
-        follows: True if it may be the consequence of another problem: something is missing that could not be read or
-            was refused; see :func:`layered`.
+        follows: True if it may be the consequence of another problem: something is missing that
+            could not be read or was refused; see :func:`layered`.
     """
 
     what: str
@@ -61,17 +63,22 @@ class Problem:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return the problems sorted by file and line, without duplicates; those without a file come last."""
+    """Return the problems sorted by file and line, without duplicates; those without a file come
+    last.
+    """
     return tuple(
-        sorted(dict.fromkeys(problems), key=lambda fromkey: (not fromkey.file, fromkey.file, fromkey.line or 0))
+        sorted(
+            dict.fromkeys(problems),
+            key=lambda fromkey: (not fromkey.file, fromkey.file, fromkey.line or 0),
+        )
     )
 
 
 def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return the problems of all layers, each of which checks what the layers before it could read.
 
-    A problem that ``follows`` is left out if an earlier layer has a problem that does not: the missing object may be in
-    the file that could not be read.
+    A problem that ``follows`` is left out if an earlier layer has a problem that does not: the
+    missing object may be in the file that could not be read.
     """
     found: list[Problem] = []
     for layer in layers:

@@ -1,8 +1,8 @@
 """Exact Kubernetes quantities: ``1500m``, ``16Gi``, ``0.038``, ``1e-1``.
 
-Source: ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery. Values are exact to 1e-9 and rounded up (away from
-zero) beyond that; binary quantities are capped at 2**63-1. Unlike there, exponents beyond 400 and more than 400 digits
-are refused.
+Source: ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery. Values are exact to 1e-9 and
+rounded up (away from zero) beyond that; binary quantities are capped at 2**63-1. Unlike there,
+exponents beyond 400 and more than 400 digits are refused.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ _DECIMAL_SUFFIXES, _BINARY_SUFFIXES = (
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _NANO = 9
 _MAX_INT64 = 2**63 - 1
-# Up to this many digits the Kubernetes parser uses an int64, beyond it a big decimal in nano units. The amount is the
-# same, but AsApproximateFloat64 may differ in its last bits.
+# Up to this many digits the Kubernetes parser uses an int64, beyond it a big decimal in nano units.
+# The amount is the same, but AsApproximateFloat64 may differ in its last bits.
 _MAX_FAST_DIGITS = 18
 _MAX_FAST_BINARY_DIGITS = 14
 _MAX_EXPONENT = _MAX_DIGITS = 400
-_WRONG_FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_WRONG_FORM = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
 _WRONG_NUMBER = "unable to parse numeric part of quantity"
 
@@ -43,8 +45,9 @@ class Quantity:
 
     Attributes:
         nano: the amount in units of 1e-9.
-        approximate: the amount as the float that the real schedulers interpolate with (``AsApproximateFloat64``:
-            unscaled value times a power of ten); infinite if it is too large for a float.
+        approximate: the amount as the float that the real schedulers interpolate with
+            (``AsApproximateFloat64``: unscaled value times a power of ten); infinite if it is too
+            large for a float.
     """
 
     nano: int
@@ -74,7 +77,8 @@ def parse_quantity(text: str) -> Quantity:
     exponent = _BINARY[suffix] if suffix in _BINARY else _decimal_exponent(suffix)
     if len(whole) + len(fraction) > _MAX_DIGITS:
         raise ValueError(_WRONG_NUMBER)
-    # Without digits the amount is 0, except for the suffixes that take the big decimal path of the real parser.
+    # Without digits the amount is 0, except for the suffixes that take the big decimal path of the
+    # real parser.
     if not (zeros or whole or fraction) and (suffix in ("Pi", "Ei") or exponent < -_NANO):
         raise ValueError(_WRONG_NUMBER)
     read = _binary if suffix in _BINARY else _decimal

@@ -1,4 +1,5 @@
-"""Reads the package's own declarations from YAML: camelCase fields, checked types, no unknown fields.
+"""Reads the package's own declarations from YAML: camelCase fields, checked types, no unknown
+fields.
 
 Every error has the path of its field.
 """
@@ -14,7 +15,14 @@ import attrs
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, override
 
-from fleet_components.model.codec import MisfitError, UnlikeError, misfits, of_a, strict_converter, wire_name
+from fleet_components.model.codec import (
+    MisfitError,
+    UnlikeError,
+    misfits,
+    of_a,
+    strict_converter,
+    wire_name,
+)
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import nearest
@@ -27,7 +35,9 @@ BUILDS = CHART, KUSTOMIZATION = "Chart", "Kustomization"
 """Kinds of declarations of what a tool builds."""
 
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
-"""Attributes that YAML cannot set: a recorded time, a table that the caller passes, and a secret."""
+"""Attributes that YAML cannot set: a recorded time, a table that the caller passes, and a
+secret.
+"""
 _BESIDE = ("apiVersion", "kind", "metadata", "spec")
 _HINTS = {"a list": "begin each entry with a dash", "a map": "write key: value"}
 _converter = strict_converter()
@@ -36,7 +46,9 @@ _converter = strict_converter()
 @cache
 def fields_of(kind: type) -> tuple[str, ...]:
     """Return the fields of a declared class by their YAML names."""
-    return tuple(wire_name(field) for field in attrs.fields(kind) if field.name not in _NOT_DECLARED)
+    return tuple(
+        wire_name(field) for field in attrs.fields(kind) if field.name not in _NOT_DECLARED
+    )
 
 
 def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
@@ -48,7 +60,9 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
     try:
         return _converter.structure(data, kind)
     except (BaseValidationError, ValueError, FleetError) as error:
-        found = [problem for where, item in misfits(error, path) for problem in _problems(item, where)]
+        found = [
+            problem for where, item in misfits(error, path) for problem in _problems(item, where)
+        ]
     raise MisfitError(*found)
 
 
@@ -70,12 +84,15 @@ def _problems(error: BaseException, path: FieldPath) -> Iterator[Problem]:
     match error:
         case ForbiddenExtraKeysError():
             yield from (
-                unknown_field(str(name), fields_of(error.cl), path) for name in sorted(map(str, error.extra_fields))
+                unknown_field(str(name), fields_of(error.cl), path)
+                for name in sorted(map(str, error.extra_fields))
             )
         case KeyError():
             yield Problem(f"{path[-1]} is missing", path, "write it here")
         case FleetError():
-            yield from (attrs.evolve(problem, path=(*path, *problem.path)) for problem in error.problems)
+            yield from (
+                attrs.evolve(problem, path=(*path, *problem.path)) for problem in error.problems
+            )
         case UnlikeError(noun="text", found="a number" | "true or false"):
             yield Problem(str(error), path, "write it in quotes")
         case UnlikeError():

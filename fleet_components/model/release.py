@@ -73,7 +73,9 @@ class ReleaseTable:
 
     def assumed(self, why: str) -> str:
         """Return what counts where the release is not known, and why it is not."""
-        assumed = f"{self.default} is assumed, and fleet:{self.setting} or --{self.setting} names another"
+        assumed = (
+            f"{self.default} is assumed, and fleet:{self.setting} or --{self.setting} names another"
+        )
         return f"the release of {self.title} is not known: {why}; {assumed}"
 
     def named(self, name: str = "") -> Release:

@@ -32,7 +32,9 @@ class Requirement(Typed):
 
     @property
     def error(self) -> str:
-        """The API machinery's error for an invalid requirement, in the words of KubeFleet's release; empty if none."""
+        """The API machinery's error for an invalid requirement, in the words of KubeFleet's
+        release; empty if none.
+        """
         if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
             return f"{_quoted(self.operator)} is not a valid label selector operator"
         errors = list(self._errors())
@@ -43,18 +45,29 @@ class Requirement(Typed):
         if wrong:
             yield f"key: Invalid value: {_quoted(self.key)}: {'; '.join(wrong)}"
         if self.operator in ("In", "NotIn") and not self.values:
-            yield "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
+            yield (
+                "values: Invalid value: null: for 'in', 'notin' operators, values set can't be"
+                " empty"
+            )
         if self.operator in ("Exists", "DoesNotExist") and self.values:
             shown = _quoted(self.values)
-            yield f"values: Invalid value: {shown}: values set must be empty for exists and does not exist"
+            yield (
+                f"values: Invalid value: {shown}: values set must be empty for exists and does not"
+                " exist"
+            )
         for index, value in enumerate(self.values):
             wrong = value_errors(value, KUBERNETES_1_34)
             if wrong:
-                yield f"values[{index}][{self.key}]: Invalid value: {_quoted(value)}: {'; '.join(wrong)}"
+                yield (
+                    f"values[{index}][{self.key}]: Invalid value: {_quoted(value)}:"
+                    f" {'; '.join(wrong)}"
+                )
 
     @property
     def valid(self) -> bool:
-        """True if the API machinery accepts the requirement: operator, number of values, label key and label values."""
+        """True if the API machinery accepts the requirement: operator, number of values, label key
+        and label values.
+        """
         return not self.error
 
     def met_by(self, labels: Labels) -> bool:
@@ -62,7 +75,8 @@ class Requirement(Typed):
         return self.valid and self.matches(labels)
 
     def matches(self, labels: Labels) -> bool:
-        """Return whether the labels satisfy the requirement. ``NotIn`` holds if the label is absent.
+        """Return whether the labels satisfy the requirement. ``NotIn`` holds if the label is
+        absent.
 
         Raises:
             ValueError: the operator is unknown.
@@ -102,8 +116,12 @@ class LabelSelector(Typed):
 
     @cached_property
     def error(self) -> str:
-        """Error of the API machinery for the first invalid requirement; empty if the selector is valid."""
-        return next((requirement.error for requirement in self.requirements() if requirement.error), "")
+        """Error of the API machinery for the first invalid requirement; empty if the selector is
+        valid.
+        """
+        return next(
+            (requirement.error for requirement in self.requirements() if requirement.error), ""
+        )
 
     def matches(self, labels: Labels) -> bool:
         """Return whether the labels satisfy all requirements."""
@@ -129,16 +147,24 @@ class LabelIndex:
 
     def matching(self, selector: LabelSelector) -> list[int]:
         """Return the positions that a selector matches, in order."""
-        return [position for position in self._candidates(selector) if selector.matches(self.labels[position])]
+        return [
+            position
+            for position in self._candidates(selector)
+            if selector.matches(self.labels[position])
+        ]
 
     def meets(self, requirement: Requirement) -> bool:
         """Return whether any of the objects satisfies a requirement."""
         match requirement.operator:
             case "In":
-                return any((requirement.key, value) in self._with_value for value in requirement.values)
+                return any(
+                    (requirement.key, value) in self._with_value for value in requirement.values
+                )
             case "NotIn":
                 values = set(requirement.values)
-                excluded = sum(len(self._with_value.get((requirement.key, value), ())) for value in values)
+                excluded = sum(
+                    len(self._with_value.get((requirement.key, value), ())) for value in values
+                )
                 return excluded < len(self.labels)
             case "DoesNotExist":
                 return len(self._with_key.get(requirement.key, ())) < len(self.labels)
@@ -174,14 +200,22 @@ class LabelIndex:
         return dict(found)
 
     def _candidates(self, selector: LabelSelector) -> Iterable[int]:
-        """Return the positions that meet the requirement which the fewest meet; all, if none names what it wants."""
+        """Return the positions that meet the requirement which the fewest meet; all, if none names
+        what it wants.
+        """
         asked = [
             self._wanted(requirement)
             for requirement in selector.requirements()
             if requirement.operator in ("In", "Exists")
         ]
-        fewest = min(asked, key=lambda lists: sum(map(len, lists)), default=[range(len(self.labels))])
-        return fewest[0] if len(fewest) == 1 else sorted({position for found in fewest for position in found})
+        fewest = min(
+            asked, key=lambda lists: sum(map(len, lists)), default=[range(len(self.labels))]
+        )
+        return (
+            fewest[0]
+            if len(fewest) == 1
+            else sorted({position for found in fewest for position in found})
+        )
 
     def _wanted(self, requirement: Requirement) -> list[Sequence[int]]:
         if requirement.operator == "Exists":

@@ -12,11 +12,15 @@ from typing import TypeVar
 T = TypeVar("T")
 _NEAR = 0.7
 _BESIDE = 8
-"""Number of known words before and behind a misspelt one that it is compared with, in both orders."""
+"""Number of known words before and behind a misspelt one that it is compared with, in both
+orders.
+"""
 _LONGEST = 100
 """Length of the longest words that are compared."""
 _COMMANDS = re.compile(r"##(?=\[|vso\[)|^(?=[^\S\n]*::)", re.MULTILINE)
-"""Where a line could be taken for a command: by GitHub Actions (``::error::``, ``##[error]``) or Azure Pipelines."""
+"""Where a line could be taken for a command: by GitHub Actions (``::error::``, ``##[error]``) or
+Azure Pipelines.
+"""
 
 
 def few(names: Sequence[T], most: int = 5, show: Callable[[T], str] = str) -> str:
@@ -43,14 +47,17 @@ def article(noun: str) -> str:
 def visible(text: str, *, lines: bool = False) -> str:
     """Return a text that shows all of its characters and commands nothing.
 
-    What a terminal, a log or a browser would carry out or hide is written as an escape: control characters, escape
-    sequences, marks of direction, characters without width. What a CI system would take for a command gets a space.
+    What a terminal, a log or a browser would carry out or hide is written as an escape: control
+    characters, escape sequences, marks of direction, characters without width. What a CI system
+    would take for a command gets a space.
 
     Args:
         text: the text.
         lines: whether it may have several lines; otherwise they are joined with spaces.
     """
-    if text.isascii() and text.isprintable() and "::" not in text and "##" not in text:  # nearly all texts
+    if (
+        text.isascii() and text.isprintable() and "::" not in text and "##" not in text
+    ):  # nearly all texts
         return text
     shown = text if lines else " ".join(text.splitlines())
     shown = _UNSEEN.sub(lambda found: _escaped(found[0]), shown)
@@ -65,7 +72,9 @@ def commanding_nothing(text: str) -> str:
 
 
 def indented(text: str) -> str:
-    """Return a text whose further lines are indented, so that none of them looks like a message of its own."""
+    """Return a text whose further lines are indented, so that none of them looks like a message of
+    its own.
+    """
     return re.sub(r"\n(?!  )", "\n  ", text)
 
 
@@ -88,15 +97,17 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters that Python takes for printable and nobody sees: those that Unicode lets a font ignore, and the blank of
-Braille."""
+"""Characters that Python takes for printable and nobody sees: those that Unicode lets a font
+ignore, and the blank of Braille.
+"""
 
 
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 
 class Vocabulary:
-    """Known words, among which the one that was probably meant is found without a look at all of them.
+    """Known words, among which the one that was probably meant is found without a look at all of
+    them.
 
     Attributes:
         words: the words, sorted.
@@ -110,11 +121,15 @@ class Vocabulary:
         return word in self._known
 
     def near(self, word: str, cutoff: float = _NEAR) -> str:
-        """Return the word that was probably meant: the nearest, or the only one that contains it; empty if none."""
+        """Return the word that was probably meant: the nearest, or the only one that contains it;
+        empty if none.
+        """
         folded = word.casefold()
         compared = self._compared(folded)
         parts = [name for name in compared if folded in name]
-        found = _nearest(folded, compared, cutoff) or (parts[0] if folded and len(parts) == 1 else "")
+        found = _nearest(folded, compared, cutoff) or (
+            parts[0] if folded and len(parts) == 1 else ""
+        )
         return self._by_folded.get(found, "")
 
     def nearest(self, word: str, cutoff: float = _NEAR) -> str:
@@ -140,7 +155,9 @@ class Vocabulary:
         return sorted(word[::-1] for word in self._by_folded)
 
     def _compared(self, word: str) -> Collection[str]:
-        """Return the words to compare: of many only those that begin or end most alike, as misspelt words do."""
+        """Return the words to compare: of many only those that begin or end most alike, as misspelt
+        words do.
+        """
         if len(self._by_folded) <= 4 * _BESIDE:
             return self._by_folded
         ending = (found[::-1] for found in _beside(word[::-1], self._backwards))

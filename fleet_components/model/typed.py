@@ -1,6 +1,7 @@
 """Base class of values that check the types of their arguments where they are created.
 
-A wrong argument in a program is then reported with its name and line, instead of failing deep inside the package.
+A wrong argument in a program is then reported with its name and line, instead of failing deep
+inside the package.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from datetime import datetime
 from functools import cache
 from pathlib import PurePath
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import (
+    Any,
+    ClassVar,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    runtime_checkable,
+)
 
 import attrs
 
@@ -23,7 +34,9 @@ from fleet_components.model.text import article
 HINT = "hint"
 """Metadata key of an argument: a hint that replaces the one derived from its type."""
 LATER = "later"
-"""Metadata key of an argument: a hint for a given output, if the argument accepts more than plain values."""
+"""Metadata key of an argument: a hint for a given output, if the argument accepts more than plain
+values.
+"""
 _TOO_LATE = "the plan is made before any resource, so give a plain value"
 _SORTS: Mapping[Any, tuple[str, str]] = {
     str: ("text", "write it in quotes"),
@@ -58,22 +71,27 @@ class _Trusted(ContextDecorator, threading.local):
 
 TRUSTED = _Trusted()
 """``with TRUSTED:``, or the decorator ``@TRUSTED``, creates values without type checks.
-For input that was checked before (admitted YAML, or a state), because the checks are slow for ten thousand members."""
+For input that was checked before (admitted YAML, or a state), because the checks are slow for ten
+thousand members.
+"""
 
 
 class Typed:
     """Base of attrs classes that refuse arguments of wrong types, all of them at once.
 
-    Lists are accepted for tuples; lists, tuples and sets for frozen sets. They are stored as the declared type.
+    Lists are accepted for tuples; lists, tuples and sets for frozen sets. They are stored as the
+    declared type.
 
     Raises:
-        FleetError: an argument has a wrong type or value; each is named as ``Class.argument``, with the line of the
-            program.
+        FleetError: an argument has a wrong type or value; each is named as ``Class.argument``, with
+            the line of the program.
     """
 
     __slots__ = ()
     REFUSAL: ClassVar[type[FleetError]] = FleetError
-    """The error class to raise. In a Pulumi program it is one that Pulumi prints without a traceback."""
+    """The error class to raise. In a Pulumi program it is one that Pulumi prints without a
+    traceback.
+    """
     NAMES: ClassVar[Mapping[str, Any]] = {}
     """Names used in the types of the arguments that the class's module does not define."""
 
@@ -102,10 +120,14 @@ class Typed:
         if wrong:
             file, line = called_from()
             name = type(self).__name__
-            raise self.REFUSAL(attrs.evolve(p, path=(name, *p.path), file=file, line=line) for p in wrong)
+            raise self.REFUSAL(
+                attrs.evolve(p, path=(name, *p.path), file=file, line=line) for p in wrong
+            )
 
     def wrong_values(self) -> Iterator[Problem]:
-        """Yield problems of arguments that have the right types. Called only if all types are right."""
+        """Yield problems of arguments that have the right types. Called only if all types are
+        right.
+        """
         return iter(())
 
 
@@ -116,8 +138,8 @@ class _Misfit(Exception):
         what: the error.
         hint: how to fix it.
         path: the position of the value in the argument.
-        near: True if ``hint`` is more precise than the argument's own hint: the value is of the right kind but invalid,
-            or it is an output.
+        near: True if ``hint`` is more precise than the argument's own hint: the value is of the
+            right kind but invalid, or it is an output.
     """
 
     def __init__(self, what: str, hint: str, path: FieldPath = (), *, near: bool = False) -> None:
@@ -143,7 +165,9 @@ def fitted(kind: Any, value: Any, argument: FieldPath) -> Any:
         return _fit(kind)(value)
     except _Misfit as misfit:
         file, line = called_from()
-        raise FleetError([Problem(misfit.what, (*argument, *misfit.path), misfit.hint, "", file, line)]) from None
+        raise FleetError(
+            [Problem(misfit.what, (*argument, *misfit.path), misfit.hint, "", file, line)]
+        ) from None
 
 
 @cache
@@ -178,7 +202,11 @@ def _instance(kind: Any, sort: tuple[str, str]) -> Fit:
         if not isinstance(value, accepted) or (isinstance(value, bool) and kind in (int, float)):
             raise _misfit(value, sort)
         if kind is str and not _is_text(value):
-            raise _Misfit("has a character that no file can name or hold", "text without NUL and surrogates", near=True)
+            raise _Misfit(
+                "has a character that no file can name or hold",
+                "text without NUL and surrogates",
+                near=True,
+            )
         if kind is float and not _is_number(value):
             raise _Misfit("is too large for a number", sort[1], near=True)
         if kind is datetime and value.tzinfo is None:
@@ -189,7 +217,9 @@ def _instance(kind: Any, sort: tuple[str, str]) -> Fit:
 
 
 def _is_text(value: str) -> bool:
-    """Return whether a text can be written: Python's can hold NUL and halves of characters, as from broken input."""
+    """Return whether a text can be written: Python's can hold NUL and halves of characters, as from
+    broken input.
+    """
     try:
         return b"\0" not in value.encode()
     except UnicodeEncodeError:
@@ -207,7 +237,9 @@ def _is_number(value: float) -> bool:
 
 def _choice_of(kinds: tuple[Any, ...]) -> Fit:
     fits = [_fit(kind) for kind in kinds]
-    sorts = [_sort(kind) for kind in kinds if kind is not NoneType and get_origin(kind) is not Awaitable]
+    sorts = [
+        _sort(kind) for kind in kinds if kind is not NoneType and get_origin(kind) is not Awaitable
+    ]
     words = [word for word, _ in sorts]
     sort = (" or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words), sorts[0][1])
 
@@ -224,7 +256,9 @@ def _choice_of(kinds: tuple[Any, ...]) -> Fit:
 
 
 def _items(make: Callable[[Any], Any] | None, item: Fit, sort: tuple[str, str]) -> Fit:
-    """Return the check of a list of any length. ``make`` converts it to the stored type; None keeps it as it is."""
+    """Return the check of a list of any length. ``make`` converts it to the stored type; None keeps
+    it as it is.
+    """
     taken: Any = {tuple: (list, tuple), frozenset: (Set, list, tuple), None: Sequence}[make]  # type: ignore[index]
 
     def fit(value: Any) -> Any:
@@ -246,7 +280,10 @@ def _exactly(items: tuple[Fit, ...], sort: tuple[str, str]) -> Fit:
             raise _misfit(value, sort)
         if len(value) != len(items):
             raise _Misfit(f"has {len(value)} items, not {len(items)}", sort[1], near=True)
-        return tuple(_at(item, position, each) for position, (item, each) in enumerate(zip(items, value, strict=True)))
+        return tuple(
+            _at(item, position, each)
+            for position, (item, each) in enumerate(zip(items, value, strict=True))
+        )
 
     return fit
 
@@ -255,7 +292,9 @@ def _mapping(key: Fit, value: Fit, sort: tuple[str, str]) -> Fit:
     def fit(given: Any) -> Any:
         if not isinstance(given, Mapping):
             raise _misfit(given, sort)
-        found = {_at(key, str(name), name): _at(value, str(name), each) for name, each in given.items()}
+        found = {
+            _at(key, str(name), name): _at(value, str(name), each) for name, each in given.items()
+        }
         return given if all(found[name] is each for name, each in given.items()) else found
 
     return fit
@@ -269,15 +308,21 @@ def _at(fit: Fit, step: str | int, value: Any) -> Any:
 
 
 def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
-    """Return the misfit of a value of a wrong type. It never shows the value, which may be secret."""
+    """Return the misfit of a value of a wrong type. It never shows the value, which may be
+    secret.
+    """
     if isinstance(value, Later):
         return _Misfit("is an Output", _TOO_LATE, near=True)
     expected, hint = sort
     if value is None:
-        hint = "give a value, or leave it out; an environment variable that is not set comes as None"
+        hint = (
+            "give a value, or leave it out; an environment variable that is not set comes as None"
+        )
     elif isinstance(value, PurePath):
         hint = "write str(...) around it"
-    return _Misfit(f"is {'None' if value is None else article(type(value).__name__)}, not {expected}", hint)
+    return _Misfit(
+        f"is {'None' if value is None else article(type(value).__name__)}, not {expected}", hint
+    )
 
 
 @cache

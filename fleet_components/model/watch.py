@@ -6,7 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 Watch = Callable[[str], AbstractContextManager[object]]
-"""Takes what begins in words, ``building charts/shop``, and returns what is entered for as long as that takes."""
+"""Takes what begins in words, ``building charts/shop``, and returns what is entered for as long as
+that takes.
+"""
 
 
 def unwatched(doing: str) -> AbstractContextManager[object]:

@@ -1,1 +1,3 @@
-"""Plan a fleet: combine scheduling, contents and rollout into decisions for each placement and template."""
+"""Plan a fleet: combine scheduling, contents and rollout into decisions for each placement and
+template.
+"""

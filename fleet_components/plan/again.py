@@ -1,8 +1,10 @@
-"""Write objects again: those that an interrupted update may have changed, and those that are missing.
+"""Write objects again: those that an interrupted update may have changed, and those that are
+missing.
 
-If the engine is stopped while it writes an object, the state keeps the old inputs although the member may have the new
-object. When the source then goes back to the old content, old and new inputs are equal and the engine would send
-nothing. An annotation with a revision makes the inputs differ.
+If the engine is stopped while it writes an object, the state keeps the old inputs although the
+member may have the new object. When the source then goes back to the old content, old and new
+inputs are equal and the engine would send nothing. An annotation with a revision makes the inputs
+differ.
 
 An object that the state does not have any more, as after a refresh, is created by the engine
 whatever is decided.
@@ -41,7 +43,8 @@ def written_where_interrupted(
     before: R,
     request: Subject[R],
 ) -> Rollout:
-    """Return the plan with marks on the members where the last update stopped and that go back to what stands there.
+    """Return the plan with marks on the members where the last update stopped and that go back to
+    what stands there.
 
     Args:
         rollout: the plan.
@@ -69,7 +72,9 @@ def written_where_interrupted(
     return _mark(rollout, stopped, before.decisions, undone)
 
 
-def _recorded(standing: Iterable[Standing], wanted: Container[ObjectKey]) -> Iterator[tuple[ObjectKey, Recorded]]:
+def _recorded(
+    standing: Iterable[Standing], wanted: Container[ObjectKey]
+) -> Iterator[tuple[ObjectKey, Recorded]]:
     """Yield the objects that the state records one by one, as far as they are wanted."""
     for item in standing:
         if item.recorded and item.key in wanted:
@@ -77,26 +82,34 @@ def _recorded(standing: Iterable[Standing], wanted: Container[ObjectKey]) -> Ite
 
 
 def _mark(
-    rollout: Rollout, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
+    rollout: Rollout,
+    interrupted: Collection[str],
+    before: Mapping[str, Placed],
+    undone: Collection[str],
 ) -> Rollout:
     """Return the plan with marks on the members that have to be written again.
 
-    A mark of an earlier update is kept until the member changes: removing it would be a change of its own.
+    A mark of an earlier update is kept until the member changes: removing it would be a change of
+    its own.
 
     Args:
         rollout: the plan.
         interrupted: the members at which the last update stopped.
         before: what each member was sent by that update.
-        undone: those of the interrupted members whose objects may differ from both old and new inputs.
+        undone: those of the interrupted members whose objects may differ from both old and new
+            inputs.
     """
     entries = {
-        cluster: _marked(cluster, entry, interrupted, before, undone) for cluster, entry in rollout.entries.items()
+        cluster: _marked(cluster, entry, interrupted, before, undone)
+        for cluster, entry in rollout.entries.items()
     }
     return attrs.evolve(rollout, entries=entries)
 
 
 def _goes_back(
-    sent: Mapping[ObjectKey, Data], stands: Mapping[ObjectKey, Data], wanted: Mapping[ObjectKey, Data]
+    sent: Mapping[ObjectKey, Data],
+    stands: Mapping[ObjectKey, Data],
+    wanted: Mapping[ObjectKey, Data],
 ) -> bool:
     """Return whether an object is wanted as it stood before an update that was about to change it.
 
@@ -105,11 +118,14 @@ def _goes_back(
         stands: the objects as they stand, according to the state.
         wanted: the objects that are wanted now.
     """
-    return any(stands.get(key) == data and sent.get(key, data) != data for key, data in wanted.items())
+    return any(
+        stands.get(key) == data and sent.get(key, data) != data for key, data in wanted.items()
+    )
 
 
 def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey, Data]]:
-    """Yield the objects that are written again, each in a form that a killed update may have given it.
+    """Yield the objects that are written again, each in a form that a killed update may have given
+    it.
 
     The state has them as they are wanted. That the last update was killed there is known only until
     another one begins: that drops the operations under way (pulumi/pulumi v3.260.0,
@@ -137,7 +153,11 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
 
 
 def _marked(
-    cluster: str, entry: Entry, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
+    cluster: str,
+    entry: Entry,
+    interrupted: Collection[str],
+    before: Mapping[str, Placed],
+    undone: Collection[str],
 ) -> Entry:
     if entry.placed is None:
         return entry
@@ -158,7 +178,8 @@ def _unused(known: int | None, revision: int) -> int:
 
 
 def mended(decided: Decided, past: Past, standing: Mapping[Pair, Standing]) -> Decided:
-    """Return a decision that names the objects that are missing on members, and updates these members.
+    """Return a decision that names the objects that are missing on members, and updates these
+    members.
 
     A member that runs what it should, and one that is held, keep their place in the decision: the
     engine creates what the state does not have, and writes what it was writing when it was killed,
@@ -191,7 +212,9 @@ def _missing(
     standing: Mapping[Pair, Standing],
     cluster: str,
 ) -> tuple[ObjectKey, ...]:
-    """Return the objects that a member was sent, that are wanted, and that the state does not have."""
+    """Return the objects that a member was sent, that are wanted, and that the state does not
+    have.
+    """
     absent = tuple(key for key in decided.keys(cluster) if (cluster, key) not in standing)
     if not absent:
         return ()

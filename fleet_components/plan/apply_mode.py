@@ -1,4 +1,6 @@
-"""Modes of writing objects to members: one form for KubeFleet's apply strategies and Karmada's conflict resolution."""
+"""Modes of writing objects to members: one form for KubeFleet's apply strategies and Karmada's
+conflict resolution.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,13 @@ class ApplyMode:
     """Mode in which the objects of a delivery are written.
 
     Attributes:
-        takes_over: which of the objects that are there already are taken over; the others are refused.
+        takes_over: which of the objects that are there already are taken over; the others are
+            refused.
         forces: True to overwrite fields that others have set, False to fail on them.
         reports: True to write nothing, and to report what differs.
         full: True to compare all fields of an object, False only those that are sent.
-        stops_at_drift: True to leave an object alone that somebody has changed, until the source changes it.
+        stops_at_drift: True to leave an object alone that somebody has changed, until the source
+            changes it.
         co_owned: True to write objects that have owners on the member.
     """
 
@@ -54,7 +58,9 @@ class ApplyMode:
 
     @property
     def at_drift(self) -> ApplyMode:
-        """The mode as far as it says what of a standing object is drift, and what becomes of that."""
+        """The mode as far as it says what of a standing object is drift, and what becomes of
+        that.
+        """
         return ApplyMode(forces=self.forces, full=self.full, stops_at_drift=self.stops_at_drift)
 
     @property

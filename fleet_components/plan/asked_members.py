@@ -42,9 +42,11 @@ Asked = tuple[FieldPath, Requirement, Mask]
 
 @attrs.frozen(slots=False)
 class AskedMembers:
-    """The members of a fleet, to look up what policies ask of them; each method yields what matches no member.
+    """The members of a fleet, to look up what policies ask of them; each method yields what matches
+    no member.
 
-    In a fleet without members only names yield something: that members are missing is reported elsewhere.
+    In a fleet without members only names yield something: that members are missing is reported
+    elsewhere.
 
     Attributes:
         inventory: the members that are scheduled on.
@@ -57,7 +59,10 @@ class AskedMembers:
     @classmethod
     def of(cls, declared: Iterable[Cluster], inventory: Inventory) -> AskedMembers:
         """Return the declared members; those that are missing in the inventory count as lost."""
-        return cls(inventory, Inventory(cluster for cluster in declared if inventory.position(cluster.name) is None))
+        return cls(
+            inventory,
+            Inventory(cluster for cluster in declared if inventory.position(cluster.name) is None),
+        )
 
     def named(self, path: FieldPath, names: Iterable[str]) -> Iterator[NoMatch]:
         """Check a list of member names."""
@@ -67,9 +72,13 @@ class AskedMembers:
     def one(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a member name."""
         if self.lost.position(name) is not None:
-            yield NoMatch(path, f'member "{name}" is marked lost', "nothing goes there until it is back")
+            yield NoMatch(
+                path, f'member "{name}" is marked lost', "nothing goes there until it is back"
+            )
         elif self.inventory.position(name) is None:
-            yield NoMatch(path, f'there is no member "{name}"', meant(name, self._names, "the members are"))
+            yield NoMatch(
+                path, f'there is no member "{name}"', meant(name, self._names, "the members are")
+            )
 
     def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[NoMatch]:
         """Check a label selector."""
@@ -91,17 +100,25 @@ class AskedMembers:
         if selector is None or not self.inventory or matching(self.inventory, affinity):
             return
         expressions = [
-            ((*path, "matchExpressions", n), expression) for n, expression in enumerate(selector.match_expressions)
+            ((*path, "matchExpressions", n), expression)
+            for n, expression in enumerate(selector.match_expressions)
         ]
         wrong = [(at, requirement) for at, requirement in expressions if requirement.error]
         if wrong:
-            yield from (NoMatch(at, f"selects no member: {requirement.error}") for at, requirement in wrong)
+            yield from (
+                NoMatch(at, f"selects no member: {requirement.error}") for at, requirement in wrong
+            )
             return
-        asked = [(at, requirement, meeting_field(self.inventory, requirement)) for at, requirement in expressions]
+        asked = [
+            (at, requirement, meeting_field(self.inventory, requirement))
+            for at, requirement in expressions
+        ]
         yield from self._unmet(path, asked, matching(self.lost, affinity), self._values_of_field)
 
     def affinity(self, path: FieldPath, affinity: ClusterAffinity | None) -> Iterator[NoMatch]:
-        """Check an affinity of Karmada: each part, and their combination if every part matches some member."""
+        """Check an affinity of Karmada: each part, and their combination if every part matches some
+        member.
+        """
         if affinity is None:
             return
         found = [
@@ -113,10 +130,14 @@ class AskedMembers:
         yield from self.named((*path, "exclude"), affinity.exclude)
         if not found and self.inventory and not matching(self.inventory, affinity):
             apart = "each part of it selects some, but not the same"
-            yield NoMatch(path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart)
+            yield NoMatch(
+                path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart
+            )
 
     def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[NoMatch]:
-        """Check a required term of KubeFleet: labels, each property, and all together if each matches some member."""
+        """Check a required term of KubeFleet: labels, each property, and all together if each
+        matches some member.
+        """
         expressions = term.property_selector.match_expressions if term.property_selector else ()
         at = (*path, "propertySelector", "matchExpressions")
         found = list(self.labelled((*path, "labelSelector"), term.label_selector))
@@ -125,7 +146,9 @@ class AskedMembers:
         yield from found
         if not found and self._meeting(term, self.inventory) == 0:
             apart = "each part of it some member meets, but none meets all"
-            yield NoMatch(path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart)
+            yield NoMatch(
+                path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart
+            )
 
     def property(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check the name of a property."""
@@ -142,7 +165,9 @@ class AskedMembers:
             return
         what = f'no member has the label "{key}"'
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
-        yield NoMatch(path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have"))
+        yield NoMatch(
+            path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have")
+        )
 
     def label_of(self, path: FieldPath, key: str, selected: Sequence[Cluster]) -> Iterator[NoMatch]:
         """Check the key of a label that some of the members which a rule selects should have."""
@@ -150,7 +175,11 @@ class AskedMembers:
         yield from found
         if not found and not any(key in cluster.labels for cluster in selected):
             theirs = Vocabulary(label for cluster in selected for label in cluster.labels)
-            yield NoMatch(path, f'no member that it selects has the label "{key}"', meant(key, theirs, "they have"))
+            yield NoMatch(
+                path,
+                f'no member that it selects has the label "{key}"',
+                meant(key, theirs, "they have"),
+            )
 
     def field(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a field that Karmada spreads by: provider, region or zone."""
@@ -160,27 +189,43 @@ class AskedMembers:
     def _unmet(
         self, path: FieldPath, asked: Sequence[Asked], gone: Mask, instead: Callable[[str], str]
     ) -> Iterator[NoMatch]:
-        """Yield the requirements that no member meets, or the whole selector if each is met by some member."""
+        """Yield the requirements that no member meets, or the whole selector if each is met by some
+        member.
+        """
         shown = {at: show_requirement(requirement) for at, requirement, _ in asked}
         if gone:
             yield NoMatch(path, f"no member has {', '.join(shown.values())}", self._only_lost(gone))
             return
         unmet = [(at, requirement) for at, requirement, members in asked if not members]
-        yield from (NoMatch(at, f"no member has {shown[at]}", instead(requirement.key)) for at, requirement in unmet)
+        yield from (
+            NoMatch(at, f"no member has {shown[at]}", instead(requirement.key))
+            for at, requirement in unmet
+        )
         if not unmet:
             whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
-            yield NoMatch(path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose))
+            yield NoMatch(
+                path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose)
+            )
 
     def _expression(self, path: FieldPath, expression: PropertyRequirement) -> Iterator[NoMatch]:
         found = list(self.property((*path, "name"), expression.name))
         yield from found
         term = ClusterSelectorTerm(None, PropertySelector((expression,)))
         if not found and self._meeting(term, self.inventory) == 0:
-            what = f"no member has {expression.name} {expression.operator} {', '.join(expression.values)}"
-            yield NoMatch(path, what, self._only_lost(self._meeting(term, self.lost)) or self._range(expression.name))
+            what = (
+                f"no member has {expression.name} {expression.operator}"
+                f" {', '.join(expression.values)}"
+            )
+            yield NoMatch(
+                path,
+                what,
+                self._only_lost(self._meeting(term, self.lost)) or self._range(expression.name),
+            )
 
     def _meeting(self, term: ClusterSelectorTerm, inventory: Inventory) -> Mask | None:
-        """Return the members that meet a term; None if there are no members, or if the scheduling cycle fails on it."""
+        """Return the members that meet a term; None if there are no members, or if the scheduling
+        cycle fails on it.
+        """
         try:
             return matching_term(inventory, term, inventory.everything) if inventory else None
         except SchedulingError:
@@ -189,7 +234,9 @@ class AskedMembers:
     def _range(self, name: str) -> str:
         column = self.inventory.property(name)
         pairs = zip(column.values, column.texts, strict=True)
-        known = sorted((value, text) for value, text in pairs if value is not None and text is not None)
+        known = sorted(
+            (value, text) for value, text in pairs if value is not None and text is not None
+        )
         least, most = known[0][1], known[-1][1]
         return f"they have {least} to {most}" if least != most else f"they have {least}"
 
@@ -203,10 +250,14 @@ class AskedMembers:
 
     @cached_property
     def _property_names(self) -> Vocabulary:
-        return Vocabulary(name for cluster in self.inventory.clusters for name in _properties(cluster))
+        return Vocabulary(
+            name for cluster in self.inventory.clusters for name in _properties(cluster)
+        )
 
     def _few(self, members: Mask) -> str:
-        return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)
+        return few(
+            [self.inventory.names[position] for position in masks.positions(members)], _SHOWN
+        )
 
     def _only_lost(self, gone: Mask | None) -> str:
         """Return a note that only lost members match; empty if none of those matches either."""
@@ -229,7 +280,11 @@ class AskedMembers:
 
 
 def _properties(cluster: Cluster) -> Iterator[str]:
-    """Yield the names of a member's properties, including the resource properties derived from its usage."""
+    """Yield the names of a member's properties, including the resource properties derived from its
+    usage.
+    """
     yield from cluster.properties
     for prefix, field in _USAGE.items():
-        yield from (f"{RESOURCE_PREFIX}{prefix}-{resource}" for resource in getattr(cluster.usage, field))
+        yield from (
+            f"{RESOURCE_PREFIX}{prefix}-{resource}" for resource in getattr(cluster.usage, field)
+        )

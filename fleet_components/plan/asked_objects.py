@@ -24,7 +24,8 @@ Missing = tuple[str, str]
 UNSEEN = "is in this observation, which has only what policies select"
 """End of what is said of a selector that finds nothing in an observation."""
 UNSEEN_HINT = (
-    "the hub may have some, and they are not forecast; observe again once the policy is there, or write them here"
+    "the hub may have some, and they are not forecast; observe again once the policy is there, or"
+    " write them here"
 )
 
 
@@ -55,18 +56,23 @@ class AskedObjects:
 
     Attributes:
         catalogue: the objects.
-        partial: True if they are those of an observed hub, of which only what policies select is known.
+        partial: True if they are those of an observed hub, of which only what policies select is
+            known.
     """
 
     catalogue: Catalogue
     partial: bool = False
-    _known_names: dict[tuple[str, str, str | None], Vocabulary] = attrs.field(init=False, factory=dict, repr=False)
+    _known_names: dict[tuple[str, str, str | None], Vocabulary] = attrs.field(
+        init=False, factory=dict, repr=False
+    )
 
     def found(self, wanted: AskedFor) -> Iterator[Manifest]:
         """Yield the objects that are asked for."""
         labels = None if wanted.name else wanted.labels
         if labels is None or not labels.error:
-            alike = self.catalogue.find(wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels)
+            alike = self.catalogue.find(
+                wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels
+            )
             yield from (manifest for manifest in alike if wanted.version in ("", manifest.version))
 
     def is_cluster_scoped(self, wanted: AskedFor) -> bool:
@@ -78,7 +84,9 @@ class AskedObjects:
         return self._namespaced(wanted) is True
 
     def _namespaced(self, wanted: AskedFor) -> bool | None:
-        """Return whether a kind is namespaced; None if neither Kubernetes has it nor the source an object of it."""
+        """Return whether a kind is namespaced; None if neither Kubernetes has it nor the source an
+        object of it.
+        """
         kind = BUILT_IN.get((wanted.group, wanted.kind))
         if kind is not None:
             return kind.namespaced
@@ -93,23 +101,34 @@ class AskedObjects:
             return self._unseen(wanted)
         where = f" in namespace {wanted.namespace}" if wanted.namespace else ""
         place = f"{wanted.namespace}/" if wanted.name and wanted.namespace else ""
-        what = f"there is no {wanted.kind} {place}{wanted.name}" if wanted.name else f"there is no {wanted.kind}{where}"
+        what = (
+            f"there is no {wanted.kind} {place}{wanted.name}"
+            if wanted.name
+            else f"there is no {wanted.kind}{where}"
+        )
         if wanted.version and (written := self._written_otherwise(wanted)):
             return f"{what} in version {wanted.version}", f"written in {few(written)}"
         if wanted.name:
-            return what, self.near(wanted) or _listed(here or alike) or self._other_kind(wanted.kind)
+            return what, self.near(wanted) or _listed(here or alike) or self._other_kind(
+                wanted.kind
+            )
         if wanted.labels and here:
             return self._other_labels(wanted.labels, f"no {wanted.kind}{where}", here)
-        return what, _cluster_scoped(alike.manifests) or _listed(alike) or self._other_kind(wanted.kind)
+        return what, _cluster_scoped(alike.manifests) or _listed(alike) or self._other_kind(
+            wanted.kind
+        )
 
     def nothing_in(self, namespace: str, wanted: Sequence[AskedFor]) -> Missing:
         """Return that a namespace has no objects.
 
-        The hint names a namespace in which there are objects that are asked for, or the namespace that was probably
-        meant.
+        The hint names a namespace in which there are objects that are asked for, or the namespace
+        that was probably meant.
         """
         if self.partial:
-            return self._unseen(attrs.evolve(wanted[0], namespace=namespace) if len(wanted) == 1 else None, namespace)
+            return self._unseen(
+                attrs.evolve(wanted[0], namespace=namespace) if len(wanted) == 1 else None,
+                namespace,
+            )
         what = f'there is no object in namespace "{namespace}"'
         found = (
             manifest
@@ -120,14 +139,22 @@ class AskedObjects:
         elsewhere = next(found, None)
         if elsewhere:
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
-        return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces.words else ""
+        return what, (
+            meant(namespace, self._namespaces, "there are objects in")
+            if self._namespaces.words
+            else ""
+        )
 
     def _unseen(self, wanted: AskedFor | None, namespace: str = "") -> Missing:
         """Return that nothing of it is in an observation; a similar name is told beside."""
         if wanted is None:
             return f"no object of namespace {namespace} {UNSEEN}", UNSEEN_HINT
         where = f" of namespace {wanted.namespace}" if wanted.namespace else ""
-        asked = () if wanted.name or not wanted.labels or wanted.labels.error else wanted.labels.requirements()
+        asked = (
+            ()
+            if wanted.name or not wanted.labels or wanted.labels.error
+            else wanted.labels.requirements()
+        )
         shown = f" with {', '.join(map(show_requirement, asked))}" if asked else ""
         what = f"no {' '.join(filter(None, [wanted.kind, wanted.name]))}{shown}{where} {UNSEEN}"
         near = near_name(wanted.name, self._names(wanted)) if wanted.name else ""
@@ -136,8 +163,8 @@ class AskedObjects:
     def near(self, wanted: AskedFor) -> str:
         """Return a hint about what a name probably meant; empty if nothing is close.
 
-        Considered in this order: the same name in another namespace, in another version or of another kind, a similar
-        name.
+        Considered in this order: the same name in another namespace, in another version or of
+        another kind, a similar name.
         """
         same = self.catalogue.alike(wanted.group, wanted.kind).named(wanted.name)
         if same:
@@ -154,16 +181,24 @@ class AskedObjects:
         return f'did you mean "{name}"?' if name else ""
 
     def _written_otherwise(self, wanted: AskedFor) -> list[str]:
-        """Return the versions in which such objects are written, if the version that is asked for is not among them."""
+        """Return the versions in which such objects are written, if the version that is asked for
+        is not among them.
+        """
         known = self._versions.get((wanted.kind, wanted.name, wanted.namespace), ())
         written = [text for text in known if text.rpartition("/")[0] == wanted.group]
-        return [] if any(text.rpartition("/")[2] == wanted.version for text in written) else sorted(written)
+        return (
+            []
+            if any(text.rpartition("/")[2] == wanted.version for text in written)
+            else sorted(written)
+        )
 
     def _names(self, wanted: AskedFor) -> Vocabulary:
         """Return the names of objects of a kind; sorted once, however many are missing."""
         key = wanted.group, wanted.kind, wanted.namespace or None
         if key not in self._known_names:
-            self._known_names[key] = Vocabulary(manifest.name for manifest in self.catalogue.alike(*key).manifests)
+            self._known_names[key] = Vocabulary(
+                manifest.name for manifest in self.catalogue.alike(*key).manifests
+            )
         return self._known_names[key]
 
     def _other_labels(self, labels: LabelSelector, start: str, here: Alike) -> Missing:
@@ -182,7 +217,9 @@ class AskedObjects:
         if groups:
             return f"{kind} is of {few(sorted(groups))}"
         near = near_name(kind, self._kinds)
-        return f"did you mean {near}?" if near else "add it to the manifests, or take the selector out"
+        return (
+            f"did you mean {near}?" if near else "add it to the manifests, or take the selector out"
+        )
 
     @cached_property
     def _kinds(self) -> Vocabulary:
@@ -190,7 +227,9 @@ class AskedObjects:
 
     @cached_property
     def _namespaces(self) -> Vocabulary:
-        return Vocabulary(manifest.namespace for manifest in self.catalogue.manifests if manifest.namespace)
+        return Vocabulary(
+            manifest.namespace for manifest in self.catalogue.manifests if manifest.namespace
+        )
 
     @cached_property
     def _namesakes(self) -> Mapping[tuple[str, str], list[Manifest]]:
@@ -213,10 +252,16 @@ class AskedObjects:
 
 
 def _listed(alike: Alike) -> str:
-    return f"there is: {few(alike.manifests, show=lambda manifest: str(manifest.key))}" if alike else ""
+    return (
+        f"there is: {few(alike.manifests, show=lambda manifest: str(manifest.key))}"
+        if alike
+        else ""
+    )
 
 
 def _cluster_scoped(manifests: Sequence[Manifest]) -> str:
     """Return a hint if objects looked for in a namespace are cluster-scoped; empty otherwise."""
     scoped = manifests and not any(manifest.namespace for manifest in manifests)
-    return f"{manifests[0].kind} is cluster-scoped: a cluster-wide policy selects it" if scoped else ""
+    return (
+        f"{manifests[0].kind} is cluster-scoped: a cluster-wide policy selects it" if scoped else ""
+    )

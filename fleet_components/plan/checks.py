@@ -138,7 +138,9 @@ class _References:
         for (key, lacking, known), keys in sorted(found.items()):
             yield self._problem(key, lacking, keys, known)
 
-    def _problem(self, key: ObjectKey, members: Sequence[str], needed: Sequence[ObjectKey], known: bool) -> Problem:
+    def _problem(
+        self, key: ObjectKey, members: Sequence[str], needed: Sequence[ObjectKey], known: bool
+    ) -> Problem:
         where = few(members)
         listed = few([str(item) for item in needed])
         many = "it is" if len(needed) == 1 else "they are"
@@ -177,7 +179,9 @@ def _sets_replicas(manifest: Manifest) -> bool:
     return value_at(manifest.data, _REPLICAS.split(".")) is not None
 
 
-def _problem(catalogue: Catalogue, key: ObjectKey, what: str, hint: str, path: FieldPath = ()) -> Problem:
+def _problem(
+    catalogue: Catalogue, key: ObjectKey, what: str, hint: str, path: FieldPath = ()
+) -> Problem:
     manifest = catalogue.get(key)
     return manifest.problem(what, path, hint) if manifest else Problem(what, path, hint, str(key))
 
@@ -208,7 +212,9 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
 
 
 def _drops_digest(item: Difference) -> bool:
-    return item.path[-1:] == ("image",) and _DIGEST in str(item.old) and _DIGEST not in str(item.new)
+    return (
+        item.path[-1:] == ("image",) and _DIGEST in str(item.old) and _DIGEST not in str(item.new)
+    )
 
 
 def _retired(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[Problem]:
@@ -234,7 +240,9 @@ def _misfitting(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             for misfit in misfits(manifest.data):
                 found[manifest.key, misfit].update(content.members)
     for (key, misfit), those in found.items():
-        what = f"{misfit.words}: {few(sorted(those))} {'refuses' if len(those) == 1 else 'refuse'} it"
+        what = (
+            f"{misfit.words}: {few(sorted(those))} {'refuses' if len(those) == 1 else 'refuse'} it"
+        )
         hint = f"if it is newer than Kubernetes 1.36, skip the check {Check.STRUCTURE}"
         yield _problem(catalogue, key, what, "" if misfit.expected else hint, misfit.path)
 

@@ -1,4 +1,5 @@
-"""Objects that come to a member, and that the stack has already under URNs that are none of the fleet's.
+"""Objects that come to a member, and that the stack has already under URNs that are none of the
+fleet's.
 
 Without an alias the fleet's resource adopts the live object, and the deletion of the other resource
 removes it from the cluster: the Kubernetes provider deletes by name (4.34, ``Deletion`` in
@@ -25,12 +26,14 @@ from fleet_components.plan.standing import Claim, annotation_in
 
 _HELM = "meta.helm.sh/release-"
 _OWN = "stands on {where} as {resource}, whose deletion would delete it"
-_OWN_HINT = "take that resource out of the program, and hand the object over: fleet:takesOver: {{{taken}}}"
+_OWN_HINT = (
+    "take that resource out of the program, and hand the object over: fleet:takesOver: {{{taken}}}"
+)
 _UNKNOWN = "is {resource} as well, and it cannot be known whether that is on {where}: {why}"
 _UNKNOWN_HINT = (
-    "pulumi refresh, if it was deleted or made anew there; if it is there, take that resource out of "
-    "the program, with fleet:takesOver: {{{taken}}}; if it is on another cluster: "
-    "fleet:takesOver: {{{left}}}"
+    "pulumi refresh, if it was deleted or made anew there; if it is there, take that resource out"
+    " of the program, with fleet:takesOver: {{{taken}}}; if it is on another cluster:"
+    " fleet:takesOver: {{{left}}}"
 )
 UNASKED = "no member is asked"
 """Reason for which members are not known in a plan that is made without an engine."""
@@ -46,14 +49,17 @@ _FORGET = (
 _RELEASE = "stands on {where} as a part of {resource}, whose deletion would delete it"
 _RELEASE_HINT = "{forget}; if that release is on another cluster: fleet:takesOver: {{{left}}}"
 _PATCH = (
-    "{resource} sets fields of it on {where}: once the program does not declare that patch any more, "
-    "those go that only the patch has set"
+    "{resource} sets fields of it on {where}: once the program does not declare that patch any"
+    " more, those go that only the patch has set"
 )
 _ANOTHERS = (
-    "is {resource}, and belongs to the stack {owner}: an update of a program that does not declare it "
-    "deletes it on its cluster"
+    "is {resource}, and belongs to the stack {owner}: an update of a program that does not declare"
+    " it deletes it on its cluster"
 )
-_BOTH = "is brought to {where} by {subject} of the fleet {fleet}, and by {other} of the fleet {neighbour}"
+_BOTH = (
+    "is brought to {where} by {subject} of the fleet {fleet}, and by {other} of the fleet"
+    " {neighbour}"
+)
 _BOTH_HINT = "take it out of one of the two fleets, or keep their policies on different clusters"
 
 
@@ -137,7 +143,8 @@ def claimed(plan: FleetPlan) -> tuple[Problem, ...]:
 
 
 def of_other_stacks(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield a warning for each object of another stack in the state, as ``pulumi state move`` and ``import`` leave it.
+    """Yield a warning for each object of another stack in the state, as ``pulumi state move`` and
+    ``import`` leave it.
 
     Its deletion is one of the program's own resources, which no plan of a fleet lists.
     """
@@ -169,8 +176,14 @@ def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
 
 
 def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> tuple[Problem, ...]:
-    """Return refusals of objects that belong to a Helm release of the stack, which no alias takes along."""
-    releases = {(other.key.namespace, other.key.name): other for other in plan.past.others if other.key.kind == RELEASE}
+    """Return refusals of objects that belong to a Helm release of the stack, which no alias takes
+    along.
+    """
+    releases = {
+        (other.key.namespace, other.key.name): other
+        for other in plan.past.others
+        if other.key.kind == RELEASE
+    }
     brought, problems = plan.brought if releases else {}, _Problems(plan)
     for cluster, key in arriving if releases else ():
         marks = value_at(facts.live((cluster, key)) or {}, ("metadata", "annotations")) or {}
@@ -207,7 +220,9 @@ def _leads_elsewhere(contest: Contest, facts: Facts) -> bool | None:
     return False if uid and facts.reach is not None and uid not in facts.reach else None
 
 
-def _judge_twins(plan: FleetPlan, found: Sequence[Contest], facts: Facts, problems: _Problems) -> None:
+def _judge_twins(
+    plan: FleetPlan, found: Sequence[Contest], facts: Facts, problems: _Problems
+) -> None:
     """Judge an object that the state has as one of the fleet's, and under other URNs too."""
     for contest in found:
         if _is_there(plan, contest, facts) and not _wanted_by(contest.claim, facts):
@@ -231,7 +246,9 @@ def _judge_there(
         neighbour = _wanted_by(contest.claim, facts)
         if neighbour is None:
             taken[contest.pair] = contest.claim.urn
-        elif not plan.shares(contest.cluster, contest.claim):  # else it is refused before members are asked
+        elif not plan.shares(
+            contest.cluster, contest.claim
+        ):  # else it is refused before members are asked
             fleets = {"fleet": plan.options.fleet, "neighbour": neighbour.options.fleet}
             problems.refuse(contest, _BOTH, _BOTH_HINT, other=contest.claim.subject, **fleets)
     elif plan.takes_over(contest.cluster, contest.claim):
@@ -257,7 +274,9 @@ def _judge_unknown(
         return
     for contest in unsure:
         if _wanted_by(contest.claim, facts) is None:
-            problems.unsure(contest, _why(contest, facts), silent=contest.cluster not in facts.asked)
+            problems.unsure(
+                contest, _why(contest, facts), silent=contest.cluster not in facts.asked
+            )
 
 
 def _why(contest: Contest, facts: Facts) -> str:

@@ -1,4 +1,6 @@
-"""The objects that go to a hub, in the order in which it can take them, and what of the source stays away from it."""
+"""The objects that go to a hub, in the order in which it can take them, and what of the source
+stays away from it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ from fleet_components.plan.record import digest
 from fleet_components.plan.source import MADE_BY_A_HUB, Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import SYSTEMS, Way, Ways
-from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
+from fleet_components.systems.karmada.model.policy import (
+    CLUSTER_OVERRIDE,
+    CLUSTER_PROPAGATION,
+    OVERRIDE,
+    PROPAGATION,
+)
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
@@ -33,11 +40,21 @@ _ONCE = (EVICTION, _REBALANCER)
 _CONTAINERS = ("Namespace", "CustomResourceDefinition")
 _AWAITED = frozenset(
     {
-        *("DaemonSet", "Deployment", "Ingress", "Job", "PersistentVolume", "PersistentVolumeClaim", "Pod"),
+        *(
+            "DaemonSet",
+            "Deployment",
+            "Ingress",
+            "Job",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Pod",
+        ),
         *("ReplicaSet", "ReplicationController", "ResourceQuota", "Service", "StatefulSet"),
     }
 )
-"""Kinds for which the Kubernetes provider waits; on a hub none of them gets ready (pulumi/pulumi-kubernetes v4.34)."""
+"""Kinds for which the Kubernetes provider waits; on a hub none of them gets ready
+(pulumi/pulumi-kubernetes v4.34).
+"""
 _SKIP = "pulumi.com/skipAwait"
 
 
@@ -77,8 +94,10 @@ class Consignment:
         objects: the objects, in the order in which they go.
         left_out: what of the source does not go there, in warnings.
         hidden: the objects that are not sent, because the source does not have their secret data.
-        once: digest of each request that is carried out once, by object, whether it is sent or was before.
-        over: those that were made before and that the hub does not have any more: they are not made again.
+        once: digest of each request that is carried out once, by object, whether it is sent or was
+            before.
+        over: those that were made before and that the hub does not have any more: they are not made
+            again.
     """
 
     system: str = ""
@@ -91,10 +110,14 @@ class Consignment:
     @property
     def keys(self) -> frozenset[ObjectKey]:
         """Keys of the objects, those of which only fields are set left out."""
-        return frozenset(consigned.manifest.key for consigned in self.objects if not consigned.patch)
+        return frozenset(
+            consigned.manifest.key for consigned in self.objects if not consigned.patch
+        )
 
 
-def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided], past: Past) -> Consignment:
+def consignment_of(
+    source: Source, ways: Ways, subjects: Iterable[Decided], past: Past
+) -> Consignment:
     """Return what goes to the hub of a fleet.
 
     Args:
@@ -115,8 +138,13 @@ def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided], past
         for consigned in ordered
         if consigned.manifest.kind in _ONCE
     }
-    # A hub deletes some once they are over: that a refresh does not find them is no reason to do them again.
-    over = tuple(key for key, made in jobs.items() if past.once.get(str(key)) == made and key not in past.on_hub)
+    # A hub deletes some once they are over: that a refresh does not find them is no reason to do
+    # them again.
+    over = tuple(
+        key
+        for key, made in jobs.items()
+        if past.once.get(str(key)) == made and key not in past.on_hub
+    )
     sent = tuple(consigned for consigned in ordered if consigned.manifest.key not in over)
     once = {str(key): made for key, made in jobs.items()}
     return Consignment(ways.hub, sent, tuple(_left_out(parts, ways, hidden)), hidden, once, over)
@@ -149,7 +177,11 @@ class _Reading:
         for decided in self.subjects:
             if decided.hub:
                 subject: Any = decided.subject
-                selected = subject.selected if isinstance(subject, PlacementSubject) else (subject.manifest,)
+                selected = (
+                    subject.selected
+                    if isinstance(subject, PlacementSubject)
+                    else (subject.manifest,)
+                )
                 yield from ((manifest.key, manifest) for manifest in selected)
 
     @staticmethod
@@ -161,7 +193,9 @@ class _Reading:
         return any(defined.defines(manifest.group, manifest.kind) for manifest in placed)
 
     def _goes(self, policy: Manifest) -> bool:
-        """Return whether a policy goes to the hub: with its placement, or as everything else there."""
+        """Return whether a policy goes to the hub: with its placement, or as everything else
+        there.
+        """
         if policy.group not in SYSTEMS[Way(self.ways.hub)] or is_made_by_a_hub(policy):
             return False
         if policy.kind in _PLACEMENTS:
@@ -173,12 +207,16 @@ class _Reading:
 
 
 def is_made_by_a_hub(policy: Manifest) -> bool:
-    """Return whether a hub makes the objects of this kind for itself, so that nobody sends them to one."""
+    """Return whether a hub makes the objects of this kind for itself, so that nobody sends them to
+    one.
+    """
     return policy.kind.endswith(MADE_BY_A_HUB)
 
 
 def _placement_of(policy: Manifest) -> tuple[str, str, str] | None:
-    """Return kind, namespace and name of the placement that a policy of KubeFleet is about; None for all, or none."""
+    """Return kind, namespace and name of the placement that a policy of KubeFleet is about; None
+    for all, or none.
+    """
     spec = policy.data.get("spec")
     spec = spec if isinstance(spec, Mapping) else {}
     if policy.kind in STRATEGY_OF:
@@ -188,7 +226,9 @@ def _placement_of(policy: Manifest) -> tuple[str, str, str] | None:
     if policy.kind == BUDGET:
         return "ClusterResourcePlacement", "", policy.name
     named = spec.get("placement")
-    if policy.kind in ("ClusterResourceOverride", "ResourceOverride") and isinstance(named, Mapping):
+    if policy.kind in ("ClusterResourceOverride", "ResourceOverride") and isinstance(
+        named, Mapping
+    ):
         inside = named.get("scope") == "Namespaced"
         kind = "ResourcePlacement" if inside else "ClusterResourcePlacement"
         return kind, policy.namespace if inside else "", str(named.get("name", ""))
@@ -202,7 +242,9 @@ def _stage(policy: Manifest) -> Stage:
         return Stage.PLACEMENTS
     # What the hub goes by when it places: nothing is to be rolled out without it.
     rules = (*_OVERRIDES, *STRATEGY_OF.values(), BUDGET)
-    return Stage.RULES if policy.kind in rules or policy.group == "config.karmada.io" else Stage.OTHERS
+    return (
+        Stage.RULES if policy.kind in rules or policy.group == "config.karmada.io" else Stage.OTHERS
+    )
 
 
 def _unawaited(data: dict[str, Any]) -> dict[str, Any]:
@@ -217,24 +259,44 @@ def _fields(member: Manifest) -> dict[str, Any]:
     if not member.labels and not taints:
         return {}
     labels = {"labels": dict(member.labels)} if member.labels else {}
-    head = {"apiVersion": member.api_version, "kind": member.kind, "metadata": {"name": member.name, **labels}}
+    head = {
+        "apiVersion": member.api_version,
+        "kind": member.kind,
+        "metadata": {"name": member.name, **labels},
+    }
     return {**head, "spec": {"taints": taints}} if taints else head
 
 
 def _is_hidden(manifest: Manifest) -> bool:
-    """Return whether the secret data of an object is hidden, as an observation hides it: sent, it would be lost."""
+    """Return whether the secret data of an object is hidden, as an observation hides it: sent, it
+    would be lost.
+    """
     return bool(secret_fields(manifest.data)) and is_hidden(manifest.data)
 
 
 def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[Problem]:
-    """Yield warnings of what is in the source and goes neither to the hub nor to members by another way."""
+    """Yield warnings of what is in the source and goes neither to the hub nor to members by another
+    way.
+    """
     if hidden:
-        what = f"{few([str(manifest.key) for manifest in hidden])}: left on the hub as it is, because the source hides its data"
-        yield attrs.evolve(hidden[0].problem(what, (), "fleet observe --secrets reads it"), subject="")
-    given = [policy for policy in parts.policies if policy.kind in APPROVALS and policy.group in SYSTEMS[Way(ways.hub)]]
+        what = (
+            f"{few([str(manifest.key) for manifest in hidden])}: left on the hub as it is, because"
+            " the source hides its data"
+        )
+        yield attrs.evolve(
+            hidden[0].problem(what, (), "fleet observe --secrets reads it"), subject=""
+        )
+    given = [
+        policy
+        for policy in parts.policies
+        if policy.kind in APPROVALS and policy.group in SYSTEMS[Way(ways.hub)]
+    ]
     if given:
         names = few([f"{manifest.namespace}/{manifest.name}".lstrip("/") for manifest in given])
-        what = f"{names}: approvals are given on the hub, which makes the requests: they do not go there"
+        what = (
+            f"{names}: approvals are given on the hub, which makes the requests: they do not go"
+            " there"
+        )
         hint = "once it has asked: fleet approve --hub KUBECONFIG"
         yield attrs.evolve(given[0].problem(what, (), hint), subject=count(len(given), "approval"))
     foreign = [
@@ -243,5 +305,10 @@ def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[
         if member.group not in SYSTEMS[Way(ways.hub)] and member.api_version != API_VERSION
     ]
     if foreign:
-        what = f"{few([manifest.name for manifest in foreign])}: of another system than the hub, so nothing of it goes there"
-        yield attrs.evolve(foreign[0].problem(what, ("kind",), ""), subject=count(len(foreign), "member"))
+        what = (
+            f"{few([manifest.name for manifest in foreign])}: of another system than the hub, so"
+            " nothing of it goes there"
+        )
+        yield attrs.evolve(
+            foreign[0].problem(what, ("kind",), ""), subject=count(len(foreign), "member")
+        )

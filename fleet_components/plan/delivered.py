@@ -1,4 +1,6 @@
-"""Derive the resources that a stack holds once a plan is delivered: the form in which a render keeps its past."""
+"""Derive the resources that a stack holds once a plan is delivered: the form in which a render
+keeps its past.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
     return [
         keeper.roster({**plan.roster, "redacted": redacted}),
         *(keeper.member(member, _member(plan, member)) for member in plan.members),
-        *(resource for decided in plan.subjects for resource in _subject(plan, decided, keeper, redacted)),
+        *(
+            resource
+            for decided in plan.subjects
+            for resource in _subject(plan, decided, keeper, redacted)
+        ),
     ]
 
 
@@ -41,7 +47,9 @@ def _member(plan: FleetPlan, member: str) -> dict[str, Any]:
     }
 
 
-def _subject(plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool) -> Iterator[StoredResource]:
+def _subject(
+    plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool
+) -> Iterator[StoredResource]:
     component = decided.subject.COMPONENT
     modes = {key: value for key, value in decided.subject.shown().items() if key in MODES}
     formerly = plan.past.formerly.get(decided.name)
@@ -54,8 +62,12 @@ def _subject(plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool) 
     yield keeper.decision(component, decided.name, decided.record, shown, redacted=redacted)
     for cluster, placed in decided.record.decisions.items() if not decided.hub else ():
         keeps = plan.keeps(decided, cluster)
-        yield keeper.binding(component, decided.name, cluster, decided.settled(cluster), keeps=keeps)
-        for data, object_key in zip(decided.deliveries[cluster].written, decided.keys(cluster), strict=True):
+        yield keeper.binding(
+            component, decided.name, cluster, decided.settled(cluster), keeps=keeps
+        )
+        for data, object_key in zip(
+            decided.deliveries[cluster].written, decided.keys(cluster), strict=True
+        ):
             found = plan.was_found(cluster, object_key)
             yield keeper.object(component, decided.name, cluster, data, found=found)
         if not (decided.record.knows(placed) or decided.subject.reports):
@@ -63,10 +75,14 @@ def _subject(plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool) 
 
 
 def forecast_of(decided: Decided) -> dict[str, str]:
-    """Return what is kept of a subject that a hub carries out, beside its decision, which is a forecast then."""
+    """Return what is kept of a subject that a hub carries out, beside its decision, which is a
+    forecast then.
+    """
     if not decided.hub:
         return {}
-    keeps = decided.hub == Way.KARMADA and any(delivery.keeps for delivery in decided.deliveries.values())
+    keeps = decided.hub == Way.KARMADA and any(
+        delivery.keeps for delivery in decided.deliveries.values()
+    )
     return {"delivery": decided.hub, **({"keeps": ALL} if keeps else {})}
 
 

@@ -1,4 +1,6 @@
-"""Find standing objects that are no longer wanted where they are, objects that move, and objects to be replaced."""
+"""Find standing objects that are no longer wanted where they are, objects that move, and objects to
+be replaced.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +49,10 @@ class Departure:
         subject: the subject that brought it, as ``Kind/key``; empty for swept objects.
         cluster: the member.
         key: the object's key.
-        fate: ``deleted``; ``kept`` on the member, though no longer managed; ``forgotten``, because the member is lost;
-            ``moved`` to another subject, while the object stays; ``swept``, because it was forgotten on a member that
-            is back; ``undone``, because an interrupted update may have made it and no state records it.
+        fate: ``deleted``; ``kept`` on the member, though no longer managed; ``forgotten``, because
+            the member is lost; ``moved`` to another subject, while the object stays; ``swept``,
+            because it was forgotten on a member that is back; ``undone``, because an interrupted
+            update may have made it and no state records it.
         to: the subject that has it now, if it moved.
         fleet: the fleet of that subject, if it is another one of the same program.
         api_version: the apiVersion in which it was sent.
@@ -67,7 +70,9 @@ class Departure:
 
     @property
     def owner(self) -> str:
-        """The subject that has it now, with its fleet if that is another one; empty if it has not moved."""
+        """The subject that has it now, with its fleet if that is another one; empty if it has not
+        moved.
+        """
         return f"{self.fleet}: {self.to}" if self.fleet else self.to
 
 
@@ -81,7 +86,8 @@ class Replacement:
         key: the object's key.
         fields: the fields that cannot be changed.
         asked: True if the provider has to be told to replace it; False if it does so by itself.
-        refused: those of the fields that an API server refuses to change; the provider does not change the others.
+        refused: those of the fields that an API server refuses to change; the provider does not
+            change the others.
     """
 
     subject: str
@@ -93,14 +99,17 @@ class Replacement:
 
 
 Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool, tuple[str, ...]]]
-"""Fields that force a replacement, whether the provider has to be told, and which an API server refuses, by object."""
+"""Fields that force a replacement, whether the provider has to be told, and which an API server
+refuses, by object.
+"""
 
 
 class Coverage:
     """Index of which object is wanted on which member, and by which subject.
 
     Attributes:
-        twice: objects that one subject brings more than once to the same members, as (subject, key, members).
+        twice: objects that one subject brings more than once to the same members, as (subject, key,
+            members).
     """
 
     def __init__(self, decided: Iterable[Decided], unseen: Iterable[Standing]) -> None:
@@ -127,16 +136,22 @@ class Coverage:
 
     def wants(self, subject: str, cluster: str, key: ObjectKey) -> bool:
         """Return whether a subject wants an object on a member, alone or with others."""
-        return any(text == subject and cluster in clusters for text, clusters in self._wanted.get(key, ()))
+        return any(
+            text == subject and cluster in clusters for text, clusters in self._wanted.get(key, ())
+        )
 
     def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
-        """Yield the objects that several subjects bring to one member, with the subjects and the members."""
+        """Yield the objects that several subjects bring to one member, with the subjects and the
+        members.
+        """
         for key, wanted in self._wanted.items():
             if len(wanted) < 2:
                 continue
             by_owners: dict[tuple[str, ...], list[str]] = defaultdict(list)
             for cluster in sorted(set().union(*(clusters for _, clusters in wanted))):
-                owners = tuple(sorted({subject for subject, clusters in wanted if cluster in clusters}))
+                owners = tuple(
+                    sorted({subject for subject, clusters in wanted if cluster in clusters})
+                )
                 if len(owners) > 1:
                     by_owners[owners].append(cluster)
             yield from ((key, owners, clusters) for owners, clusters in by_owners.items())
@@ -150,11 +165,21 @@ def departures(past: Past, coverage: Coverage, members: Mapping[str, str]) -> It
         coverage: what is wanted.
         members: the state of each member: ``member`` or ``lost``.
     """
-    owned = ((item, coverage.owner(item.cluster, item.key)) for item in past.standing if not item.gone)
-    leaving = [(item, owner) for item, owner in owned if not coverage.wants(item.subject, item.cluster, item.key)]
-    for standing, owner in sorted(leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)):
+    owned = (
+        (item, coverage.owner(item.cluster, item.key)) for item in past.standing if not item.gone
+    )
+    leaving = [
+        (item, owner)
+        for item, owner in owned
+        if not coverage.wants(item.subject, item.cluster, item.key)
+    ]
+    for standing, owner in sorted(
+        leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)
+    ):
         fate = Fate.MOVED if owner else _fate(standing, past, members)
-        yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)
+        yield Departure(
+            standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found
+        )
 
 
 def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[Departure]:
@@ -175,14 +200,16 @@ def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[De
 def undone(
     past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool, reporting: Collection[str]
 ) -> Iterator[Departure]:
-    """Yield unwanted objects that an interrupted update may have created, and of which the engine has no record.
+    """Yield unwanted objects that an interrupted update may have created, and of which the engine
+    has no record.
 
     Args:
         past: what was decided and what stands.
         coverage: what is wanted.
         inventory: the members.
         keep: True if cluster-scoped objects always stay.
-        reporting: subjects whose objects are compared only, so that nothing of them is ever deleted.
+        reporting: subjects whose objects are compared only, so that nothing of them is ever
+            deleted.
     """
     stood = {(standing.cluster, standing.key) for standing in past.standing}
     for name, record in sorted(past.records.items()):
@@ -196,8 +223,14 @@ def undone(
             sent = record.objects(record.decisions[cluster], inventory.clusters[position])
             for manifest in map(Manifest, sent):
                 kept = keep and not manifest.namespace
-                if not kept and (cluster, manifest.key) not in stood and not coverage.owner(cluster, manifest.key):
-                    yield Departure(name, cluster, manifest.key, Fate.UNDONE, api_version=manifest.api_version)
+                if (
+                    not kept
+                    and (cluster, manifest.key) not in stood
+                    and not coverage.owner(cluster, manifest.key)
+                ):
+                    yield Departure(
+                        name, cluster, manifest.key, Fate.UNDONE, api_version=manifest.api_version
+                    )
 
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
@@ -216,8 +249,8 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
                 before = old_objects(past, item, owner, cluster)
                 if before is delivery.objects:
                     continue
-                # By identity: members share their content, so it is compared once. The value keeps ``before`` alive,
-                # and the delivery its objects, so that no id is used twice.
+                # By identity: members share their content, so it is compared once. The value keeps
+                # ``before`` alive, and the delivery its objects, so that no id is used twice.
                 pair = (id(before), id(delivery.objects))
                 if pair not in seen:
                     seen[pair] = before, _forced(before, delivery.objects)
@@ -238,17 +271,28 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
     for standing in past.standing:
         record, cluster = past.records.get(standing.subject), clusters.get(standing.cluster)
         placed = record.decisions.get(standing.cluster) if record else None
-        if record is None or placed is None or cluster is None or standing.recorded is None or standing.gone:
+        if (
+            record is None
+            or placed is None
+            or cluster is None
+            or standing.recorded is None
+            or standing.gone
+        ):
             continue
         if (standing.subject, standing.cluster) not in sent:
             objects = record.objects(placed, cluster)
             sent[standing.subject, standing.cluster] = by_key(objects)
         if standing.subject not in stopped:
-            stopped[standing.subject] = stopped_at(past.done.get(standing.subject, {}), record.decisions)
+            stopped[standing.subject] = stopped_at(
+                past.done.get(standing.subject, {}), record.decisions
+            )
         data = sent[standing.subject, standing.cluster].get(standing.key)
         if data is None:
             continue
-        unwritten = standing.cluster in stopped[standing.subject] and standing.recorded.beside(data) is not data
+        unwritten = (
+            standing.cluster in stopped[standing.subject]
+            and standing.recorded.beside(data) is not data
+        )
         if unwritten or forced_of({standing.key: standing.recorded}, (data,)):
             yield standing
 
@@ -259,7 +303,10 @@ def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str
     Members on which that update broke are left out, as are contents that are not known.
     """
     for cluster, here in past.done.get(decided.name, {}).items():
-        sent, position = decided.before.decisions.get(cluster), decided.subject.inventory.position(cluster)
+        sent, position = (
+            decided.before.decisions.get(cluster),
+            decided.subject.inventory.position(cluster),
+        )
         if here.broken or sent is None or sent.version != here.version or position is None:
             continue
         found = decided.before.objects(sent, decided.subject.inventory.clusters[position])
@@ -267,9 +314,14 @@ def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str
 
 
 def _repeated(decided: Decided, cluster: str, sent: Placed) -> Objects:
-    """Return what a member gets, if that is what it was sent before; it does not take the content to know that."""
+    """Return what a member gets, if that is what it was sent before; it does not take the content
+    to know that.
+    """
     now = decided.record.decisions.get(cluster)
-    same = now is not None and encode(now) | {"wave": 0, "rank": 0} == encode(sent) | {"wave": 0, "rank": 0}
+    same = now is not None and encode(now) | {"wave": 0, "rank": 0} == encode(sent) | {
+        "wave": 0,
+        "rank": 0,
+    }
     return decided.deliveries[cluster].objects if same else ()
 
 
@@ -281,8 +333,14 @@ def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objec
     if record is None or here is None or here.revision is None or position is None:
         return ()
     now = decided.record.decisions.get(cluster)
-    if now and owner == decided.name and (record.revision, here.overrides) == now.version == here.version:
-        return decided.deliveries[cluster].objects  # at one version only values set for each member can differ
+    if (
+        now
+        and owner == decided.name
+        and (record.revision, here.overrides) == now.version == here.version
+    ):
+        return decided.deliveries[
+            cluster
+        ].objects  # at one version only values set for each member can differ
     sent = record.standing(here)
     return record.objects(sent, decided.subject.inventory.clusters[position])
 
@@ -335,7 +393,9 @@ def unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
         for cluster, placed in decided.record.decisions.items()
         if not decided.record.knows(placed)
     }
-    return (standing for standing in past.standing if (standing.subject, standing.cluster) in hidden)
+    return (
+        standing for standing in past.standing if (standing.subject, standing.cluster) in hidden
+    )
 
 
 def _alike(decided: Decided) -> Iterator[tuple[list[ObjectKey], set[str]]]:

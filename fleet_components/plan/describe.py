@@ -1,4 +1,6 @@
-"""Describe a plan in words, one line per fact, for the log of a preview and for the text of a refusal."""
+"""Describe a plan in words, one line per fact, for the log of a preview and for the text of a
+refusal.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,12 @@ class Line:
     text: str
 
 
-_DELETED_FROM_NOW = "deleted from now on when the source does not bring it any more; kept on the member until now"
-_KEPT_FROM_NOW = "kept on the member from now on when the source does not bring it any more; deleted until now"
+_DELETED_FROM_NOW = (
+    "deleted from now on when the source does not bring it any more; kept on the member until now"
+)
+_KEPT_FROM_NOW = (
+    "kept on the member from now on when the source does not bring it any more; deleted until now"
+)
 _FOUND = "; it stood there before"
 # In the order of the lines: what is lost first.
 _FATES: dict[Fate, tuple[Weight, str]] = {
@@ -50,7 +56,9 @@ _FATES: dict[Fate, tuple[Weight, str]] = {
 
 
 def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
-    """Return what is removed, replaced or moved, losses first; :func:`describe_subject` covers the subjects."""
+    """Return what is removed, replaced or moved, losses first; :func:`describe_subject` covers the
+    subjects.
+    """
     return (
         *_gone(plan),
         *(Line("lost", text) for text in describe_dropped(plan)),
@@ -62,15 +70,22 @@ def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
 
 
 def heading(decided: Decided) -> str:
-    """Return the heading above the lines of a subject: its key, where it is written, and what else decides on it."""
+    """Return the heading above the lines of a subject: its key, where it is written, and what else
+    decides on it.
+    """
     subject = decided.subject
     written = f" ({subject.origin})" if subject.origin else ""
-    notes = (f"forecast of the hub of {NAMES[decided.hub]}" if decided.hub else "", subject.decided_by)
+    notes = (
+        f"forecast of the hub of {NAMES[decided.hub]}" if decided.hub else "",
+        subject.decided_by,
+    )
     return f"{subject.key}{written}:{''.join(f' {words}' for words in notes if words)}"
 
 
 def describe_subject(plan: FleetPlan, decided: Decided) -> tuple[list[str], list[str]]:
-    """Return what happens to a subject, with a reason for each member concerned; and its warnings."""
+    """Return what happens to a subject, with a reason for each member concerned; and its
+    warnings.
+    """
     lines = list(describe(decided.outcome.rollout, _reasons(decided))) if decided.moves else []
     warnings = list(map(str, decided.subject.warnings))
     outcome = decided.outcome
@@ -94,9 +109,16 @@ def not_fulfilled(decided: Decided) -> str:
 
 def _reasons(decided: Decided) -> dict[str, str]:
     """Return why each member joins, leaves or is updated."""
-    chosen = [member for member, entry in decided.entries.items() if entry.change in (Change.ADD, Change.REMOVE)]
+    chosen = [
+        member
+        for member, entry in decided.entries.items()
+        if entry.change in (Change.ADD, Change.REMOVE)
+    ]
     explained = (
-        {explanation.cluster: explanation for explanation in decided.subject.explain(decided.outcome, chosen).members}
+        {
+            explanation.cluster: explanation
+            for explanation in decided.subject.explain(decided.outcome, chosen).members
+        }
         if chosen
         else {}
     )
@@ -129,7 +151,9 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
     """Yield the differences between two revisions."""
     if old is None or old == new:
         return
-    contents = [decided.record.content(number) or decided.before.content(number) for number in (old, new)]
+    contents = [
+        decided.record.content(number) or decided.before.content(number) for number in (old, new)
+    ]
     if None in contents:
         return
     was, now = (by_key(content or ()) for content in contents)
@@ -147,9 +171,16 @@ def describe_division(decided: Decided) -> Sequence[str]:
     record = decided.record
     if retained(record.contents.get(record.revision, ())):
         return ["replicas: each member keeps those that it has, as a label of the object asks"]
-    shares = {c: n for c, share in record.decisions.items() if (n := getattr(share, "replicas", None)) is not None}
+    shares = {
+        c: n
+        for c, share in record.decisions.items()
+        if (n := getattr(share, "replicas", None)) is not None
+    }
     before = {cluster: done.replicas for cluster, done in decided.subject.done.items()}
-    words = [f"{c} {n}" + (f" (has {before[c]})" if before.get(c, n) != n else "") for c, n in shares.items()]
+    words = [
+        f"{c} {n}" + (f" (has {before[c]})" if before.get(c, n) != n else "")
+        for c, n in shares.items()
+    ]
     return [f"replicas: {', '.join(words)}"] if words else []
 
 
@@ -158,14 +189,19 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
     members: dict[tuple[Fate, str, str, bool, str], list[str]] = defaultdict(list)
     for departure in departures:
         found = departure.found and departure.fate is Fate.KEPT
-        members[departure.fate, departure.subject, departure.owner, found, str(departure.key)].append(departure.cluster)
+        members[
+            departure.fate, departure.subject, departure.owner, found, str(departure.key)
+        ].append(departure.cluster)
     alike: dict[tuple[int, str, str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
     for (fate, subject, to, found, key), clusters in sorted(members.items()):
         alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)
     for (place, subject, to, found, where), keys in sorted(alike.items()):
         weight, text = list(_FATES.values())[place]
         whose, since = f" of {subject}" if subject else "", _FOUND if found else ""
-        yield Line(weight, f"{few(keys, _OBJECTS_SHOWN)}{whose} on {few(where)}: {text.format(to=to)}{since}")
+        yield Line(
+            weight,
+            f"{few(keys, _OBJECTS_SHOWN)}{whose} on {few(where)}: {text.format(to=to)}{since}",
+        )
 
 
 def _gone(plan: FleetPlan) -> Iterator[Line]:
@@ -176,7 +212,9 @@ def _gone(plan: FleetPlan) -> Iterator[Line]:
 
 
 def _kept_otherwise(plan: FleetPlan) -> Iterator[Line]:
-    """Yield a line for the objects that stay, and of which a later removal makes something else than until now."""
+    """Yield a line for the objects that stay, and of which a later removal makes something else
+    than until now.
+    """
     members: dict[tuple[bool, str], list[str]] = defaultdict(list)
     for decided in plan.subjects if plan.standing else ():
         for cluster in decided.deliveries:
@@ -191,10 +229,16 @@ def _kept_otherwise(plan: FleetPlan) -> Iterator[Line]:
     for (kept, where), keys in sorted(alike.items()):
         number = count(len(keys) * len(where), "object")
         text = _KEPT_FROM_NOW if kept else _DELETED_FROM_NOW
-        yield Line("moved" if kept else "left", f"{few(keys, _OBJECTS_SHOWN)} on {few(where)} ({number}): {text}")
+        yield Line(
+            "moved" if kept else "left",
+            f"{few(keys, _OBJECTS_SHOWN)} on {few(where)} ({number}): {text}",
+        )
 
 
-_ON_HUB = "; it is deleted from the hub and created anew there, and the hub takes it off its members in between"
+_ON_HUB = (
+    "; it is deleted from the hub and created anew there, and the hub takes it off its members in"
+    " between"
+)
 
 
 def _replaced(plan: FleetPlan) -> Iterator[Line]:
@@ -209,7 +253,9 @@ def _replaced(plan: FleetPlan) -> Iterator[Line]:
 
 
 def _why_anew(replacement: Replacement) -> str:
-    """Return why an object is made anew: fields that no API server changes, else those that the provider does not."""
+    """Return why an object is made anew: fields that no API server changes, else those that the
+    provider does not.
+    """
     if replacement.refused:
         return f"{', '.join(replacement.refused)} cannot be changed in place"
     return f"Pulumi's provider does not change {', '.join(replacement.fields)} in place"

@@ -13,7 +13,9 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.record import Objects
 
 Place = Callable[[str, int], str]
-"""Returns where a rule is written, by its override and its position; empty if it is not any more."""
+"""Returns where a rule is written, by its override and its position; empty if it is not any
+more.
+"""
 
 
 @attrs.frozen
@@ -60,8 +62,11 @@ class Deviation:
         yield from [self.deleted] if self.deleted else []
 
 
-def deviations(objects: Objects, results: Sequence[Overridden], place: Place) -> tuple[Deviation, ...]:
-    """Return what overrides change, by object; objects that stay as they are without them are left out.
+def deviations(
+    objects: Objects, results: Sequence[Overridden], place: Place
+) -> tuple[Deviation, ...]:
+    """Return what overrides change, by object; objects that stay as they are without them are left
+    out.
 
     Args:
         objects: the objects before the overrides.
@@ -74,7 +79,8 @@ def deviations(objects: Objects, results: Sequence[Overridden], place: Place) ->
         if result.data is None and result.steps:
             found.append(Deviation(key, deleted=_rule(result.steps[-1], place)))
         elif fields := tuple(
-            OverriddenField(item.difference, _rule(item.step, place)) for item in attributed(data, result)
+            OverriddenField(item.difference, _rule(item.step, place))
+            for item in attributed(data, result)
         ):
             found.append(Deviation(key, fields))
     return tuple(sorted(found, key=lambda deviation: deviation.key))

@@ -1,4 +1,6 @@
-"""Objects that an update leaves alone where somebody has changed them, as their source has not changed."""
+"""Objects that an update leaves alone where somebody has changed them, as their source has not
+changed.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,36 @@ from fleet_components.plan.subject import Decided
 def left_alone(plan: FleetPlan, decided: Decided) -> dict[str, Objects]:
     """Return the objects that stand as they were sent and are not written again, by member.
 
-    They are those of a placement with ``whenToApply: IfNotDrifted`` whose content is what the last update has sent.
-    Where that update broke, everything is written.
+    They are those of a placement with ``whenToApply: IfNotDrifted`` whose content is what the last
+    update has sent. Where that update broke, everything is written.
     """
     stopping = {
-        cluster for cluster, delivery in decided.deliveries.items() if delivery.mode.stops_at_drift and delivery.written
+        cluster
+        for cluster, delivery in decided.deliveries.items()
+        if delivery.mode.stops_at_drift and delivery.written
     }
     if not stopping:
         return {}
     sent: dict[tuple[str, ObjectKey], object] = {
-        (cluster, Manifest(data).key): data for cluster, data in sent_before(decided, plan.past) if cluster in stopping
+        (cluster, Manifest(data).key): data
+        for cluster, data in sent_before(decided, plan.past)
+        if cluster in stopping
     }
     return {cluster: tuple(_unchanged(plan, decided, cluster, sent)) for cluster in stopping}
 
 
-def _unchanged(plan: FleetPlan, decided: Decided, cluster: str, sent: dict[tuple[str, ObjectKey], object]) -> Objects:
+def _unchanged(
+    plan: FleetPlan, decided: Decided, cluster: str, sent: dict[tuple[str, ObjectKey], object]
+) -> Objects:
     found = []
     for data in decided.deliveries[cluster].written:
         pair = cluster, Manifest(data).key
         standing = plan.standing.get(pair)
-        if standing and standing.subject == decided.name and sent.get(pair) == data and pair not in plan.replaced:
+        if (
+            standing
+            and standing.subject == decided.name
+            and sent.get(pair) == data
+            and pair not in plan.replaced
+        ):
             found.append(data)
     return tuple(found)

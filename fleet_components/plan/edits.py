@@ -19,8 +19,13 @@ _LABELS = {"region": REGION_LABELS[0], "zones": ZONE_LABEL}
 
 
 def as_written(inventory: Inventory, edits: Edits) -> Edits | None:
-    """Return edits as the objects of their members have the fields; None if one has no such field."""
-    found = [_as_written(inventory.clusters[inventory.position(edit.member) or 0], edit) for edit in edits]
+    """Return edits as the objects of their members have the fields; None if one has no such
+    field.
+    """
+    found = [
+        _as_written(inventory.clusters[inventory.position(edit.member) or 0], edit)
+        for edit in edits
+    ]
     return None if None in found else tuple(edit for edit in found if edit is not None)
 
 
@@ -33,17 +38,25 @@ def _as_written(cluster: Cluster, edit: Edit) -> Edit | None:
         case ("spec", "region" | "zones" as field):
             value = edit.value[0] if field == "zones" and edit.value else edit.value
             label = _label_of(cluster, str(field))
-            return set_label(cluster.name, label, value, cluster.labels.get(label)) if value else None
+            return (
+                set_label(cluster.name, label, value, cluster.labels.get(label)) if value else None
+            )
         case ("spec", "provider") | ("status", "apiEnablements"):
             return None
-        case ("status", "resourceSummary", "allocatable", str(resource)) if cluster.resource_summary:
+        case ("status", "resourceSummary", "allocatable", str(resource)) if (
+            cluster.resource_summary
+        ):
             return _of_usage(cluster, resource, edit)
     return edit
 
 
 def _label_of(cluster: Cluster, field: str) -> str:
     """Return the label that a region or a zone is read from; the first that is there counts."""
-    known = (label for label in REGION_LABELS if label in cluster.labels) if field == "region" else iter(())
+    known = (
+        (label for label in REGION_LABELS if label in cluster.labels)
+        if field == "region"
+        else iter(())
+    )
     return next(known, _LABELS[field])
 
 
@@ -53,8 +66,12 @@ def _of_usage(cluster: Cluster, resource: str, edit: Edit) -> Edit:
     assert summary is not None
     if resource in usage.available:
         old = parse_quantity(summary.allocatable.get(resource, "0")).nano
-        free = parse_quantity(usage.available[resource]).nano + parse_quantity(edit.value).nano - old
-        return attrs.evolve(edit, field=("status", "resourceUsage", "available", resource), value=_amount(free))
+        free = (
+            parse_quantity(usage.available[resource]).nano + parse_quantity(edit.value).nano - old
+        )
+        return attrs.evolve(
+            edit, field=("status", "resourceUsage", "available", resource), value=_amount(free)
+        )
     kind = "allocatable" if usage.allocatable else "capacity"
     return attrs.evolve(edit, field=("status", "resourceUsage", kind, resource))
 
@@ -115,15 +132,26 @@ def _edited(cluster: Cluster, edit: Edit) -> Cluster:
             usage: Usage = attrs.evolve(cluster.usage, **{kind: amounts})
             return attrs.evolve(cluster, usage=usage)
         case ("status", "namespaces", str(name)):
-            return attrs.evolve(cluster, namespaces=_mapped(cluster.namespaces or {}, name, edit.value))
+            return attrs.evolve(
+                cluster, namespaces=_mapped(cluster.namespaces or {}, name, edit.value)
+            )
         case ("status", "apiEnablements"):
-            kinds = {(edit.value["groupVersion"], resource["kind"]) for resource in edit.value["resources"]}
+            kinds = {
+                (edit.value["groupVersion"], resource["kind"])
+                for resource in edit.value["resources"]
+            }
             served = cluster.api_enablements or frozenset()
-            return attrs.evolve(cluster, api_enablements=served | kinds if edit.operation == ADD else served - kinds)
-        case ("status", "resourceSummary", "allocatable", str(resource)) if cluster.resource_summary:
+            return attrs.evolve(
+                cluster, api_enablements=served | kinds if edit.operation == ADD else served - kinds
+            )
+        case ("status", "resourceSummary", "allocatable", str(resource)) if (
+            cluster.resource_summary
+        ):
             summary = cluster.resource_summary
             allocatable = _mapped(summary.allocatable, resource, edit.value)
-            return attrs.evolve(cluster, resource_summary=attrs.evolve(summary, allocatable=allocatable))
+            return attrs.evolve(
+                cluster, resource_summary=attrs.evolve(summary, allocatable=allocatable)
+            )
     raise _unknown(edit)
 
 

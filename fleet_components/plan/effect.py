@@ -1,8 +1,8 @@
 """Describe fields that are not carried out, and what happens to them.
 
-A field that would change members, content or deletion is refused. A field without influence on these is reported as
-having no effect. A field that asks for what happens anyway, or that an API server or hub keeps for itself, is accepted
-silently.
+A field that would change members, content or deletion is refused. A field without influence on
+these is reported as having no effect. A field that asks for what happens anyway, or that an API
+server or hub keeps for itself, is accepted silently.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.systems.karmada.model.settings import KarmadaSettings
 
 Steps = tuple[str, ...]
-"""Path of a field in a schema: names, ``[]`` for any item of a list, ``{}`` for any value of a map."""
+"""Path of a field in a schema: names, ``[]`` for any item of a list, ``{}`` for any value of a
+map.
+"""
 
 
 class Effect(StrEnum):
@@ -40,14 +42,18 @@ class Unheeded:
 
     Attributes:
         kinds: the kinds that have the field.
-        field: its path, such as ``spec.taints[].value`` or ``metadata.labels{}``; empty for the whole object.
+        field: its path, such as ``spec.taints[].value`` or ``metadata.labels{}``; empty for the
+            whole object.
         effect: what happens to it.
         reason: why it is not carried out.
         hint: what to do instead.
-        only: patterns for the values concerned, or for the keys if the field is a value of a map. A pattern that begins
-            with ``!`` stands for all others. Empty for all. Of several entries for a field the first one counts.
-        beside: name of a sibling field and a pattern for its value: the entry applies only if it matches.
-        unless: the attribute of ``KarmadaSettings`` that, if set, makes the control plane carry the field out.
+        only: patterns for the values concerned, or for the keys if the field is a value of a map. A
+            pattern that begins with ``!`` stands for all others. Empty for all. Of several entries
+            for a field the first one counts.
+        beside: name of a sibling field and a pattern for its value: the entry applies only if it
+            matches.
+        unless: the attribute of ``KarmadaSettings`` that, if set, makes the control plane carry the
+            field out.
         default: a default that only a webhook sets; the schema has the others.
         on_hub: what a hub does with it; empty if that does nothing with it either.
         steps: the path, step by step.
@@ -63,8 +69,12 @@ class Unheeded:
     unless: str = ""
     default: Any = None
     on_hub: str = ""
-    steps: Steps = attrs.field(init=False, default=attrs.Factory(lambda self: _steps(self.field), takes_self=True))
-    _sure: Steps = attrs.field(init=False, default=attrs.Factory(lambda self: _sure(self.steps), takes_self=True))
+    steps: Steps = attrs.field(
+        init=False, default=attrs.Factory(lambda self: _steps(self.field), takes_self=True)
+    )
+    _sure: Steps = attrs.field(
+        init=False, default=attrs.Factory(lambda self: _sure(self.steps), takes_self=True)
+    )
 
     @property
     def always(self) -> bool:
@@ -73,11 +83,16 @@ class Unheeded:
 
     @property
     def left_out(self) -> bool:
-        """True if a forecast of a hub that carries the field out may differ: nobody says how the hub is set up."""
+        """True if a forecast of a hub that carries the field out may differ: nobody says how the
+        hub is set up.
+        """
         return self.effect is Effect.REFUSED or bool(self.unless)
 
-    def found(self, schema: Schema, manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
-        """Yield the places where an object uses the field; a value that equals the default does not count.
+    def found(
+        self, schema: Schema, manifest: Manifest, settings: KarmadaSettings
+    ) -> Iterator[Found]:
+        """Yield the places where an object uses the field; a value that equals the default does not
+        count.
 
         Args:
             schema: the schema of the field.
@@ -93,25 +108,35 @@ class Unheeded:
         if self.unless and getattr(settings, self.unless):
             return
         for path, value, beside in _places(manifest.data, self.steps):
-            if value != self.default and _asks(schema, value) and self._is_about(path, value, beside):
+            if (
+                value != self.default
+                and _asks(schema, value)
+                and self._is_about(path, value, beside)
+            ):
                 yield Found(self, manifest, path, value)
 
     def _is_about(self, path: FieldPath, value: Any, beside: Mapping[str, Any]) -> bool:
         text = str(path[-1]) if self.steps[-1:] == ("{}",) else _text(value)
-        neighbour = self.beside is None or _matches(_text(beside.get(self.beside[0], "")), self.beside[1])
-        return neighbour and (not self.only or any(_matches(text, pattern) for pattern in self.only))
+        neighbour = self.beside is None or _matches(
+            _text(beside.get(self.beside[0], "")), self.beside[1]
+        )
+        return neighbour and (
+            not self.only or any(_matches(text, pattern) for pattern in self.only)
+        )
 
 
 @attrs.frozen(kw_only=True)
 class Elsewhere:
-    """A field that a plan carries out, and that another delivery than the direct one treats otherwise.
+    """A field that a plan carries out, and that another delivery than the direct one treats
+    otherwise.
 
     Attributes:
         kinds: the kinds that have the field.
         field: its path, as that of :class:`Unheeded`.
         only: the values concerned; empty for all.
         on_hub: what a hub does with it; empty if that carries it out, too.
-        argocd: what becomes of it where Argo CD brings the rendered manifests; empty if it is carried out.
+        argocd: what becomes of it where Argo CD brings the rendered manifests; empty if it is
+            carried out.
         flux: the same of Flux.
     """
 
@@ -150,16 +175,24 @@ class Found:
         refused = self.entry.effect is Effect.REFUSED
         what = "is not carried out by this version" if refused else "has no effect"
         hint = self.entry.hint.replace("{name}", self.manifest.name)
-        return self.manifest.problem(self._stated(f"{what}: {self.entry.reason}", others), self.path, hint)
+        return self.manifest.problem(
+            self._stated(f"{what}: {self.entry.reason}", others), self.path, hint
+        )
 
     def left_out(self, others: str = "") -> Problem:
-        """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as for a problem."""
+        """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as
+        for a problem.
+        """
         what = self._stated(f"is left out of this forecast: on the hub {self.entry.on_hub}", others)
         return self.manifest.problem(what, self.path, self.entry.hint if self.entry.unless else "")
 
     def _stated(self, what: str, others: str) -> str:
         scalar = isinstance(self.value, str | int | float)
-        value = f"{_CREDENTIALS.sub('[secret]@', json.dumps(self.value, ensure_ascii=False))} " if scalar else ""
+        value = (
+            f"{_CREDENTIALS.sub('[secret]@', json.dumps(self.value, ensure_ascii=False))} "
+            if scalar
+            else ""
+        )
         return f"{value}{what}" + (f"; the same in {others}" if others else "")
 
 
@@ -175,7 +208,9 @@ def _sure(steps: Steps) -> Steps:
 def _places(
     value: Any, steps: Steps, path: FieldPath = (), beside: Mapping[str, Any] = {}
 ) -> Iterator[tuple[FieldPath, Any, Mapping[str, Any]]]:
-    """Yield the places of a field in an object: path, value, and the object that holds the field."""
+    """Yield the places of a field in an object: path, value, and the object that holds the
+    field.
+    """
     if not steps:
         yield path, value, beside
         return
@@ -198,10 +233,14 @@ def _within(value: Any, step: str) -> Iterable[tuple[str | int, Any]]:
 
 
 def _asks(schema: Schema, value: Any) -> bool:
-    """Return whether a value asks for anything: neither empty nor the default, nor composed of such values only."""
+    """Return whether a value asks for anything: neither empty nor the default, nor composed of such
+    values only.
+    """
     match value:
         case Mapping() if schema.fields:
-            return any(_asks(field, value[name]) for name, field in schema.fields.items() if name in value)
+            return any(
+                _asks(field, value[name]) for name, field in schema.fields.items() if name in value
+            )
         case None | "" | False | Mapping() | list():
             return bool(value)
     return bool(value != schema.default)

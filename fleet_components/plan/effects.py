@@ -1,6 +1,8 @@
-"""Table of all fields that users may write and that are not carried out, and its application to objects.
+"""Table of all fields that users may write and that are not carried out, and its application to
+objects.
 
-It covers the kinds that admission knows. The status of members is input, so its fields belong to the table.
+It covers the kinds that admission knows. The status of members is input, so its fields belong to
+the table.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _METADATA: tuple[Unheeded, ...] = (
         field="metadata.labels{}",
         only=("resourcetemplate.karmada.io/deletion-protected",),
         effect=Effect.NONE,
-        reason="it protects objects that policies take; a policy that goes leaves what it has placed",
+        reason=(
+            "it protects objects that policies take; a policy that goes leaves what it has placed"
+        ),
         hint="write it on the objects",
     ),
     Unheeded(
@@ -110,7 +114,10 @@ _METADATA: tuple[Unheeded, ...] = (
     ),
     *(
         Unheeded(
-            kinds=ALL, field=f"metadata.{field}", effect=Effect.NOT_NEEDED, reason="an API server writes it for itself"
+            kinds=ALL,
+            field=f"metadata.{field}",
+            effect=Effect.NOT_NEEDED,
+            reason="an API server writes it for itself",
         )
         for field in (
             "creationTimestamp",
@@ -136,13 +143,14 @@ def unheeded(
     *,
     hub: Callable[[Manifest], bool] = lambda _: False,
 ) -> tuple[list[Problem], list[Problem]]:
-    """Return refusals and warnings for fields of objects that are not carried out; similar warnings are merged.
+    """Return refusals and warnings for fields of objects that are not carried out; similar warnings
+    are merged.
 
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: returns whether a hub carries one out, and a plan is its forecast: what it heeds is refused nowhere then,
-            and left out where the plan would do otherwise.
+        hub: returns whether a hub carries one out, and a plan is its forecast: what it heeds is
+            refused nowhere then, and left out where the plan would do otherwise.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str, bool], list[Found]] = {}
@@ -158,17 +166,27 @@ def unheeded(
 
 @cache
 def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ...]:
-    """Return the table's entries for a kind, each with the schema of its field, without fields of other versions."""
+    """Return the table's entries for a kind, each with the schema of its field, without fields of
+    other versions.
+    """
     known = KINDS.get((api_version, kind))
     schemas = dict(known.structure.walk()) if known else {}
-    return tuple((entry, schemas[entry.steps]) for entry in EFFECTS if kind in entry.kinds and entry.steps in schemas)
+    return tuple(
+        (entry, schemas[entry.steps])
+        for entry in EFFECTS
+        if kind in entry.kinds and entry.steps in schemas
+    )
 
 
 def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
-    """Yield the uses of the table's fields in an object; of several entries for one place the first counts."""
+    """Yield the uses of the table's fields in an object; of several entries for one place the first
+    counts.
+    """
     taken = set()
     for entry, schema in entries_of(manifest.api_version, manifest.kind):
-        for found in entry.found(schema, manifest, settings) if entry.field else ():  # a whole kind is refused as one
+        for found in (
+            entry.found(schema, manifest, settings) if entry.field else ()
+        ):  # a whole kind is refused as one
             if found.path not in taken:
                 taken.add(found.path)
                 yield found
@@ -177,6 +195,10 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
 def _choice_of(found: list[Found], *, heeded: bool) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
-    others = {str(item.manifest.key): item.manifest for item in found if item.manifest.key != first.manifest.key}
+    others = {
+        str(item.manifest.key): item.manifest
+        for item in found
+        if item.manifest.key != first.manifest.key
+    }
     describe = first.left_out if heeded else first.problem
     return describe(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

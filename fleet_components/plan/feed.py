@@ -1,7 +1,8 @@
-"""Hand over values from a program to its providers through files, so that members and manifests stay out of the state.
+"""Hand over values from a program to its providers through files, so that members and manifests
+stay out of the state.
 
-A feed holds input that only a decision needs. The provider gets the path of its file, reads it while the program runs,
-and drops it from what it returns.
+A feed holds input that only a decision needs. The provider gets the path of its file, reads it
+while the program runs, and drops it from what it returns.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from fleet_components.plan.state import MEND
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
-# Every run starts a process for the providers, with this module: it loads no more than its subjects are decided by.
+# Every run starts a process for the providers, with this module: it loads no more than its subjects
+# are decided by.
 if TYPE_CHECKING:
     from fleet_components.plan.fleet_plan import FleetPlan
 
 Feed = Mapping[str, str]
 _AT_HAND: WeakValueDictionary[str, Decided | FleetPlan] = WeakValueDictionary()
-"""Subjects and plans that this process has handed over, by path, while they are alive: they are not decided again."""
+"""Subjects and plans that this process has handed over, by path, while they are alive: they are not
+decided again.
+"""
 
 
 def write_feed(value: Any) -> Feed:
@@ -37,11 +41,17 @@ def write_feed(value: Any) -> Feed:
 def feed_inventory(inventory: Inventory) -> Feed:
     """Write the inventory, once for all subjects."""
     as_of = inventory.as_of.isoformat() if inventory.as_of else None
-    return write_feed({"clusters": [encode(cluster) for cluster in inventory.clusters], "asOf": as_of})
+    return write_feed(
+        {"clusters": [encode(cluster) for cluster in inventory.clusters], "asOf": as_of}
+    )
 
 
 def feed_subject(
-    decided: Decided, inventory: Feed, renamed: Mapping[str, str] | None = None, *, observed: bool = False
+    decided: Decided,
+    inventory: Feed,
+    renamed: Mapping[str, str] | None = None,
+    *,
+    observed: bool = False,
 ) -> Feed:
     """Write one subject with its decision.
 
@@ -49,7 +59,8 @@ def feed_subject(
         decided: the subject.
         inventory: the feed of the members.
         renamed: current names of members, by their former names.
-        observed: True if what was decided before was observed on a hub, and is not what the state has.
+        observed: True if what was decided before was observed on a hub, and is not what the state
+            has.
     """
     subject = decided.subject
     wire = {"inventory": inventory, "policies": _policies(subject), "subject": subject.to_wire()}
@@ -61,7 +72,9 @@ def feed_subject(
 
 
 def _policies(subject: Subject[Any]) -> Feed | None:
-    """Write what a template is decided by beside the members, once for all templates; None for a placement."""
+    """Write what a template is decided by beside the members, once for all templates; None for a
+    placement.
+    """
     policies = getattr(subject, "policies", None)
     if policies is None:
         return None
@@ -84,7 +97,8 @@ def plan_at_hand(feed: Feed) -> FleetPlan | None:
 
 
 def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a subject's provider adds to its inputs: the record, decided again from the engine's old inputs.
+    """Return what a subject's provider adds to its inputs: the record, decided again from the
+    engine's old inputs.
 
     Raises:
         FleetError: no decision is possible, or it differs from the program's plan.
@@ -98,15 +112,23 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     try:
         given = wire["before"]
         before = subject.RECORD.from_wire(olds if given is None else given)
-        before = before if given is not None else before.renamed(lambda name: current.get(name, name))
+        before = (
+            before if given is not None else before.renamed(lambda name: current.get(name, name))
+        )
     except MisfitError as misfit:
         raise FleetError(
             Problem(problem.what, problem.path, MEND, subject.name) for problem in misfit.problems
         ) from None
-    # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.
-    record = decided.record if decided and decided.before == before else subject.decide(before).record
+    # If the engine's old inputs equal the program's past, the result is the same and need not be
+    # computed again.
+    record = (
+        decided.record if decided and decided.before == before else subject.decide(before).record
+    )
     if record.decided() != wire["decided"]:
-        fickle = f"; if that is of no use, {' or '.join(subject.plugins)} does not answer alike each time"
+        fickle = (
+            f"; if that is of no use, {' or '.join(subject.plugins)} does not answer alike each"
+            " time"
+        )
         hint = f"run it again{fickle if subject.plugins else ''}"
         raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint=hint)])
     kept: dict[str, Any] = record.to_wire()
@@ -117,7 +139,8 @@ _OTHERWISE = "was planned from another state than the one that stands now"
 
 
 def enroll(feed: Feed) -> None:
-    """Refuse the update if the plan is refused; a safeguard in case the program has continued in spite of that.
+    """Refuse the update if the plan is refused; a safeguard in case the program has continued in
+    spite of that.
 
     Raises:
         FleetError: the plan is refused.

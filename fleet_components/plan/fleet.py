@@ -1,7 +1,8 @@
-"""Plan a whole fleet: :func:`plan_fleet` combines source, past and options into a :class:`FleetPlan`.
+"""Plan a whole fleet: :func:`plan_fleet` combines source, past and options into a
+:class:`FleetPlan`.
 
-The Pulumi components and all commands go through this one function, so that what the command line shows is what an
-update does.
+The Pulumi components and all commands go through this one function, so that what the command line
+shows is what an update does.
 """
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         options: the limits of the update, and what was accepted or renamed.
 
     Raises:
-        FleetError: the source or the options cannot be used; carries every problem that prevents a plan, including what
-            could not be read. An update that is possible but must not happen raises nothing: its problems are in
-            ``refused`` of the complete plan.
+        FleetError: the source or the options cannot be used; carries every problem that prevents a
+            plan, including what could not be read. An update that is possible but must not happen
+            raises nothing: its problems are in ``refused`` of the complete plan.
     """
     of_options, planning = list[Problem](), [*not_tokens(options.confirm)]
     # The source is checked under it, so that it says which one counts.
@@ -82,7 +83,9 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     of_options += (*found.problems, *unknown_checks(options.skip_checks))
     renames = found.renames
     # Renamed first: ``reached`` holds the current names.
-    inventory = Inventory((cluster for cluster in source.clusters if cluster.name in reached), options.as_of)
+    inventory = Inventory(
+        (cluster for cluster in source.clusters if cluster.name in reached), options.as_of
+    )
     past = past.renamed(renames.members, renames.placements)
     by_name = {cluster.name: cluster for cluster in inventory.clusters}
     past = as_carried_out(past.compared(by_name), by_name).reaching(reached)
@@ -91,26 +94,38 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     source, passed_on = passed_to(source, ways)
     selections, matching = source.selections()
     placements = _decided(
-        placement_subjects(source, selections, inventory, past, options), past, source, options, ways, planning
+        placement_subjects(source, selections, inventory, past, options),
+        past,
+        source,
+        options,
+        ways,
+        planning,
     )
     templates = templates_of(source, selections, past.templates())
     planning += templates.problems
     planning += refused_changes(source.policies, past.held, source.given.releases)
-    subjects = (*placements, *_templates(source, templates, inventory, past, options, ways, planning))
+    subjects = (
+        *placements,
+        *_templates(source, templates, inventory, past, options, ways, planning),
+    )
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
-    # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
+    # Each layer works on what the earlier ones could read; ``layered`` drops problems that only
+    # follow from those.
     problems = layered(refused, (*of_options, *matching, *contradicting), planning)
     if problems:
         raise FleetError(problems)
     subjects, past = sealed(_mended(subjects, past, options), past)
     subjects, precedence, blocked = _in_order(subjects, past, inventory, options)
     subjects, replaced = _as_applied(subjects, past, options)
-    # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
+    # What a held member keeps counts as wanted, also if its content is hidden: else its objects
+    # would seem to leave.
     coverage = Coverage(subjects, unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members))
     keep = options.settings.keep_cluster_resources
-    reporting = past.reporting.union(decided.name for decided in subjects if decided.subject.reports)
+    reporting = past.reporting.union(
+        decided.name for decided in subjects if decided.subject.reports
+    )
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
     partial = bool(options.hub)
@@ -143,7 +158,8 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         handed_out=source.settings.brings_namespaces,
         held=held_fields(source.policies),
         members=members,
-        # The recorded one first: under another, API servers would refuse changes of what this stack has set.
+        # The recorded one first: under another, API servers would refuse changes of what this stack
+        # has set.
         manager=past.manager or manager_of(options.stack),
         consignment=consignment,
         renames=renames,
@@ -161,9 +177,9 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
 def lacking(source: Source, past: Past) -> Iterator[Problem]:
     """Yield problems if a new fleet has no members, no placements, or no objects to select.
 
-    The command line refuses a directory for these problems. A plan has them as warnings only, because a program may
-    start with an incomplete fleet. A fleet with a past yields none: everything may be removed from it, and the plan
-    shows that.
+    The command line refuses a directory for these problems. A plan has them as warnings only,
+    because a program may start with an incomplete fleet. A fleet with a past yields none:
+    everything may be removed from it, and the plan shows that.
     """
     if past.members:
         return
@@ -180,7 +196,9 @@ def lacking(source: Source, past: Past) -> Iterator[Problem]:
         for placement in source.placements:
             policy = source.policy(placement.kind, placement.namespace, placement.name)
             what = "there is no object that could be selected"
-            yield attrs.evolve(policy.problem(what, ("spec", "resourceSelectors"), hint), follows=True)
+            yield attrs.evolve(
+                policy.problem(what, ("spec", "resourceSelectors"), hint), follows=True
+            )
 
 
 def _loaded(options: Options, problems: list[Problem]) -> Options:
@@ -193,14 +211,19 @@ def _loaded(options: Options, problems: list[Problem]) -> Options:
     return options
 
 
-def _members(source: Source, past: Past, options: Options, problems: list[Problem]) -> dict[str, str]:
+def _members(
+    source: Source, past: Past, options: Options, problems: list[Problem]
+) -> dict[str, str]:
     """Return the state of every member for the roster.
 
-    Options that name other members that are not declared, and members that are the same cluster, are added to the
-    problems.
+    Options that name other members that are not declared, and members that are the same cluster,
+    are added to the problems.
     """
     declared = sorted(cluster.name for cluster in source.clusters)
-    problems += (_no_member("takes_over", name, declared) for name in sorted(options.takes_over.keys() - set(declared)))
+    problems += (
+        _no_member("takes_over", name, declared)
+        for name in sorted(options.takes_over.keys() - set(declared))
+    )
     known_by = {name: options.identities[name] for name in declared if name in options.identities}
     problems += same_cluster(known_by, "is the same cluster as member {other}")
     return member_states(declared, past, options)
@@ -224,7 +247,9 @@ def _decided(
     ways: Ways,
     problems: list[Problem],
 ) -> tuple[Decided, ...]:
-    """Return the placements, decided; problems get the location of the member or placement that causes them."""
+    """Return the placements, decided; problems get the location of the member or placement that
+    causes them.
+    """
     found = []
     for subject in subjects:
         before = past.record(subject.name, subject.RECORD)
@@ -236,7 +261,9 @@ def _decided(
         except FleetError as error:
             namespace, _, name = subject.key.rpartition("/")
             policy = source.policy(subject.kind, namespace, name)
-            problems += [located(problem, source.declarations, policy) for problem in error.problems]
+            problems += [
+                located(problem, source.declarations, policy) for problem in error.problems
+            ]
     return tuple(found)
 
 
@@ -251,7 +278,8 @@ def _templates(
 ) -> tuple[Decided, ...]:
     """Return the templates, decided in the order of the workloads.
 
-    Templates that need others come before what they need: a dependency follows them to their members.
+    Templates that need others come before what they need: a dependency follows them to their
+    members.
     """
     found: dict[str, Decided] = {}
     first: dict[str, list[str]] = defaultdict(list)
@@ -267,14 +295,19 @@ def _templates(
         try:
             outcome = subject.decide(before)
             along = [found[key].hub for key in workload.needed_by if key in found]
-            hub = ways.template(outcome.record.memory.policy, along, past.shown.get(subject.name, {}))
+            hub = ways.template(
+                outcome.record.memory.policy, along, past.shown.get(subject.name, {})
+            )
             if bool(hub or options.hub) != subject.by_hub:
                 subject = attrs.evolve(subject, by_hub=not subject.by_hub)
                 outcome = subject.decide(before)
             decided: Decided = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
             found[workload.key] = decided.by_hub() if hub else decided
         except FleetError as error:
-            problems += (attrs.evolve(problem, subject=problem.subject or subject.name) for problem in error.problems)
+            problems += (
+                attrs.evolve(problem, subject=problem.subject or subject.name)
+                for problem in error.problems
+            )
         except UnreadableMemberError:
             problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())
@@ -291,7 +324,9 @@ def _in_order(
 
 
 def taken_replacements(plan: FleetPlan) -> Iterator[Replacement]:
-    """Yield the objects of other resources of the stack that come and that the provider creates anew."""
+    """Yield the objects of other resources of the stack that come and that the provider creates
+    anew.
+    """
     for (cluster, key), claims in plan.taken_over.items():
         decided, recorded = plan.brought[cluster, key], Recorded.of(claims[0].outputs)
         if recorded:
@@ -318,17 +353,26 @@ def _as_applied(
 ) -> tuple[tuple[Decided, ...], tuple[Replacement, ...]]:
     """Return the decisions, with what hubs cannot apply, and the objects that are made anew.
 
-    A hub never makes an object anew on a member. But what goes through a hub is written to it by the
+    A hub never makes an object anew on a member. But what goes through a hub is written to it by
+    the
     provider, which deletes the object there and creates it anew: the hub takes it from its members
     in between.
     """
     found = grouped(replacements(subjects, past), lambda replacement: replacement.subject)
     if options.hub:
-        return tuple(with_unapplied(decided, found.get(decided.name, ())) for decided in subjects), ()
+        return tuple(
+            with_unapplied(decided, found.get(decided.name, ())) for decided in subjects
+        ), ()
     applied = (with_unapplied(decided, ()) if decided.hub else decided for decided in subjects)
     return tuple(applied), tuple(replacement for some in found.values() for replacement in some)
 
 
-def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:
+def _unreachable(
+    subjects: Iterable[Decided], members: Mapping[str, str], options: Options
+) -> list[Problem]:
     """Return the problems of unreachable members that the update sends something to."""
-    return [options.unreachable[name] for name in sent_to(subjects, members) if name in options.unreachable]
+    return [
+        options.unreachable[name]
+        for name in sent_to(subjects, members)
+        if name in options.unreachable
+    ]

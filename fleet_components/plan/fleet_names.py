@@ -1,4 +1,6 @@
-"""Find the names that a state has for a fleet whose name has changed, with that of its stack for example."""
+"""Find the names that a state has for a fleet whose name has changed, with that of its stack for
+example.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _AMBIGUOUS_HINT = (
 )
 _TAKEN = "was taken for the former name of the fleet {by}, which the program declares before it"
 _TAKEN_HINT = "declare {by} after it if that is a new fleet"
-RENAMED = "is called {fleet} now: the program does not declare it any more, and everything of it stays"
+RENAMED = (
+    "is called {fleet} now: the program does not declare it any more, and everything of it stays"
+)
 """The text of a plan about a fleet whose new name follows from its stack."""
 
 
@@ -31,7 +35,8 @@ class StoredFleets:
 
     Attributes:
         rosters: the members that the roster of each fleet names.
-        stacks: the names of the stack in the roster of each fleet, without organization and project.
+        stacks: the names of the stack in the roster of each fleet, without organization and
+            project.
         members: the members that have a record of their own, by fleet.
     """
 
@@ -51,7 +56,9 @@ class StoredFleets:
             elif resource.type == names.ROSTER:
                 fleet, listed = Urn.parse(resource.urn).name, resource.outputs.get("members")
                 rosters[fleet] = frozenset(listed if isinstance(listed, Mapping) else ())
-                stacks[fleet] = frozenset(each.rpartition("/")[2] for each in stacks_in(resource.outputs))
+                stacks[fleet] = frozenset(
+                    each.rpartition("/")[2] for each in stacks_in(resource.outputs)
+                )
         return cls(rosters, stacks, {fleet: frozenset(known) for fleet, known in members.items()})
 
     @property
@@ -60,7 +67,9 @@ class StoredFleets:
         return frozenset({*self.rosters, *self.members})
 
     def passed(self, old: str, new: str) -> bool:
-        """Return whether an update that broke was renaming a fleet: records of its members have the other name."""
+        """Return whether an update that broke was renaming a fleet: records of its members have the
+        other name.
+        """
         if new in self.rosters or old not in self.rosters:
             return False
         moved = self.rosters[old] - self.members.get(old, frozenset())
@@ -68,7 +77,9 @@ class StoredFleets:
 
     def also_called(self, fleet: str) -> list[str]:
         """Return the names that an update which broke has given a fleet."""
-        return sorted(member for member in self.members if member != fleet and self.passed(fleet, member))
+        return sorted(
+            member for member in self.members if member != fleet and self.passed(fleet, member)
+        )
 
     def left_by(self, fleet: str, elsewhere: Collection[str], stack: str) -> list[str]:
         """Return the fleets of the state that a fleet without a roster may be under another name.
@@ -83,24 +94,29 @@ class StoredFleets:
             return [text for text in left if self.passed(text, fleet)]
         # A name that an update which broke has given another fleet is none of its own.
         left = [text for text in left if not any(self.passed(old, text) for old in self.rosters)]
-        # A fleet that is called as the stack was called once, where the new one is called as the stack is.
+        # A fleet that is called as the stack was called once, where the new one is called as the
+        # stack is.
         as_stack = [text for text in left if fleet == stack and text in self.stacks.get(text, ())]
         return as_stack if len(as_stack) == 1 else left
 
 
 def stacks_in(roster: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of the stack that the outputs of a roster have, as ``organization/project/stack``."""
+    """Return the names of the stack that the outputs of a roster have, as
+    ``organization/project/stack``.
+    """
     listed = roster.get("stacks")
     known = listed if isinstance(listed, list | tuple) else ()
-    return frozenset(str(item) for item in (*known, stack_of(str(roster.get("manager") or ""))) if item)
+    return frozenset(
+        str(item) for item in (*known, stack_of(str(roster.get("manager") or ""))) if item
+    )
 
 
 @attrs.define
 class DeclaredFleets:
     """The fleets that a program has declared so far.
 
-    A fleet does not know those that are declared after it. A name that was found to be the former one of a fleet is
-    therefore refused if the program declares it later.
+    A fleet does not know those that are declared after it. A name that was found to be the former
+    one of a fleet is therefore refused if the program declares it later.
 
     Attributes:
         names: their names.
@@ -121,9 +137,13 @@ class DeclaredFleets:
         self.names.add(fleet)
         by = self.previous.get(fleet)
         if by:
-            raise FleetError([Problem(_TAKEN.format(by=by), (), _TAKEN_HINT.format(by=by), f"fleet {fleet}")])
+            raise FleetError(
+                [Problem(_TAKEN.format(by=by), (), _TAKEN_HINT.format(by=by), f"fleet {fleet}")]
+            )
 
-    def earlier_names(self, fleet: str, given: Sequence[str], stored: StoredFleets, stack: str) -> tuple[str, ...]:
+    def earlier_names(
+        self, fleet: str, given: Sequence[str], stored: StoredFleets, stack: str
+    ) -> tuple[str, ...]:
         """Return the names that the state has for a declared fleet beside its own.
 
         Args:
@@ -145,7 +165,12 @@ class DeclaredFleets:
         if len(found) > 1 and not given:
             what = _AMBIGUOUS.format(names=", ".join(found))
             raise FleetError([Problem(what, (), _AMBIGUOUS_HINT, f"fleet {fleet}")])
-        also = [other for text in (fleet, *found) for other in stored.also_called(text) if other != fleet]
+        also = [
+            other
+            for text in (fleet, *found)
+            for other in stored.also_called(text)
+            if other != fleet
+        ]
         known = tuple(dict.fromkeys((*found, *also)))
         self.previous.update(dict.fromkeys(known, fleet))
         return known

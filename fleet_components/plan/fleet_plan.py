@@ -46,7 +46,8 @@ class FleetPlan:
         options: limits of the update, and what was accepted or renamed.
         past: the past that the plan starts from, under the current names.
         inventory: the members that are scheduled on.
-        subjects: the placements, then the templates; templates that need others come before what they need.
+        subjects: the placements, then the templates; templates that need others come before what
+            they need.
         departures: the objects that their subject no longer brings to a member.
         replacements: the objects that are deleted and created anew.
         refused: why the update must not happen; each problem says what would allow it.
@@ -55,7 +56,8 @@ class FleetPlan:
         handed_out: True if a control plane brings its namespaces to every member by itself.
         held: policy fields to be remembered, since later updates are compared with them.
         members: the state of each member for the roster: ``member`` or ``lost``.
-        manager: field manager of all objects: what an earlier resource of this stack has set belongs to it.
+        manager: field manager of all objects: what an earlier resource of this stack has set
+            belongs to it.
         consignment: what goes to the hub.
         renames: what is called otherwise now than in the state.
         precedence: what objects wait for on their members, whichever subject brings it.
@@ -94,11 +96,16 @@ class FleetPlan:
         return self.past.stacks | {self.options.stack}
 
     def is_ours(self, owner: str) -> bool:
-        """Return whether what a stack has brought is this stack's, or was let go of for it; False for no stack."""
+        """Return whether what a stack has brought is this stack's, or was let go of for it; False
+        for no stack.
+        """
         if not owner:
             return False
-        # Under the recorded manager, what the stack has left behind before it was renamed is its own.
-        return owner in {*self.stacks, *self.options.takes_from} or manager_of(owner) == self.manager
+        # Under the recorded manager, what the stack has left behind before it was renamed is its
+        # own.
+        return (
+            owner in {*self.stacks, *self.options.takes_from} or manager_of(owner) == self.manager
+        )
 
     @property
     def roster(self) -> dict[str, Any]:
@@ -126,7 +133,11 @@ class FleetPlan:
     def gone(self) -> tuple[str, ...]:
         """Names of the placements and templates of the past that are no longer in the source."""
         known = {decided.name for decided in self.subjects}
-        return tuple(sorted({*self.past.records, *(standing.subject for standing in self.past.standing)} - known))
+        return tuple(
+            sorted(
+                {*self.past.records, *(standing.subject for standing in self.past.standing)} - known
+            )
+        )
 
     @property
     def handed_over(self) -> frozenset[str]:
@@ -149,7 +160,9 @@ class FleetPlan:
         )
 
     def is_unfinished(self, decided: Decided) -> bool:
-        """Return whether objects of a subject are missing, or the last update ended in the middle of some."""
+        """Return whether objects of a subject are missing, or the last update ended in the middle
+        of some.
+        """
         return bool(decided.missing) or any(
             standing.gone or standing.interrupted
             for cluster in decided.record.decisions
@@ -158,20 +171,35 @@ class FleetPlan:
 
     @property
     def moves_members(self) -> bool:
-        """True if an update would change objects on members itself, apart from what a hub does there."""
+        """True if an update would change objects on members itself, apart from what a hub does
+        there.
+        """
         by_hub = {decided.name for decided in self.subjects if decided.hub}
         touched = {
             *(departure.subject for departure in self.departures),
             *(replacement.subject for replacement in self.replacements),
         }
-        return bool(touched - by_hub) or any(decided.changes for decided in self.subjects if not decided.hub)
+        return bool(touched - by_hub) or any(
+            decided.changes for decided in self.subjects if not decided.hub
+        )
 
     def asks_otherwise(self, decided: Decided) -> bool:
-        """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
-        before = {"protected": False, "delivery": "", **MODES, **self.past.shown.get(decided.name, {})}
+        """Return whether the request differs from what was recorded of it before, as far as it was
+        recorded.
+        """
+        before = {
+            "protected": False,
+            "delivery": "",
+            **MODES,
+            **self.past.shown.get(decided.name, {}),
+        }
         asked = {"protected": decided.subject.protected, "delivery": decided.hub}
         now = {**MODES, **decided.subject.shown(), **asked}
-        return any(key in before and before[key] != value for key, value in now.items() if value is not None)
+        return any(
+            key in before and before[key] != value
+            for key, value in now.items()
+            if value is not None
+        )
 
     def is_by_hub(self, decided: Decided) -> bool:
         """Return whether a hub carries out a decision."""
@@ -195,7 +223,11 @@ class FleetPlan:
     @property
     def members_new(self) -> tuple[str, ...]:
         """Members that join a fleet which has some already; empty for a new fleet."""
-        return tuple(sorted(self.members.keys() - self.past.members.keys())) if self.past.members else ()
+        return (
+            tuple(sorted(self.members.keys() - self.past.members.keys()))
+            if self.past.members
+            else ()
+        )
 
     @cached_property
     def standing(self) -> Mapping[Pair, Standing]:
@@ -204,12 +236,16 @@ class FleetPlan:
 
     @cached_property
     def unsettled(self) -> frozenset[Pair]:
-        """Objects that were sent to another cluster than that to which the name of their member leads now."""
+        """Objects that were sent to another cluster than that to which the name of their member
+        leads now.
+        """
         return self.past.unsettled()
 
     @cached_property
     def _found(self) -> frozenset[Pair]:
-        return frozenset((standing.cluster, standing.key) for standing in self.past.standing if standing.found)
+        return frozenset(
+            (standing.cluster, standing.key) for standing in self.past.standing if standing.found
+        )
 
     @cached_property
     def leaving(self) -> Mapping[str, list[Departure]]:
@@ -229,7 +265,9 @@ class FleetPlan:
     @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
         """Objects that are deleted and created anew, by member and object."""
-        return {(replacement.cluster, replacement.key): replacement for replacement in self.replacements}
+        return {
+            (replacement.cluster, replacement.key): replacement for replacement in self.replacements
+        }
 
     @cached_property
     def brought(self) -> Mapping[Pair, Decided]:
@@ -244,11 +282,15 @@ class FleetPlan:
 
     @cached_property
     def taken_over(self) -> Mapping[Pair, tuple[Claim, ...]]:
-        """Resources of the stack that the fleet takes over, by member and object, as far as is known beforehand.
+        """Resources of the stack that the fleet takes over, by member and object, as far as is
+        known beforehand.
 
-        They are those of the program that the options name, and those of other fleets on the same cluster.
+        They are those of the program that the options name, and those of other fleets on the same
+        cluster.
         """
-        by_key = grouped((other for other in self.past.others if not other.patch), lambda claim: claim.key)
+        by_key = grouped(
+            (other for other in self.past.others if not other.patch), lambda claim: claim.key
+        )
         found = {
             pair: tuple(claim for claim in by_key.get(pair[1], ()) if self._takes(pair[0], claim))
             for pair in (self.brought if by_key else ())
@@ -266,25 +308,38 @@ class FleetPlan:
         return (member, claim.key) in self.brought
 
     def takes_over(self, member: str, claim: Claim) -> bool:
-        """Return whether the options name a resource as one that the fleet takes over on a member."""
-        return any(fnmatchcase(claim.name, text) for text in self.options.takes_over.get(member, ()))
+        """Return whether the options name a resource as one that the fleet takes over on a
+        member.
+        """
+        return any(
+            fnmatchcase(claim.name, text) for text in self.options.takes_over.get(member, ())
+        )
 
     def leaves_alone(self, member: str, claim: Claim) -> bool:
-        """Return whether the options name a resource as none of a member's: it begins with ``!`` there."""
+        """Return whether the options name a resource as none of a member's: it begins with ``!``
+        there.
+        """
         patterns = self.options.takes_over.get(member, ())
-        return any(fnmatchcase(f"!{claim.name}", pattern) for pattern in patterns if pattern.startswith("!"))
+        return any(
+            fnmatchcase(f"!{claim.name}", pattern)
+            for pattern in patterns
+            if pattern.startswith("!")
+        )
 
     def shares(self, member: str, claim: Claim) -> bool | None:
-        """Return whether another fleet has an object on the same cluster; None if that is not known beforehand.
+        """Return whether another fleet has an object on the same cluster; None if that is not known
+        beforehand.
 
-        It has by the uid that the state has of both, or if their kubeconfigs lead to the same address. The same
-        cluster may have several addresses.
+        It has by the uid that the state has of both, or if their kubeconfigs lead to the same
+        address. The same cluster may have several addresses.
         """
         there = self.past.neighbours.get((claim.fleet, claim.cluster), KnownMember())
         return self.known(member).is_cluster(there)
 
     def known(self, member: str) -> KnownMember:
-        """Return what is known of the cluster behind a member: by the state, and by its kubeconfig."""
+        """Return what is known of the cluster behind a member: by the state, and by its
+        kubeconfig.
+        """
         known = self.past.members.get(member, KnownMember())
         return attrs.evolve(known, identity=self.options.identities.get(member, known.identity))
 
@@ -295,7 +350,9 @@ class FleetPlan:
 
     @property
     def hidden(self) -> tuple[Problem, ...]:
-        """Problems of subjects that keep an old revision on some members while the state hides its content."""
+        """Problems of subjects that keep an old revision on some members while the state hides its
+        content.
+        """
         return tuple(
             _lacking(decided, revision, self.options.hub)
             for decided in self.subjects
@@ -306,12 +363,18 @@ class FleetPlan:
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
         """Yield the objects that a member gets, stamped with the subject that brings them."""
         for data, key in zip(decided.deliveries[member].written, decided.keys(member), strict=True):
-            found, marks = self.was_found(member, key), {"stack": self.options.stack, "manager": self.manager}
+            found, marks = (
+                self.was_found(member, key),
+                {"stack": self.options.stack, "manager": self.manager},
+            )
             cluster = self.past.members[member].anew if member in self.past.members else ""
             yield stamped(data, placement=decided.name, found=found, cluster=cluster, **marks)
 
-    def unkept(self, decided: Decided, member: str, data: Mapping[str, Any]) -> tuple[FieldPath, ...]:
-        """Return the fields of an emitted object that its API server does not keep as they are sent.
+    def unkept(
+        self, decided: Decided, member: str, data: Mapping[str, Any]
+    ) -> tuple[FieldPath, ...]:
+        """Return the fields of an emitted object that its API server does not keep as they are
+        sent.
 
         They are no difference between what is stored and what is wanted. Nothing is returned for an
         object that changes: it is sent whole, so that what somebody has set there meanwhile goes.
@@ -326,7 +389,9 @@ class FleetPlan:
         return paths if stays or without(data, paths) == without(standing.sent, paths) else ()
 
     def keeps(self, decided: Decided, member: str) -> str:
-        """Return which objects outlive their subject on a member: all, the cluster-scoped ones, or none if empty."""
+        """Return which objects outlive their subject on a member: all, the cluster-scoped ones, or
+        none if empty.
+        """
         if decided.deliveries[member].keeps:
             return "" if decided.hub == Way.KUBEFLEET else ALL  # which does not read deleteStrategy
         if decided.hub:
@@ -336,11 +401,15 @@ class FleetPlan:
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
 
     def was_found(self, member: str, key: ObjectKey) -> bool:
-        """Return whether an object stood on a member before a placement took it over, as far as the state knows it."""
+        """Return whether an object stood on a member before a placement took it over, as far as the
+        state knows it.
+        """
         return (member, key) in self._found
 
     def outlives(self, decided: Decided, member: str, key: ObjectKey) -> bool:
-        """Return whether an object stays on a member when its subject does not bring it any more."""
+        """Return whether an object stays on a member when its subject does not bring it any
+        more.
+        """
         found = self.options.settings.keep_found and not decided.hub and self.was_found(member, key)
         return outlives(key, self.keeps(decided, member), found=found)
 
@@ -357,7 +426,10 @@ class FleetPlan:
         done = {name: here[member] for name, here in self.past.done.items() if member in here}
         ran = {
             **known.ran,
-            **{name: done[name] for name in sorted({standing.subject for standing in stood} & done.keys())},
+            **{
+                name: done[name]
+                for name in sorted({standing.subject for standing in stood} & done.keys())
+            },
         }
         return {
             "lost": True,
@@ -369,10 +441,13 @@ class FleetPlan:
     @cached_property
     def returned(self) -> tuple[str, ...]:
         """Members that are back after they were lost."""
-        return tuple(name for name, state in self.members.items() if state != LOST and name in self.past.lost)
+        return tuple(
+            name for name, state in self.members.items() if state != LOST and name in self.past.lost
+        )
 
     def taken_up(self, member: str) -> Mapping[ObjectKey, Mapping[str, Any] | None]:
-        """Return the objects that a member that is back may still have, in the form in which each was sent last.
+        """Return the objects that a member that is back may still have, in the form in which each
+        was sent last.
 
         The form is None if it is not known.
         """
@@ -383,12 +458,18 @@ class FleetPlan:
         found = dict[ObjectKey, Mapping[str, Any] | None].fromkeys(known.remembered)
         for name, ran in known.ran.items():
             record = self.past.records.get(name)
-            sent = record.objects(record.standing(ran), self.inventory.clusters[position]) if record else ()
+            sent = (
+                record.objects(record.standing(ran), self.inventory.clusters[position])
+                if record
+                else ()
+            )
             found |= {key: data for data in sent if (key := Manifest(data).key) in found}
         return found
 
     def swept(self, member: str) -> tuple[Departure, ...]:
-        """Return unwanted objects that may exist on a member and that the engine does not delete: no state has them."""
+        """Return unwanted objects that may exist on a member and that the engine does not delete:
+        no state has them.
+        """
         return tuple(self._unrecorded.get(member, ()))
 
     @cached_property
@@ -413,7 +494,9 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:
     """Return the members for which something is decided; nothing is sent to lost ones."""
-    placed = {cluster for decided in subjects if not decided.hub for cluster in decided.record.decisions}
+    placed = {
+        cluster for decided in subjects if not decided.hub for cluster in decided.record.decisions
+    }
     return tuple(name for name, state in members.items() if name in placed and state != LOST)
 
 
@@ -424,6 +507,7 @@ def _wire_of(done: Done) -> dict[str, Any]:
 def _lacking(decided: Decided, revision: int, hub: str) -> Problem:
     source, hint = ("observation", LACKS_HINT_ON_HUB) if hub else ("state", LACKS_HINT)
     what = (
-        f"revision {revision} stays on some members, and the {source} does not show its content, so it is not compared"
+        f"revision {revision} stays on some members, and the {source} does not show its content, so"
+        " it is not compared"
     )
     return Problem(what, subject=decided.name, hint=hint)

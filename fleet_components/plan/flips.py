@@ -1,4 +1,6 @@
-"""Changes with which the outcome for a member is the other one: each was tried by deciding the subject again."""
+"""Changes with which the outcome for a member is the other one: each was tried by deciding the
+subject again.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ class MemberFlips:
 
     Attributes:
         flips: the fewest changes that change it, at most :data:`MOST_FLIPS`.
-        notes: sentences about what holds it: what it lost to, what memory does, why nothing was found.
+        notes: sentences about what holds it: what it lost to, what memory does, why nothing was
+            found.
     """
 
     flips: tuple[Flip, ...] = ()
@@ -78,7 +81,9 @@ class Trials:
         notes += self._remembered(cluster)
         if not found:
             notes.append(_nothing(chosen, proposed.stopped))
-        return MemberFlips(tuple(Flip(cluster, not chosen, change) for change in found), tuple(notes))
+        return MemberFlips(
+            tuple(Flip(cluster, not chosen, change) for change in found), tuple(notes)
+        )
 
     def _proposed(self, cluster: str) -> Proposals:
         try:
@@ -89,7 +94,9 @@ class Trials:
 
     def _compared(self, cluster: str) -> Iterator[str]:
         try:
-            words = self.decided.subject.comparison(self.decided.before, self.decided.outcome, cluster)
+            words = self.decided.subject.comparison(
+                self.decided.before, self.decided.outcome, cluster
+            )
         except SchedulingError:
             return
         if words:
@@ -106,12 +113,16 @@ class Trials:
 
     def _tried(self, change: Edits) -> frozenset[str] | None:
         try:
-            return self.decided.subject.changed(change, self.decided.outcome).choice(self.decided.before)
+            return self.decided.subject.changed(change, self.decided.outcome).choice(
+                self.decided.before
+            )
         except FleetError:
             return None
 
     def _anew(self) -> frozenset[str] | None:
-        """Return the members that would be chosen by a new subject; None if that is not known or this is one."""
+        """Return the members that would be chosen by a new subject; None if that is not known or
+        this is one.
+        """
         before = type(self.decided.before)()
         if self.decided.before == before:
             return None
@@ -127,10 +138,15 @@ class Trials:
         others = sorted(anew - now if cluster in now else now - anew)
         if cluster in now:
             instead = f", and {', '.join(others)} chosen" if others else ""
-            yield f"stays because it was chosen before: newly decided, it would be left out{instead}"
+            yield (
+                f"stays because it was chosen before: newly decided, it would be left out{instead}"
+            )
         else:
             instead = f" in place of {', '.join(others)}" if others else ""
-            yield f"is left out because of what was decided before: newly decided, it would be chosen{instead}"
+            yield (
+                "is left out because of what was decided before: newly decided, it would be"
+                f" chosen{instead}"
+            )
 
 
 def _tainting(ladder: Ladder) -> bool:
@@ -140,7 +156,11 @@ def _tainting(ladder: Ladder) -> bool:
 
 def _nothing(chosen: bool, stopped: str) -> str:
     does = "lets it go" if chosen else "chooses it"
-    return f"no change of its own or of the policy {does}: {stopped}" if stopped else f"no change that was tried {does}"
+    return (
+        f"no change of its own or of the policy {does}: {stopped}"
+        if stopped
+        else f"no change that was tried {does}"
+    )
 
 
 class _Search:
@@ -160,7 +180,9 @@ class _Search:
                 break
             written = (as_written(self.trials.decided.subject.inventory, rung) for rung in ladder)
             open_ = [
-                rung for rung in written if rung is not None and not any(_within(change, rung) for change in found)
+                rung
+                for rung in written
+                if rung is not None and not any(_within(change, rung) for change in found)
             ]
             first = self.first(open_)
             if first is not None:
@@ -168,7 +190,9 @@ class _Search:
         return found
 
     def first(self, ladder: list[Edits]) -> Edits | None:
-        """Return the first change that holds, if those behind it do as well; None if none is found."""
+        """Return the first change that holds, if those behind it do as well; None if none is
+        found.
+        """
         high = len(ladder) - 1
         # What goes too far may not hold either: more replicas than there is room for.
         while high >= 0 and not self.holds(ladder[high]):
@@ -183,7 +207,9 @@ class _Search:
         return ladder[high] if high >= 0 else None
 
     def holds(self, change: Edits) -> bool:
-        """Return whether the outcome is as wanted with a change; not, once there were enough trials."""
+        """Return whether the outcome is as wanted with a change; not, once there were enough
+        trials.
+        """
         if not self.left:
             return False
         self.left -= 1

@@ -1,6 +1,7 @@
 """Refuse updates that delete more than was probably intended.
 
-Losses are counted as pairs of object and member, relative to what stands. A refusal has a token, a short hash of what
+Losses are counted as pairs of object and member, relative to what stands. A refusal has a token, a
+short hash of what
 would be lost: the token permits exactly that loss, and is not remembered.
 """
 
@@ -20,7 +21,9 @@ from fleet_components.model.text import count, few
 _SHOWN = 10
 _AT_LEAST = 2
 PROTECTED = "fleet-components/protected"
-"""Annotation of a placement or object whose removal has to be confirmed; the value is ``"true"``."""
+"""Annotation of a placement or object whose removal has to be confirmed; the value is
+``"true"``.
+"""
 Pair = tuple[str, ObjectKey]
 """A member and the key of an object on it."""
 
@@ -38,27 +41,34 @@ class Guard:
     confirm: frozenset[str] = frozenset()
 
     def members(self, before: Collection[str], after: Collection[str]) -> Problem | None:
-        """Return a refusal if the member list shrinks by more than the limit; None if not, or if that is confirmed."""
+        """Return a refusal if the member list shrinks by more than the limit; None if not, or if
+        that is confirmed.
+        """
         lost = sorted(set(before) - set(after))
         if not self._too_many(lost, set(before)):
             return None
-        what = f"would lose {len(lost)} of {len(set(before))} members ({few(lost, _SHOWN)}), more than {self._share}"
+        what = (
+            f"would lose {len(lost)} of {len(set(before))} members ({few(lost, _SHOWN)}), more than"
+            f" {self._share}"
+        )
         return self.refuse("the member list", what, lost)
 
     def pairs(
         self, standing: Mapping[str, Collection[Pair]], lost: Mapping[str, Collection[Pair]]
     ) -> Iterator[Problem]:
-        """Yield refusals if more than the limit of what the fleet has, or of what one placement has, would be deleted.
+        """Yield refusals if more than the limit of what the fleet has, or of what one placement
+        has, would be deleted.
 
         If the fleet as a whole exceeds the limit, only that is reported.
 
         Args:
-            standing: the standing pairs, by what they are counted under: a placement, or a policy of Karmada; those
-                under the empty name count for the fleet only.
+            standing: the standing pairs, by what they are counted under: a placement, or a policy
+                of Karmada; those under the empty name count for the fleet only.
             lost: those of them that would be deleted.
         """
         total, all_lost = _joined(standing.values()), _joined(lost.values())
-        # With one entry both losses are the same, and told under the name of that placement or policy.
+        # With one entry both losses are the same, and told under the name of that placement or
+        # policy.
         if len(standing) > 1 and self._too_many(all_lost, total):
             yield from self._lost("the fleet", total, all_lost)
             return
@@ -75,15 +85,22 @@ class Guard:
         token = loss_token(subject, map(str, lost))
         if token in self.confirm:
             return None
-        return Problem(what, subject=subject, hint=f"if that is meant, allow exactly this once: fleet:confirm={token}")
+        return Problem(
+            what,
+            subject=subject,
+            hint=f"if that is meant, allow exactly this once: fleet:confirm={token}",
+        )
 
     def _lost(self, subject: str, standing: set[Pair], lost: set[Pair]) -> Iterator[Problem]:
         clusters = sorted({cluster for cluster, _ in lost})
         what = (
-            f"would lose {count(len(lost), 'object')} on {count(len(clusters), 'member')} ({few(clusters, _SHOWN)}), "
-            f"{len(lost)} of the {len(standing)} that it has there: more than {self._share}"
+            f"would lose {count(len(lost), 'object')} on {count(len(clusters), 'member')}"
+            f" ({few(clusters, _SHOWN)}), {len(lost)} of the {len(standing)} that it has there:"
+            f" more than {self._share}"
         )
-        refusal = self.refuse(subject, what, sorted(f"{cluster}/{'/'.join(key)}" for cluster, key in lost))
+        refusal = self.refuse(
+            subject, what, sorted(f"{cluster}/{'/'.join(key)}" for cluster, key in lost)
+        )
         yield from [refusal] if refusal else []
 
     @property

@@ -26,7 +26,9 @@ _TWICE = Unchanged(
     "another operation of the rule overwrites what it sets, or sets the same",
     "take one of them out",
 )
-_BEFORE = Unchanged("is not reached: what comes before it deletes the object, or changes what it is selected by")
+_BEFORE = Unchanged(
+    "is not reached: what comes before it deletes the object, or changes what it is selected by"
+)
 _TAKE_OUT = "take it out, or the other one"
 
 
@@ -50,7 +52,13 @@ class Idle:
         """Yield a problem for each part without an effect; one for a rule as a whole if all its
         parts have the same reason.
         """
-        every = [part for rules in self.rules.values() for rule in rules if rule.written for part in rule.all]
+        every = [
+            part
+            for rules in self.rules.values()
+            for rule in rules
+            if rule.written
+            for part in rule.all
+        ]
         found, untried = without_effect(every, self.trials)
         if untried:
             number = len({(part.override, part.rule) for part in untried})
@@ -63,7 +71,9 @@ class Idle:
                 path = part.path if found[part] else part.rule_path
                 yield self.overrides[override].problem(why.what, path, why.hint)
 
-    def _reported(self, part: Part, found: Mapping[Part, Tried | None]) -> list[tuple[Part, Unchanged]]:
+    def _reported(
+        self, part: Part, found: Mapping[Part, Tried | None]
+    ) -> list[tuple[Part, Unchanged]]:
         """Return the largest parts without an effect, or their parts where these tell more."""
         below = [pair for each in part.parts for pair in self._reported(each, found)]
         if part not in found:
@@ -101,12 +111,21 @@ class Idle:
                 return None
             if step.before == step.data:
                 continue
-            others = (_step_of(overridden, part) for overridden in tried.results([self._rule(step)]))
-            if any(other and not tried.trial.alike_objects(other.before, other.data) for other in others):
-                return Unchanged(f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT)
+            others = (
+                _step_of(overridden, part) for overridden in tried.results([self._rule(step)])
+            )
+            if any(
+                other and not tried.trial.alike_objects(other.before, other.data)
+                for other in others
+            ):
+                return Unchanged(
+                    f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT
+                )
         return None
 
-    def _undone(self, trial: Trial, own: Step, result: Overridden, other: Overridden) -> Unchanged | None:
+    def _undone(
+        self, trial: Trial, own: Step, result: Overridden, other: Overridden
+    ) -> Unchanged | None:
         """Return what undoes a change of an object; None if a part does not change it.
 
         Args:
@@ -147,7 +166,11 @@ class Idle:
     def _named(self, step: Step) -> str:
         """Return a rule as ``Kind namespace/name, rule [0], file:line``."""
         origin = self.overrides[step.override].origin
-        place = attrs.evolve(origin, line=origin.locate(self._rule(step).rule_path)).location if origin else ""
+        place = (
+            attrs.evolve(origin, line=origin.locate(self._rule(step).rule_path)).location
+            if origin
+            else ""
+        )
         return ", ".join(filter(None, [step.override, f"rule [{step.rule}]", place]))
 
     def _of_others(self, part: Part) -> Unchanged | None:
@@ -164,7 +187,9 @@ class Idle:
         if not names or not all(trial.is_placed for trial in reaching):
             return None
         objects = few([str(trial.reached[part.override].key) for trial in reaching], _FIELDS_SHOWN)
-        what = f"has no effect: it is for {few(sorted(names))} alone, and {objects} does not go there"
+        what = (
+            f"has no effect: it is for {few(sorted(names))} alone, and {objects} does not go there"
+        )
         return Unchanged(what, "place it there, or take the rule out")
 
 
@@ -177,7 +202,9 @@ def _step_of(result: Overridden, part: Part) -> Step | None:
 
 def _fields(before: Object | None, after: Object | None) -> list[FieldPath]:
     """Return the fields that differ; of several those that have a value afterwards."""
-    found = [difference for difference in differences(before or {}, after or {}) if after is not None]
+    found = [
+        difference for difference in differences(before or {}, after or {}) if after is not None
+    ]
     return [difference.path for difference in found if difference.new is not None] or [
         difference.path for difference in found
     ]

@@ -1,7 +1,8 @@
 """Restores the old values of fields whose changes are ignored, as the engine does.
 
-Source: ``PropertyPath.Reset`` of the engine (pulumi/pulumi ``sdk/go/common/resource/properties_path.go``). A path that
-cannot be applied leaves the inputs unchanged.
+Source: ``PropertyPath.Reset`` of the engine (pulumi/pulumi
+``sdk/go/common/resource/properties_path.go``). A path that cannot be applied leaves the inputs
+unchanged.
 """
 
 from __future__ import annotations
@@ -40,7 +41,13 @@ def _parsed(text: str) -> Path:
         if found is None:
             return ()
         quoted, index, every, name = found.groups()
-        steps.append(quoted.replace('\\"', '"') if quoted is not None else int(index) if index else every or name)
+        steps.append(
+            quoted.replace('\\"', '"')
+            if quoted is not None
+            else int(index)
+            if index
+            else every or name
+        )
         place = found.end()
     return tuple(steps)
 

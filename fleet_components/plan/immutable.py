@@ -1,4 +1,6 @@
-"""Check policies against fields that API servers do not allow to change: what to remember, and what is refused."""
+"""Check policies against fields that API servers do not allow to change: what to remember, and what
+is refused.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.model.releases import Releases
 
 Held = Mapping[str, Mapping[str, Any]]
-"""Values of the fields that updates are compared with, by path, for each ``Kind/name`` or ``Kind/namespace/name``."""
+"""Values of the fields that updates are compared with, by path, for each ``Kind/name`` or
+``Kind/namespace/name``.
+"""
 
 
 def held_fields(policies: Iterable[Manifest]) -> dict[str, dict[str, Any]]:
@@ -28,8 +32,11 @@ def held_fields(policies: Iterable[Manifest]) -> dict[str, dict[str, Any]]:
     return {name: fields for name, fields in sorted(found) if fields}
 
 
-def refused_changes(policies: Iterable[Manifest], before: Held, releases: Releases = Releases()) -> Iterator[Problem]:
-    """Yield what a hub would refuse in the policies as updates: the rules of its API servers that compare old and new.
+def refused_changes(
+    policies: Iterable[Manifest], before: Held, releases: Releases = Releases()
+) -> Iterator[Problem]:
+    """Yield what a hub would refuse in the policies as updates: the rules of its API servers that
+    compare old and new.
 
     A policy under another name is a new object, to which no such rule applies.
 
@@ -47,7 +54,9 @@ def refused_changes(policies: Iterable[Manifest], before: Held, releases: Releas
 
 
 def damaged(held: Held) -> str:
-    """Return a message about the first policy with remembered fields that no version of its kind has; empty if none."""
+    """Return a message about the first policy with remembered fields that no version of its kind
+    has; empty if none.
+    """
     for name, fields in held.items():
         kind = name.partition("/")[0]
         if not any(_fits(item, fields) for (_, other), item in KINDS.items() if kind == other):
@@ -72,7 +81,8 @@ def _held(policy: Manifest) -> tuple[FieldPath, ...]:
 
 def _fields(policy: Manifest) -> dict[str, Any]:
     found = {show_path(path): value_at(policy.data, path) for path in _held(policy)}
-    # A hub writes out empty texts that nobody has given, as ``resourceSnapshotIndex`` of a run: they mean the same.
+    # A hub writes out empty texts that nobody has given, as ``resourceSnapshotIndex`` of a run:
+    # they mean the same.
     return {path: value for path, value in found.items() if value not in (None, "")}
 
 

@@ -53,16 +53,22 @@ class KnownMember:
 
     @property
     def remembered(self) -> Mapping[ObjectKey, str]:
-        """Objects that it may still have from before it was lost, each with the apiVersion in which it was sent."""
+        """Objects that it may still have from before it was lost, each with the apiVersion in which
+        it was sent.
+        """
         found = map(read_written, (*self.forgotten, *self.kept))
         return {key: version for version, key in found}
 
     def memory_token(self, name: str) -> str:
-        """Return the token that lets the fleet forget what the member of this name may still have."""
+        """Return the token that lets the fleet forget what the member of this name may still
+        have.
+        """
         return loss_token(f"member {name}", (*self.forgotten, *self.kept))
 
     def is_cluster(self, other: KnownMember) -> bool | None:
-        """Return whether two members are one cluster; None if neither uids nor identities show it."""
+        """Return whether two members are one cluster; None if neither uids nor identities show
+        it.
+        """
         if self.uid and other.uid:
             return self.uid == other.uid
         return True if self.identity and self.identity == other.identity else None
@@ -93,8 +99,12 @@ def renamed_last(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[tu
     return sorted(by_name.items(), key=lambda item: new(item[0]) != item[0])
 
 
-def under_current_names(members: Mapping[str, KnownMember], cluster: Callable[[str], str]) -> dict[str, KnownMember]:
-    """Return the members by current name; of several records of one the member's own counts, and then a renamed one."""
+def under_current_names(
+    members: Mapping[str, KnownMember], cluster: Callable[[str], str]
+) -> dict[str, KnownMember]:
+    """Return the members by current name; of several records of one the member's own counts, and
+    then a renamed one.
+    """
     found: dict[str, KnownMember] = {}
     for name, member in renamed_first(members, cluster):
         current = cluster(name)
@@ -106,6 +116,8 @@ def under_current_names(members: Mapping[str, KnownMember], cluster: Callable[[s
 
 
 def earlier_names(formerly: Iterable[str], name: str, current: str) -> tuple[str, ...]:
-    """Return the earlier names of something that the state calls by one name and the source by another."""
+    """Return the earlier names of something that the state calls by one name and the source by
+    another.
+    """
     earlier = (known for known in (*formerly, name) if known != current)
     return tuple(reversed(dict.fromkeys(reversed(tuple(earlier)))))

@@ -22,14 +22,18 @@ from fleet_components.rollout.rollout import Change
 _SHOWN = 10
 _DELETED = (Fate.DELETED, *UNRECORDED)
 _REMEMBERED = (
-    "member {member} is lost, nothing is sent to it: {objects} may still be there, and {is_} remembered for its "
-    "return; if it is gone for good, drop that with fleet:confirm={token}"
+    "member {member} is lost, nothing is sent to it: {objects} may still be there, and {is_}"
+    " remembered for its return; if it is gone for good, drop that with fleet:confirm={token}"
 )
-_DROPPED = "member {member} is gone for good: {objects} may still be there, and {is_} remembered no longer"
+_DROPPED = (
+    "member {member} is gone for good: {objects} may still be there, and {is_} remembered no longer"
+)
 _TAKEN_UP = "{objects} on {member}: taken up again, as the member is back"
 _BREAKS = "{} not answer: the update breaks there, {}"
 _RESTS = "{} not answer: nothing is sent there in this update"
-_BREAKS_HINT = "run it when they answer; one that is gone, or stays away: pulumi config set fleet:lost NAME"
+_BREAKS_HINT = (
+    "run it when they answer; one that is gone, or stays away: pulumi config set fleet:lost NAME"
+)
 _ANOTHER = (
     "leads to another cluster than before, and that is confirmed; on {uid} this update creates: "
     "{created}; updates: {updated}; what the fleet has brought to {old} stays there, managed no "
@@ -42,8 +46,8 @@ _WRITES = (Change.ADD, Change.UPDATE)
 def member_states(declared: Collection[str], past: Past, options: Options) -> dict[str, str]:
     """Return the state of every member for the roster: ``LOST`` or ``DECLARED``.
 
-    A lost member need not be declared any more, as long as the state knows it. What it may still have is remembered
-    until it is back, also once it is neither declared nor marked lost.
+    A lost member need not be declared any more, as long as the state knows it. What it may still
+    have is remembered until it is back, also once it is neither declared nor marked lost.
 
     Args:
         declared: the members in the source.
@@ -59,12 +63,17 @@ def member_states(declared: Collection[str], past: Past, options: Options) -> di
 
 def memory_tokens(plan: FleetPlan) -> dict[str, str]:
     """Return the tokens that let the fleet forget what lost members may still have, by member."""
-    known = {name: plan.past.members[name] for name in sorted(plan.past.lost.difference(plan.inventory.names))}
+    known = {
+        name: plan.past.members[name]
+        for name in sorted(plan.past.lost.difference(plan.inventory.names))
+    }
     return {name: item.memory_token(name) for name, item in known.items() if item.remembered}
 
 
 def describe_remembered(plan: FleetPlan) -> Iterator[str]:
-    """Yield a line for each lost member of which something is remembered, with the token that drops that."""
+    """Yield a line for each lost member of which something is remembered, with the token that drops
+    that.
+    """
     for member, token in memory_tokens(plan).items():
         if plan.members.get(member) == LOST and not plan.past.drops(member, plan.options.confirm):
             yield _line(_REMEMBERED, member, plan.past.members[member], token)
@@ -81,7 +90,9 @@ def describe_returned(plan: FleetPlan) -> Iterator[str]:
     """Yield a line for each member that is back, with what is taken up there."""
     for member in plan.returned:
         brought = (
-            decided.keys(member) for decided in plan.subjects if member in decided.deliveries and not decided.hub
+            decided.keys(member)
+            for decided in plan.subjects
+            if member in decided.deliveries and not decided.hub
         )
         wanted = {key for keys in brought for key in keys}
         found = sorted(map(str, wanted & plan.past.members[member].remembered.keys()))
@@ -90,7 +101,9 @@ def describe_returned(plan: FleetPlan) -> Iterator[str]:
 
 
 def warn_of_silent(plan: FleetPlan, silent: Iterable[str]) -> Iterator[Problem]:
-    """Yield a warning for the members that do not answer, with the waves in which the update breaks there."""
+    """Yield a warning for the members that do not answer, with the waves in which the update breaks
+    there.
+    """
     alike: dict[str, list[str]] = defaultdict(list)
     for name in sorted(silent):
         alike[few(list(_sent(plan, name)), _SHOWN)].append(name)
@@ -107,7 +120,9 @@ def confirmed_elsewhere(
     uid: str | None,
     confirm: Collection[str],
 ) -> bool:
-    """Return whether a member's name leads to another cluster than before, and a token confirms it."""
+    """Return whether a member's name leads to another cluster than before, and a token confirms
+    it.
+    """
     known = past.members[name]
     if not uid or not known.uid or uid == known.uid:
         return False
@@ -121,7 +136,8 @@ def warn_of_another(
     found: Collection[ObjectKey],
     stood: Collection[ObjectKey],
 ) -> Problem:
-    """Return a warning of a member whose name leads to another cluster: what becomes of objects on both.
+    """Return a warning of a member whose name leads to another cluster: what becomes of objects on
+    both.
 
     Args:
         plan: the plan.
@@ -149,7 +165,9 @@ def _sent(plan: FleetPlan, member: str) -> Iterator[str]:
         writes = entry and (entry.change in _WRITES or member in decided.missing)
         if entry and entry.placed and writes and not decided.hub:
             yield f"in wave {entry.placed.wave} of {decided.subject.key}"
-    if any(departure.cluster == member and departure.fate in _DELETED for departure in plan.departures):
+    if any(
+        departure.cluster == member and departure.fate in _DELETED for departure in plan.departures
+    ):
         yield "at the end, where objects are deleted"
 
 
@@ -165,7 +183,11 @@ def _stays(name: str, past: Past, options: Options) -> bool:
 def _under_other_names(declared: Collection[str], past: Past, options: Options) -> set[str]:
     """Return the members whose clusters have come back under other names."""
     identities = {identity for name, identity in options.identities.items() if name in declared}
-    known_by = {name: known.identity for name, known in past.members.items() if known.identity and name not in declared}
+    known_by = {
+        name: known.identity
+        for name, known in past.members.items()
+        if known.identity and name not in declared
+    }
     renamed = {old for new, old in options.renamed.members.items() if new in declared}
     return renamed.union(name for name, identity in known_by.items() if identity in identities)
 
@@ -180,15 +202,21 @@ def _line(words: str, member: str, known: KnownMember, token: str = "") -> str:
 # of the providers.
 
 
-_OTHER = "leads to another cluster than before: its uid is {new}, and the fleet was brought to {old}"
+_OTHER = (
+    "leads to another cluster than before: its uid is {new}, and the fleet was brought to {old}"
+)
 _HINT = (
-    "check the kubeconfig of the member; if another cluster has taken the name: fleet:confirm={token}, and what stood "
-    "on the other one is made anew here, and left there as it is"
+    "check the kubeconfig of the member; if another cluster has taken the name:"
+    " fleet:confirm={token}, and what stood on the other one is made anew here, and left there as"
+    " it is"
 )
 
 
-def other_cluster(olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Collection[str]) -> Problem | None:
-    """Return a refusal if a member is another cluster than before; None if it is not, is unknown, or is confirmed.
+def other_cluster(
+    olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Collection[str]
+) -> Problem | None:
+    """Return a refusal if a member is another cluster than before; None if it is not, is unknown,
+    or is confirmed.
 
     Args:
         olds: what is remembered of the member.
@@ -201,26 +229,36 @@ def other_cluster(olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Col
     token = loss_token(str(news["member"]), [str(old), str(new)])
     if token in confirm:
         return None
-    return Problem(_OTHER.format(old=old, new=new), subject=f"member {news['member']}", hint=_HINT.format(token=token))
+    return Problem(
+        _OTHER.format(old=old, new=new),
+        subject=f"member {news['member']}",
+        hint=_HINT.format(token=token),
+    )
 
 
 def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem]:
-    """Yield a problem for each member that is the same cluster as an earlier one: both would undo each other's changes.
+    """Yield a problem for each member that is the same cluster as an earlier one: both would undo
+    each other's changes.
 
     Args:
         members: a value that identifies each member's cluster, by name.
-        what: the message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common value.
+        what: the message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common
+            value.
     """
     first: dict[Hashable, str] = {}
     for name, known_by in members.items():
         other = first.setdefault(known_by, name)
         if other != name:
             hint = "declare it once: two names would undo each other"
-            yield Problem(what.format(other=other, by=known_by), subject=f"member {name}", hint=hint)
+            yield Problem(
+                what.format(other=other, by=known_by), subject=f"member {name}", hint=hint
+            )
 
 
 def identity_of(address: str, authority: str) -> str:
-    """Return a cluster's identity according to its kubeconfig: a digest of its address and certificate authority."""
+    """Return a cluster's identity according to its kubeconfig: a digest of its address and
+    certificate authority.
+    """
     return hashlib.sha256(f"{address}\n{authority}".encode()).hexdigest()[:16]
 
 
@@ -233,7 +271,9 @@ def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
     A cluster that is known to be the same has been renamed already, and is none of them.
     """
     gone = (name for name in plan.members_gone if plan.past.members[name].state != LOST)
-    had = _by_subjects(gone, ((decided.name, decided.before.decisions) for decided in plan.subjects))
+    had = _by_subjects(
+        gone, ((decided.name, decided.before.decisions) for decided in plan.subjects)
+    )
     wanted = ((decided.name, decided.record.decisions) for decided in plan.subjects)
     gets = _by_subjects(plan.members_new, wanted)
     for subjects, left in had.items():

@@ -1,4 +1,6 @@
-"""Refuses what would delete objects because they go another way than until now: from members to a hub, or back."""
+"""Refuses what would delete objects because they go another way than until now: from members to a
+hub, or back.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,16 @@ from fleet_components.plan.ways import NAMES, Way
 from fleet_components.systems.karmada.plan.record import TemplateRecord
 
 _BY_STEPS = "fleet move PROJECT --stack STACK --to {} does it step by step, and deletes nothing"
-_BY_DIRECT = "{0} --to {1}; then write what {2} reads in place of the policies of {3}, update, and: {0} --to {4}"
+_BY_DIRECT = (
+    "{0} --to {1}; then write what {2} reads in place of the policies of {3}, update, and: {0}"
+    " --to {4}"
+)
 
 
 def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
-    """Return the ways that placements and propagation policies have gone, by kind, namespace and name."""
+    """Return the ways that placements and propagation policies have gone, by kind, namespace and
+    name.
+    """
     found = {}
     for name, record in past.records.items():
         way = past.forecast.get(name, Way.DIRECT.value)
@@ -33,7 +40,9 @@ def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
     return found
 
 
-def between_hubs(past: Past, to: str, placements: Collection[str], command: str) -> Iterator[Problem]:
+def between_hubs(
+    past: Past, to: str, placements: Collection[str], command: str
+) -> Iterator[Problem]:
     """Yield what goes through the hub of one system and is asked to move to that of the other.
 
     Args:
@@ -52,31 +61,47 @@ def between_hubs(past: Past, to: str, placements: Collection[str], command: str)
 def moved_over(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the subjects whose objects would be deleted on members, to be made anew by another way.
 
-    What stays on its members when it leaves the stack, or the hub, may move; so may what was released from its hub.
+    What stays on its members when it leaves the stack, or the hub, may move; so may what was
+    released from its hub.
     """
     before, tokens = plan.past.forecast, releases(plan)
     for manifest in plan.consignment.hidden:
         if manifest.key in plan.past.on_hub:
-            what = "the source hides its data, and without it the hub would lose what this stack has sent there"
+            what = (
+                "the source hides its data, and without it the hub would lose what this stack has"
+                " sent there"
+            )
             yield manifest.problem(what, (), "write it as it is, or fleet observe --secrets")
     for decided in plan.subjects:
         losing = _losing(plan, decided)
         if not losing:
             continue
         if decided.hub and decided.name not in before:
-            what = f"is to go through a hub of {NAMES[decided.hub]}, and its objects would be deleted on {few(losing)} first"
+            what = (
+                f"is to go through a hub of {NAMES[decided.hub]}, and its objects would be deleted"
+                f" on {few(losing)} first"
+            )
             yield Problem(what, subject=decided.name, hint=_BY_STEPS.format(decided.hub))
         elif decided.name in tokens and tokens[decided.name] not in plan.options.confirm:
-            what = f"leaves its hub of {NAMES[before[decided.name]]}, which would delete its objects on {few(losing)}"
+            what = (
+                f"leaves its hub of {NAMES[before[decided.name]]}, which would delete its objects"
+                f" on {few(losing)}"
+            )
             yield Problem(what, subject=decided.name, hint=_BY_STEPS.format(Way.DIRECT))
 
 
 def releases(plan: FleetPlan) -> Mapping[str, str]:
-    """Return the subjects that leave their hub, each with the token that says that the hub lets its objects stay.
+    """Return the subjects that leave their hub, each with the token that says that the hub lets its
+    objects stay.
 
-    No message tells the token: what would allow it has to be found out on the hub and on the members.
+    No message tells the token: what would allow it has to be found out on the hub and on the
+    members.
     """
-    leaving = (decided for decided in plan.subjects if not decided.hub and decided.name in plan.past.forecast)
+    leaving = (
+        decided
+        for decided in plan.subjects
+        if not decided.hub and decided.name in plan.past.forecast
+    )
     return {
         decided.name: loss_token(decided.name, ["released", *lost])
         for decided in leaving
@@ -85,6 +110,10 @@ def releases(plan: FleetPlan) -> Mapping[str, str]:
 
 
 def _losing(plan: FleetPlan, decided: Decided) -> list[str]:
-    """Return the members on which the objects of a subject would be deleted because they go another way."""
-    stands = [it for member in decided.subject.done for it in plan.past.standing_on(decided.name, member)]
+    """Return the members on which the objects of a subject would be deleted because they go another
+    way.
+    """
+    stands = [
+        it for member in decided.subject.done for it in plan.past.standing_on(decided.name, member)
+    ]
     return sorted({it.cluster for it in stands if not it.kept and it.hub != bool(decided.hub)})

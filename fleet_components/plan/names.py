@@ -1,4 +1,5 @@
-"""Names and URNs of all resources that a fleet registers. Every state contains them, so they must not change.
+"""Names and URNs of all resources that a fleet registers. Every state contains them, so they must
+not change.
 
 A name begins with the fleet's, so that two fleets of one program may hold placements of one name::
 
@@ -95,7 +96,9 @@ def is_urn(text: str) -> bool:
 
 @attrs.frozen
 class ObjectLocation:
-    """Position of an object according to its URN: key of its subject, member, and key of the object."""
+    """Position of an object according to its URN: key of its subject, member, and key of the
+    object.
+    """
 
     key: str
     cluster: str
@@ -149,7 +152,9 @@ def short_name(key: ObjectKey) -> str:
 
 
 def type_token(data: Mapping[str, Any]) -> str:
-    """Return the Pulumi type of an object: ``kubernetes:apps/v1:Deployment``, ``kubernetes:core/v1:Secret``."""
+    """Return the Pulumi type of an object: ``kubernetes:apps/v1:Deployment``,
+    ``kubernetes:core/v1:Secret``.
+    """
     version = str(data["apiVersion"])
     return f"{_KUBERNETES}{version if '/' in version else _CORE + version}:{data['kind']}"
 
@@ -177,7 +182,9 @@ def is_hub(name: str) -> bool:
 
 
 def hub_key_of(fleet: str, urn: Urn) -> ObjectKey | None:
-    """Return the key of an object that a fleet has on its hub; None if the URN is of another fleet, or of a patch."""
+    """Return the key of an object that a fleet has on its hub; None if the URN is of another fleet,
+    or of a patch.
+    """
     before = f"{hub_name(fleet)}/"
     if not urn.name.startswith(before) or urn.type.endswith(PATCH):
         return None
@@ -201,7 +208,8 @@ def target_of(name: str) -> str:
 
 
 def key_in(urn: Urn, outputs: Mapping[str, Any]) -> ObjectKey | None:
-    """Return the key of an object whose name in the state is not the one that a fleet gives it; None for any other.
+    """Return the key of an object whose name in the state is not the one that a fleet gives it;
+    None for any other.
 
     Args:
         urn: the URN of an object of a fleet.
@@ -222,7 +230,9 @@ def key_in(urn: Urn, outputs: Mapping[str, Any]) -> ObjectKey | None:
 
 @cache
 def _key_of(token: str, short: str) -> ObjectKey:
-    """Return the key of an object by its type token and :func:`short_name`; it is the same on every member."""
+    """Return the key of an object by its type token and :func:`short_name`; it is the same on every
+    member.
+    """
     group, kind = api_version_of(token).rpartition("/")[0], token.rpartition(":")[2]
     namespace, _, name = short.rpartition("/")
     return ObjectKey(group, kind, namespace, name)

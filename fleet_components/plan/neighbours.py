@@ -1,4 +1,6 @@
-"""Fleets of one program: objects that move from one to another stay alive, and no object has two of them."""
+"""Fleets of one program: objects that move from one to another stay alive, and no object has two of
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from fleet_components.plan.refusals import Places, refusals
 
 _ENDS = (Fate.DELETED, Fate.KEPT, Fate.SWEPT, Fate.UNDONE)
 """Fates of objects that another fleet may bring from now on."""
-_TWICE = "is brought to {where} by {own} of the fleet {fleet}, and by {other} of the fleet {neighbour}{there}"
+_TWICE = (
+    "is brought to {where} by {own} of the fleet {fleet}, and by {other} of the fleet"
+    " {neighbour}{there}"
+)
 _HINT = "take it out of one of the two fleets, or keep their policies on different clusters"
 
 
@@ -22,15 +27,19 @@ def judged_together(plans: Sequence[FleetPlan]) -> tuple[FleetPlan, ...]:
     """Return the plans of all fleets of a program, each with what it hands over to another one.
 
     Args:
-        plans: the plans as each fleet has made it for itself, in the order in which the program declares them; plans
-            that were judged before may be among them.
+        plans: the plans as each fleet has made it for itself, in the order in which the program
+            declares them; plans that were judged before may be among them.
     """
     return tuple(_beside(plan, [item for item in plans if item is not plan]) for plan in plans)
 
 
 def refuses_losses_alone(plan: FleetPlan) -> bool:
-    """Return whether a plan would not be refused if other fleets brought all that leaves this one."""
-    moved = (attrs.evolve(departure, fate=Fate.MOVED, fleet="another") for departure in plan.departures)
+    """Return whether a plan would not be refused if other fleets brought all that leaves this
+    one.
+    """
+    moved = (
+        attrs.evolve(departure, fate=Fate.MOVED, fleet="another") for departure in plan.departures
+    )
     elsewhere = frozenset(plan.past.members)
     return not any(refusals(attrs.evolve(plan, departures=tuple(moved), elsewhere=elsewhere)))
 

@@ -1,4 +1,6 @@
-"""Describe what policies ask for in vain, and what exists instead, for members and for objects alike."""
+"""Describe what policies ask for in vain, and what exists instead, for members and for objects
+alike.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from fleet_components.model.text import Vocabulary, count, few
 
 _VALUES_SHOWN = 10
 _NEAR = 0.6
-"""Similarity at which a name counts as a misspelling: names are short, so two swapped letters must pass."""
+"""Similarity at which a name counts as a misspelling: names are short, so two swapped letters must
+pass.
+"""
 
 
 class NoMatch(NamedTuple):
@@ -36,9 +40,15 @@ def problems_of(manifest: Manifest, found: Iterable[NoMatch]) -> Iterator[Proble
 
 def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPath, Requirement]]:
     """Yield the requirements of a selector, each with its own field path."""
-    equal, expressions = selector.requirements()[: len(selector.match_labels)], selector.match_expressions
+    equal, expressions = (
+        selector.requirements()[: len(selector.match_labels)],
+        selector.match_expressions,
+    )
     yield from (((*path, "matchLabels", requirement.key), requirement) for requirement in equal)
-    yield from (((*path, "matchExpressions", index), expression) for index, expression in enumerate(expressions))
+    yield from (
+        ((*path, "matchExpressions", index), expression)
+        for index, expression in enumerate(expressions)
+    )
 
 
 def meant(word: str, known: Vocabulary, there_is: str) -> str:
@@ -50,16 +60,25 @@ def meant(word: str, known: Vocabulary, there_is: str) -> str:
         there_is: the words before the list, such as ``there is``.
     """
     near = near_name(word, known)
-    return " ".join([*([f'did you mean "{near}"?'] if near else []), f"{there_is}: {few(known.words) or 'none'}"])
+    return " ".join(
+        [
+            *([f'did you mean "{near}"?'] if near else []),
+            f"{there_is}: {few(known.words) or 'none'}",
+        ]
+    )
 
 
 def near_name(word: str, known: Vocabulary) -> str:
-    """Return the name that was probably meant: the nearest, or the only one that contains the word; empty if none."""
+    """Return the name that was probably meant: the nearest, or the only one that contains the word;
+    empty if none.
+    """
     return known.near(word, _NEAR)
 
 
 def values_of_label(key: str, labels: LabelIndex, whose: str = "the members") -> str:
-    """Return the values that exist for a label, the most frequent first; or that none has the label."""
+    """Return the values that exist for a label, the most frequent first; or that none has the
+    label.
+    """
     counted = labels.values.get(key)
     if counted:
         return values(key, counted, whose)
@@ -71,4 +90,6 @@ def values(key: str, counted: Sequence[tuple[str, int]], whose: str = "the membe
     """Return a hint such as ``for region the members have europe (2), america (1)``."""
     shown = [f"{value} ({number})" for value, number in counted[:_VALUES_SHOWN]]
     more = len(counted) - _VALUES_SHOWN
-    return f"for {key} {whose} have {', '.join(shown)}" + (f" and {count(more, 'more value')}" if more > 0 else "")
+    return f"for {key} {whose} have {', '.join(shown)}" + (
+        f" and {count(more, 'more value')}" if more > 0 else ""
+    )

@@ -1,4 +1,6 @@
-"""Outcome of a hub on members: its last forecast, and decisions where an object fails, or will fail."""
+"""Outcome of a hub on members: its last forecast, and decisions where an object fails, or will
+fail.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +30,39 @@ def with_unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Decided
         replaced: those of its objects that would have to be made anew, which a hub does not do.
     """
     entries = decided.entries
-    found = {name: unapplied for name, unapplied in _unapplied(decided, replaced) if entries[name].change in _STANDING}
+    found = {
+        name: unapplied
+        for name, unapplied in _unapplied(decided, replaced)
+        if entries[name].change in _STANDING
+    }
     if not found:
         return decided
     updated = {
-        name: _unapplied_entry(entry, found[name]) if name in found else entry for name, entry in entries.items()
+        name: _unapplied_entry(entry, found[name]) if name in found else entry
+        for name, entry in entries.items()
     }
     outcome = decided.outcome
     rollout = attrs.evolve(outcome.rollout, entries=updated)
     return attrs.evolve(decided, outcome=attrs.evolve(outcome, rollout=rollout, unapplied=found))
 
 
-def _unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Iterator[tuple[str, Unapplied]]:
-    """Yield the members; what was observed of one comes last, as nothing is known of what stands there."""
+def _unapplied(
+    decided: Decided, replaced: Sequence[Replacement]
+) -> Iterator[tuple[str, Unapplied]]:
+    """Yield the members; what was observed of one comes last, as nothing is known of what stands
+    there.
+    """
     fields = {
-        (replacement.cluster, replacement.key): replacement.refused for replacement in replaced if replacement.refused
+        (replacement.cluster, replacement.key): replacement.refused
+        for replacement in replaced
+        if replacement.refused
     }
     for cluster in sorted({cluster for cluster, _ in fields} & decided.entries.keys()):
-        mine = [f"{', '.join(names)} of {key}" for (where, key), names in sorted(fields.items()) if where == cluster]
+        mine = [
+            f"{', '.join(names)} of {key}"
+            for (where, key), names in sorted(fields.items())
+            if where == cluster
+        ]
         yield cluster, Unapplied(True, f"{' and '.join(mine)} cannot be changed in place")
     for cluster in decided.entries:
         here = decided.done(cluster)
@@ -59,24 +76,37 @@ def _unapplied_entry(entry: Entry, why: Unapplied) -> Entry:
 
 
 def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
-    """Return the past in which a hub has carried out the last forecast of each subject that goes through it.
+    """Return the past in which a hub has carried out the last forecast of each subject that goes
+    through it.
 
     Args:
         members: the members by name: what stands on one depends on its labels.
     """
-    names_of_hub = [name for name in past.forecast if name in past.records and name not in past.observed]
+    names_of_hub = [
+        name for name in past.forecast if name in past.records and name not in past.observed
+    ]
     done, standing = dict(past.done), list(past.standing)
     for name in names_of_hub:
         record, shown = past.records[name], past.shown[name]
         # What a run directly before has left there is told by its bindings.
         done[name] = {
-            **{cluster: Done(placed.revision, **particulars(placed)) for cluster, placed in record.decisions.items()},
+            **{
+                cluster: Done(placed.revision, **particulars(placed))
+                for cluster, placed in record.decisions.items()
+            },
             **past.done.get(name, {}),
         }
         for cluster, placed in record.decisions.items() if not shown.get("reports") else ():
             objects = record.objects(placed, members.get(cluster) or Cluster(cluster))
             standing += (
-                Standing(name, cluster, manifest.key, manifest.api_version, kept=shown.get("keeps") == ALL, hub=True)
+                Standing(
+                    name,
+                    cluster,
+                    manifest.key,
+                    manifest.api_version,
+                    kept=shown.get("keeps") == ALL,
+                    hub=True,
+                )
                 for manifest in map(Manifest, objects)
             )
     return attrs.evolve(past, done=done, standing=tuple(standing)) if names_of_hub else past

@@ -41,26 +41,33 @@ def no_timeout(seconds: int) -> str:
 
 def _release(setting: str) -> str:
     table = TABLES[setting]
-    name: str = attrs.field(default=table.default, metadata={HINT: table.choice, **checked(table.unknown)})
+    name: str = attrs.field(
+        default=table.default, metadata={HINT: table.choice, **checked(table.unknown)}
+    )
     return name
 
 
 @attrs.frozen(kw_only=True)
 class Settings(Typed):
-    """Limits of an update. They are remembered, so that a plan made without the program uses the same.
+    """Limits of an update. They are remembered, so that a plan made without the program uses the
+    same.
 
     Attributes:
-        limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1; 0.5 by
-            default.
+        limit: the share of what stands, of the fleet or of one placement, that may be lost at once,
+            from 0 to 1; 0.5 by default.
         approvals: names of the accepted approvals of staged updates.
-        keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
-        keep_found: whether objects that stood on a member before a placement took them over outlive it.
+        keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their
+            placement.
+        keep_found: whether objects that stood on a member before a placement took them over outlive
+            it.
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
-        plugins: import paths of the scheduler's plug-ins that are not this package's, ``MODULE:CLASS``.
-        delivery: how objects get to members, unless a placement or policy says otherwise: ``direct``, or through the
-            hub of a system, ``kubefleet`` or ``karmada``; ``direct`` by default.
-        kubefleet: the release of KubeFleet that placements are decided by, which is that of the source; ``0.3.1`` by
+        plugins: import paths of the scheduler's plug-ins that are not this package's,
+            ``MODULE:CLASS``.
+        delivery: how objects get to members, unless a placement or policy says otherwise:
+            ``direct``, or through the hub of a system, ``kubefleet`` or ``karmada``; ``direct`` by
             default.
+        kubefleet: the release of KubeFleet that placements are decided by, which is that of the
+            source; ``0.3.1`` by default.
         karmada: that of Karmada, likewise; ``1.19`` by default.
     """
 
@@ -122,7 +129,8 @@ class Renamed(Typed):
     Attributes:
         fleet: the fleet's former name; empty if it is unchanged.
         members: members.
-        placements: placements and templates, by key: ``name``, ``namespace/name`` or ``namespace/Kind/name``.
+        placements: placements and templates, by key: ``name``, ``namespace/name`` or
+            ``namespace/Kind/name``.
     """
 
     fleet: str = ""
@@ -157,22 +165,28 @@ class Options(Typed):
         stack: the stack, as ``organization/project/stack``; ties between members depend on it.
         fleet: the fleet's name.
         settings: limits of the update.
-        as_of: the time at which observed members and waits are judged; None means that nothing expires.
+        as_of: the time at which observed members and waits are judged; None means that nothing
+            expires.
         lost: names of members that are gone for good.
         confirm: tokens of refused losses that are intended.
         renamed: renames since the last update.
-        identities: a value that identifies each member's cluster, by member, as far as it is known beforehand.
-        takes_over: by member, names of Kubernetes resources that the stack has managed itself and that the fleet brings
-            there from now on; ``*`` matches anything.
+        identities: a value that identifies each member's cluster, by member, as far as it is known
+            beforehand.
+        takes_over: by member, names of Kubernetes resources that the stack has managed itself and
+            that the fleet brings there from now on; ``*`` matches anything.
         takes_from: stacks that have let go of objects which this stack brings from now on, as
             ``organization/project/stack``; not remembered.
-        pass_over: kinds of policies that are not carried out and that must not prevent a plan; not remembered.
+        pass_over: kinds of policies that are not carried out and that must not prevent a plan; not
+            remembered.
         skip_checks: names of checks whose warnings are not wanted; not remembered.
-        unreachable: why members cannot be reached, by name; an update that sends them something is an error.
-        hub: the system of the hub that carries everything out, ``kubefleet`` or ``karmada``, where a plan starts from
-            an observed hub; empty otherwise, where each policy says who delivers; not remembered.
-        moving: whether the update prepares a move to another way of delivery: everything stays on its way, objects
-            outlive their subject, and namespaces and definitions the stack's use of the hub; not remembered.
+        unreachable: why members cannot be reached, by name; an update that sends them something is
+            an error.
+        hub: the system of the hub that carries everything out, ``kubefleet`` or ``karmada``, where
+            a plan starts from an observed hub; empty otherwise, where each policy says who
+            delivers; not remembered.
+        moving: whether the update prepares a move to another way of delivery: everything stays on
+            its way, objects outlive their subject, and namespaces and definitions the stack's use
+            of the hub; not remembered.
     """
 
     stack: str = "local"

@@ -57,13 +57,21 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
     found = []
     for key in sorted(old.keys() & new.keys()):
         by_content = list(shown_differences(old[key], new[key]))
-        changed = _changed(key, emitted_old[key], emitted_new[key], by_content, [data.get(key) for data in deviated])
+        changed = _changed(
+            key,
+            emitted_old[key],
+            emitted_new[key],
+            by_content,
+            [data.get(key) for data in deviated],
+        )
         found += [changed] if changed else []
     return tuple(found)
 
 
 def in_words(changes: Iterable[OverrideChange]) -> Iterator[str]:
-    """Yield what overrides do from now on: ``ResourceOverride shop/edge changes Deployment shop/web``."""
+    """Yield what overrides do from now on: ``ResourceOverride shop/edge changes Deployment
+    shop/web``.
+    """
     objects: dict[tuple[str, str], list[str]] = defaultdict(list)
     for change in changes:
         for override in change.overrides:
@@ -72,12 +80,18 @@ def in_words(changes: Iterable[OverrideChange]) -> Iterator[str]:
 
 
 def in_force_in_words(deviations: Iterable[Deviation]) -> Iterator[str]:
-    """Yield what the overrides in force do: ``ResourceOverride shop/edge changes Deployment shop/web``."""
+    """Yield what the overrides in force do: ``ResourceOverride shop/edge changes Deployment
+    shop/web``.
+    """
     objects: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for deviation in deviations:
         for rule in deviation.rules:
-            objects[rule.override, "deletes" if deviation.deleted else "changes"][str(deviation.key)] = None
-    yield from (f"{override} {verb} {few(list(keys))}" for (override, verb), keys in objects.items())
+            objects[rule.override, "deletes" if deviation.deleted else "changes"][
+                str(deviation.key)
+            ] = None
+    yield from (
+        f"{override} {verb} {few(list(keys))}" for (override, verb), keys in objects.items()
+    )
 
 
 def _plain(record: Record[Any, Any], placed: Placed) -> Mapping[ObjectKey, Mapping[str, Any]]:
@@ -85,7 +99,9 @@ def _plain(record: Record[Any, Any], placed: Placed) -> Mapping[ObjectKey, Mappi
 
 
 def _emitted(record: Record[Any, Any], placed: Placed, member: Cluster) -> _Emitted:
-    """Return what a member gets, by the keys that the objects have without overrides; None for what is deleted."""
+    """Return what a member gets, by the keys that the objects have without overrides; None for what
+    is deleted.
+    """
     objects = record.plain(placed)
     if placed.overrides is None:
         return by_key(objects)
@@ -108,7 +124,11 @@ def _changed(
         return OverrideChange(key, "deletes", _names(after))
     if old is None:
         return OverrideChange(key, "no longer deletes", _names(before))
-    paths = [difference.path for difference in shown_differences(old, new) if difference not in by_content]
+    paths = [
+        difference.path
+        for difference in shown_differences(old, new)
+        if difference not in by_content
+    ]
     if not paths:
         return None
     names = _names(after, paths)
@@ -117,13 +137,21 @@ def _changed(
     return OverrideChange(key, "no longer changes", _names(before, paths))
 
 
-def _names(deviation: Deviation | None, paths: Sequence[FieldPath] | None = None) -> tuple[str, ...]:
-    """Return the overrides behind a deviation; with paths, those behind fields at, above or below one of them."""
+def _names(
+    deviation: Deviation | None, paths: Sequence[FieldPath] | None = None
+) -> tuple[str, ...]:
+    """Return the overrides behind a deviation; with paths, those behind fields at, above or below
+    one of them.
+    """
     if deviation is None:
         return ()
     if paths is None or deviation.deleted:
         return tuple(dict.fromkeys(rule.override for rule in deviation.rules))
-    concerned = (field for field in deviation.fields if any(_overlap(field.difference.path, path) for path in paths))
+    concerned = (
+        field
+        for field in deviation.fields
+        if any(_overlap(field.difference.path, path) for path in paths)
+    )
     return tuple(dict.fromkeys(field.rule.override for field in concerned))
 
 

@@ -125,7 +125,11 @@ def in_force(
         if problem:
             failing[name] = problem
             continue
-        if here and here.revision == revision and _stays(overrides, before, here, asked, (objects, member, results)):
+        if (
+            here
+            and here.revision == revision
+            and _stays(overrides, before, here, asked, (objects, member, results))
+        ):
             number = here.overrides
         else:
             number = numbering.number_of(asked) if asked else None
@@ -141,7 +145,8 @@ def rules_in_use(
     done: Iterable[Done],
     later: Collection[int] = (),
 ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
-    """Return the rules that are wanted, sent, or that run and may still be held, with their digests.
+    """Return the rules that are wanted, sent, or that run and may still be held, with their
+    digests.
 
     Args:
         before: the record of the last decision.
@@ -152,10 +157,16 @@ def rules_in_use(
     """
     if before.same(placed) and before.override_digests.keys() >= {*found.numbers.values(), *later}:
         # Otherwise a run without changes would drop some.
-        return {**before.overrides, **_only(before.override_digests, found.rules)}, before.override_digests
+        return {
+            **before.overrides,
+            **_only(before.override_digests, found.rules),
+        }, before.override_digests
     sent, runs = (item.overrides for item in placed.values()), (item.overrides for item in done)
     used = {*found.numbers.values(), *sent, *runs, *later}
-    digests = {**before.override_digests, **{number: digest(rules) for number, rules in found.rules.items()}}
+    digests = {
+        **before.override_digests,
+        **{number: digest(rules) for number, rules in found.rules.items()},
+    }
     return _only(used, found.rules), _only(used, digests)
 
 
@@ -197,7 +208,10 @@ def unseen_default(problem: Problem, manifest: Manifest, *, known: bool) -> Prob
     if known or (manifest.group, manifest.kind) in BUILT_IN:
         return problem
     definition = f"the CustomResourceDefinition of {manifest.kind}.{manifest.group}"
-    hint = f"add {definition} to the source: the stored object may have the field by a default; or {problem.hint}"
+    hint = (
+        f"add {definition} to the source: the stored object may have the field by a default; or"
+        f" {problem.hint}"
+    )
     return attrs.evolve(problem, hint=hint)
 
 
@@ -213,7 +227,10 @@ class _Numbering:
         # Where the state hides the rules, their digests have to do.
         hidden = before.override_digests.keys() > self.rules.keys()
         self._text = digest if hidden else canonical
-        known = {**before.override_digests, **{number: self._text(rules) for number, rules in self.rules.items()}}
+        known = {
+            **before.override_digests,
+            **{number: self._text(rules) for number, rules in self.rules.items()},
+        }
         self._numbers = {text: number for number, text in known.items()}
         self._next = max(known, default=-1) + 1
 

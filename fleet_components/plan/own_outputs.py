@@ -26,12 +26,17 @@ from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 LOST, DECLARED = "lost", "member"
 """Member states in the roster."""
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
-"""Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
+"""Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none
+if empty.
+"""
 MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 """Records of the way in which objects are written, each with what its absence stands for."""
 SHOWN = ("policy", "strategy", "protected", "delivery", "keeps", *MODES)
 """Record of a request beside its decision."""
-RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
+RECORDS: Mapping[str, type[Record[Any, Any]]] = {
+    names.PLACEMENT: PlacementRecord,
+    names.TEMPLATE: TemplateRecord,
+}
 """Form of the record of a subject, by the type of its resource."""
 _WRITTEN_PARTS = 4
 _TEMPLATE = names.component_type(names.TEMPLATE_KIND)
@@ -55,11 +60,17 @@ def _no_subjects(subjects: Mapping[str, Done]) -> str:
 
 
 def _unwritten(texts: tuple[str, ...]) -> str:
-    return "" if all(map(_is_written, texts)) else "has a text that is not apiVersion|Kind|namespace|name"
+    return (
+        ""
+        if all(map(_is_written, texts))
+        else "has a text that is not apiVersion|Kind|namespace|name"
+    )
 
 
 def _is_written(text: str) -> bool:
-    """Return whether a text is one of :attr:`Standing.written`, of an object that an API server takes."""
+    """Return whether a text is one of :attr:`Standing.written`, of an object that an API server
+    takes.
+    """
     if text.count("|") != _WRITTEN_PARTS - 1:
         return False
     version, kind, namespace, name = text.split("|")
@@ -108,7 +119,9 @@ class MemberOutputs:
 class SubjectOutputs:
     """Fields that the records of all subjects have beside the decision."""
 
-    key: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
+    key: str = attrs.field(
+        metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject")
+    )
     protected: bool = False
     formerly: tuple[str, ...] = ()
 
@@ -117,14 +130,18 @@ class SubjectOutputs:
 class BindingOutputs:
     """Fields of a binding; :class:`Done` has the others."""
 
-    subject: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
+    subject: str = attrs.field(
+        metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject")
+    )
     cluster: str = attrs.field(metadata=checked(_no_member))
     keeps: str = attrs.field(default="", metadata=choice_of("", ALL, CLUSTER_SCOPED))
     unsent: bool = False
 
 
 Own = MemberOutputs | SubjectOutputs | BindingOutputs | None
-"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is the fleet's."""
+"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is
+the fleet's.
+"""
 OWN_OUTPUTS: Mapping[str, type[MemberOutputs | SubjectOutputs | BindingOutputs]] = {
     names.MEMBER: MemberOutputs,
     names.BINDING: BindingOutputs,
@@ -165,7 +182,9 @@ def _fleet_before(urn: Urn, own: Own) -> str:
 
 
 def _key_of(urn: Urn, subject: str, field: str) -> str:
-    """Return the key of a subject, given as ``Kind/key``, whose kind is that of the component in a URN."""
+    """Return the key of a subject, given as ``Kind/key``, whose kind is that of the component in a
+    URN.
+    """
     kind, _, key = subject.partition("/")
     decides = names.TEMPLATE if kind == names.TEMPLATE_KIND else names.PLACEMENT
     if kind != kind_of(urn, key) or urn.type not in (decides, names.BINDING):

@@ -1,4 +1,6 @@
-"""Owners of the objects that a member has before the stack writes them: another stack, or somebody else."""
+"""Owners of the objects that a member has before the stack writes them: another stack, or somebody
+else.
+"""
 
 from __future__ import annotations
 
@@ -27,40 +29,60 @@ _LONGEST_NAME = 200
 _LONGEST_VALUE = 60
 _ANOTHERS = "is on {where} already, and belongs to the stack {owner}"
 _HINT = (
-    "let one of the two stacks bring it. To hand it over, let go of it there (deleteStrategy Abandon, or "
-    "preserveResourcesOnDeletion), then name that stack in fleet:takesFrom here; where that stack is gone, take the "
-    "annotation {annotation} off the object"
+    "let one of the two stacks bring it. To hand it over, let go of it there (deleteStrategy"
+    " Abandon, or preserveResourcesOnDeletion), then name that stack in fleet:takesFrom here; where"
+    " that stack is gone, take the annotation {annotation} off the object"
 )
 _HELD = "on {where} the stack {owner} still manages it, and would delete or change it"
 _HELD_HINT = (
-    "let go of it there first: an update with deleteStrategy Abandon, or preserveResourcesOnDeletion, then one without "
-    "what brings it"
+    "let go of it there first: an update with deleteStrategy Abandon, or"
+    " preserveResourcesOnDeletion, then one without what brings it"
 )
 _TAKEN = "somebody else has made it on {where}: it is taken over{changes}"
 _NOT_TAKEN = "is on {where} already, somebody else has made it, and %s of {subject} is %s"
 _NEVER = _NOT_TAKEN % ("whenToTakeOver", "Never")
-_NEVER_HINT = "whenToTakeOver: Always takes it over, IfNoDiff does where nothing differs; or delete it there"
+_NEVER_HINT = (
+    "whenToTakeOver: Always takes it over, IfNoDiff does where nothing differs; or delete it there"
+)
 _ABORT = _NOT_TAKEN % ("conflictResolution", "Abort")
 _ABORT_HINT = "conflictResolution: Overwrite takes it over; or delete it there"
 _LEFT = "is on {where} already: this stack has left it there, and {subject} takes nothing over"
 _LEFT_HINT = (
-    "let it take over what is there for one update, with whenToTakeOver: Always, or conflictResolution: Overwrite; or "
-    "delete it there"
+    "let it take over what is there for one update, with whenToTakeOver: Always, or"
+    " conflictResolution: Overwrite; or delete it there"
 )
 _DIFFERS = f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it differs: {{fields}}"
-_DIFFERS_HINT = "write the values that are there into the source, or an override for that member; Always takes it over"
-_UNCOMPARED = f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it could not be compared: {{error}}"
-_OWNED = "is on {where} already, and has owners there: {owners}; allowCoOwnership of {subject} is false"
-_OWNED_HINT = "allowCoOwnership: true writes it all the same; what owns it may take it along when it goes"
+_DIFFERS_HINT = (
+    "write the values that are there into the source, or an override for that member; Always takes"
+    " it over"
+)
+_UNCOMPARED = (
+    f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it could not be compared: {{error}}"
+)
+_OWNED = (
+    "is on {where} already, and has owners there: {owners}; allowCoOwnership of {subject} is false"
+)
+_OWNED_HINT = (
+    "allowCoOwnership: true writes it all the same; what owns it may take it along when it goes"
+)
 _CONFLICT = "is on {where} already, and {subject} does not force what others have set: {error}"
-_OVERWRITTEN = "on {where} somebody has changed it, and {subject} does not force what others have set: {error}"
-_NOT_OURS = "would be deleted on {where}, whose name leads to another cluster now: this stack has not brought it there"
+_OVERWRITTEN = (
+    "on {where} somebody has changed it, and {subject} does not force what others have set: {error}"
+)
+_NOT_OURS = (
+    "would be deleted on {where}, whose name leads to another cluster now: this stack has not"
+    " brought it there"
+)
 _NOT_OURS_HINT = "leave it in the source for this update, which takes it over; or delete it there"
-_CONFLICT_HINT = "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
+_CONFLICT_HINT = (
+    "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
+)
 
 _VANISHING = "is being deleted on {where}: it would vanish once that has ended"
 _CLOSED = "comes into a Namespace that is being deleted on {where}: nothing can be created in it"
-VANISHING_HINT = "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
+VANISHING_HINT = (
+    "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
+)
 _CLOSED_HINT = (
     "when it is gone, pulumi up --refresh creates it again with all that was in it; if it stays, "
     "its status says what holds it"
@@ -110,19 +132,28 @@ def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple
     Args:
         plan: the plan.
         cluster: the member.
-        elsewhere: True if its name leads to another cluster than before: then nothing of the fleet stands there.
+        elsewhere: True if its name leads to another cluster than before: then nothing of the fleet
+            stands there.
     """
     deliveries = (
-        (decided.name, delivery) for decided in plan.subjects if (delivery := decided.deliveries.get(cluster))
+        (decided.name, delivery)
+        for decided in plan.subjects
+        if (delivery := decided.deliveries.get(cluster))
     )
-    found = (Arrival(cluster, data, delivery.mode, name) for name, delivery in deliveries for data in delivery.written)
+    found = (
+        Arrival(cluster, data, delivery.mode, name)
+        for name, delivery in deliveries
+        for data in delivery.written
+    )
     stood = set() if elsewhere else plan.standing.keys() - plan.unsettled
     known = stood - set(_returning(plan, cluster))
     return tuple(arrival for arrival in found if (cluster, arrival.key) not in known)
 
 
 def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
-    """Yield what the last update was to delete from a member, did not get rid of, and is wanted again."""
+    """Yield what the last update was to delete from a member, did not get rid of, and is wanted
+    again.
+    """
     position = plan.inventory.position(cluster)
     if position is None:
         return
@@ -195,7 +226,11 @@ def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
         for decided in plan.subjects
         if cluster in decided.entries and decided.entries[cluster].change in _WRITES
     )
-    deliveries = ((decided.name, delivery) for decided in moving if (delivery := decided.deliveries.get(cluster)))
+    deliveries = (
+        (decided.name, delivery)
+        for decided in moving
+        if (delivery := decided.deliveries.get(cluster))
+    )
     return tuple(
         arrival
         for name, delivery in deliveries
@@ -208,10 +243,11 @@ def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
 def overwriting(
     standing: Sequence[Arrival], compared: Compared, written: Mapping[ObjectKey, Origin]
 ) -> Iterator[Problem]:
-    """Yield a problem for each object of the stack in which others have set fields that are not to be overwritten.
+    """Yield a problem for each object of the stack in which others have set fields that are not to
+    be overwritten.
 
-    The Kubernetes provider takes over what ``kubectl`` has set before it writes, so that the API server does not refuse
-    it (4.34, ``fixCSAFieldManagers`` in ``provider/pkg/await/await.go``).
+    The Kubernetes provider takes over what ``kubectl`` has set before it writes, so that the API
+    server does not refuse it (4.34, ``fixCSAFieldManagers`` in ``provider/pkg/await/await.go``).
 
     Args:
         standing: the objects, as :func:`rewritten` returns them.
@@ -219,10 +255,13 @@ def overwriting(
         written: where the objects are written.
     """
     refused = (
-        (arrival, found.error) for arrival in standing if (found := compared(arrival)) and found.applied == _REFUSED
+        (arrival, found.error)
+        for arrival in standing
+        if (found := compared(arrival)) and found.applied == _REFUSED
     )
     described = (
-        (arrival, _OVERWRITTEN.replace("{error}", _plain(error)), _CONFLICT_HINT) for arrival, error in refused
+        (arrival, _OVERWRITTEN.replace("{error}", _plain(error)), _CONFLICT_HINT)
+        for arrival, error in refused
     )
     yield from _problems_of(described, written)
 
@@ -242,14 +281,19 @@ def anothers(
     foreign = ((arrival, owner) for arrival, owner in owned if owner and not plan.is_ours(owner))
     hint = _HINT.format(annotation=STACK_ANNOTATION)
     yield from _problems_of(
-        ((arrival, _ANOTHERS.replace("{owner}", _plain(owner)), hint) for arrival, owner in foreign), written
+        (
+            (arrival, _ANOTHERS.replace("{owner}", _plain(owner)), hint)
+            for arrival, owner in foreign
+        ),
+        written,
     )
 
 
 def held(
     arriving: Sequence[Arrival], live: Live, plan: FleetPlan, holds: Callable[[str, Arrival], bool]
 ) -> Iterator[Problem]:
-    """Yield a problem for each object that is to be taken from another stack and that this one still manages.
+    """Yield a problem for each object that is to be taken from another stack and that this one
+    still manages.
 
     Args:
         arriving: the objects that are new to the stack.
@@ -258,12 +302,20 @@ def held(
         holds: returns whether a stack still manages an object.
     """
     owned = ((arrival, _owner(live(arrival) or {})) for arrival in arriving)
-    still = ((arrival, owner) for arrival, owner in owned if owner in plan.options.takes_from and holds(owner, arrival))
-    described = ((arrival, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for arrival, owner in still)
+    still = (
+        (arrival, owner)
+        for arrival, owner in owned
+        if owner in plan.options.takes_from and holds(owner, arrival)
+    )
+    described = (
+        (arrival, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for arrival, owner in still
+    )
     yield from _problems_of(described, {})
 
 
-def vanishing(arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+def vanishing(
+    arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKey, Origin]
+) -> Iterator[Problem]:
     """Yield a problem for each object that its member is deleting, or whose Namespace is.
 
     No update can stop that.
@@ -299,7 +351,9 @@ def _space(arrival: Arrival) -> Pair:
 
 
 def compared_first(arriving: Sequence[Arrival], live: Live) -> tuple[Arrival, ...]:
-    """Return the objects that have to be compared with what somebody else has made before they are taken over."""
+    """Return the objects that have to be compared with what somebody else has made before they are
+    taken over.
+    """
     return tuple(
         arrival
         for arrival in _made(arriving, live)
@@ -314,7 +368,8 @@ def not_taken_over(
     plan: FleetPlan,
     written: Mapping[ObjectKey, Origin],
 ) -> Iterator[Problem]:
-    """Yield a problem for each object that is there, is not another stack's, and is not to be taken over.
+    """Yield a problem for each object that is there, is not another stack's, and is not to be taken
+    over.
 
     Args:
         arriving: the objects that are new to the stack.
@@ -341,7 +396,8 @@ def not_taken_over(
 
 
 def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterator[Problem]:
-    """Yield a problem for each object that would be deleted on another cluster than that to which the stack sent it.
+    """Yield a problem for each object that would be deleted on another cluster than that to which
+    the stack sent it.
 
     Args:
         leaving: the objects that the engine deletes.
@@ -350,13 +406,24 @@ def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterato
     """
     there = ((arrival, found) for arrival in leaving if (found := live(arrival)))
     yield from _problems_of(
-        ((arrival, _NOT_OURS, _NOT_OURS_HINT) for arrival, found in there if not plan.is_ours(_owner(found))), {}
+        (
+            (arrival, _NOT_OURS, _NOT_OURS_HINT)
+            for arrival, found in there
+            if not plan.is_ours(_owner(found))
+        ),
+        {},
     )
 
 
 def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
-    """Return the objects that stood on their members before any placement of the stack took them over."""
-    marked = (arrival for arrival in arriving if (there := live(arrival)) and (not _owner(there) or was_found(there)))
+    """Return the objects that stood on their members before any placement of the stack took them
+    over.
+    """
+    marked = (
+        arrival
+        for arrival in arriving
+        if (there := live(arrival)) and (not _owner(there) or was_found(there))
+    )
     return frozenset((arrival.cluster, arrival.key) for arrival in marked)
 
 
@@ -397,7 +464,10 @@ def _standing_against(
     if compared is None:
         return
     if mode.takes_over is TakeOver.IF_NO_DIFF and compared.differences:
-        yield _DIFFERS.replace("{fields}", few(list(map(_difference, compared.differences)), _SHOWN)), _DIFFERS_HINT
+        yield (
+            _DIFFERS.replace("{fields}", few(list(map(_difference, compared.differences)), _SHOWN)),
+            _DIFFERS_HINT,
+        )
     elif mode.takes_over is TakeOver.IF_NO_DIFF and compared.error:
         yield _UNCOMPARED.replace("{error}", _plain(compared.error)), _NEVER_HINT
     elif _may_conflict(arrival) and compared.error:
@@ -419,7 +489,9 @@ def _plain(text: str) -> str:
     return visible(text[:_LONGEST_NAME])
 
 
-def _problems_of(found: Iterable[tuple[Arrival, str, str]], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+def _problems_of(
+    found: Iterable[tuple[Arrival, str, str]], written: Mapping[ObjectKey, Origin]
+) -> Iterator[Problem]:
     """Yield one problem for all members of which the same is to be said of an object."""
     alike = grouped(found, lambda it: (it[0].key, it[0].subject, *it[1:]))
     for (key, subject, what, hint), each in sorted(alike.items()):
@@ -440,7 +512,9 @@ def _owner(live: Mapping[str, Any]) -> str:
 
 
 def _wanted(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object as it is compared: in the fields that are sent, without those that name it."""
+    """Return an object as it is compared: in the fields that are sent, without those that name
+    it.
+    """
     return {key: value for key, value in as_sent(data).items() if key not in ("apiVersion", "kind")}
 
 

@@ -1,4 +1,6 @@
-"""Refuse policies of kinds that are not carried out, or pass them over if the user asks for that."""
+"""Refuse policies of kinds that are not carried out, or pass them over if the user asks for
+that.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,19 @@ _PATH = ("passOver",)
 _TAKE_OUT = "leave it out of fleet:passOver"
 _MEMBERS = ("Cluster", "MemberCluster")
 _INSTEAD = {
-    "ResourceInterpreterCustomization": "say where the kind has its replicas: spec.workloads of a KarmadaSettings",
+    "ResourceInterpreterCustomization": (
+        "say where the kind has its replicas: spec.workloads of a KarmadaSettings"
+    ),
 }
 _KNOWN = {kind for _, kind in KINDS}.union(_INSTEAD).difference(CARRIED_OUT, _MEMBERS)
-_BUILT_IN = {kind for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))}
+_BUILT_IN = {
+    kind for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))
+}
 
 
 def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
-    """Yield a warning for each kind that is passed over, and for each given kind of which there is no object.
+    """Yield a warning for each kind that is passed over, and for each given kind of which there is
+    no object.
 
     Args:
         source: the parsed fleet.
@@ -38,13 +45,17 @@ def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
             yield _passed_over(kind, found)
         else:
             meant = "" if kind in _KNOWN else nearest(kind, _KNOWN)
-            yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?" if meant else _TAKE_OUT)
+            yield Problem(
+                f"there is no {kind}", _PATH, f"did you mean {meant}?" if meant else _TAKE_OUT
+            )
 
 
 def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
-    """Yield problems that prevent a plan: policies that are neither carried out nor passed over, and wrong kinds.
+    """Yield problems that prevent a plan: policies that are neither carried out nor passed over,
+    and wrong kinds.
 
-    A kind that is carried out must not be passed over: that would delete what its policies have placed.
+    A kind that is carried out must not be passed over: that would delete what its policies have
+    placed.
 
     Args:
         source: the parsed fleet.
@@ -59,31 +70,44 @@ def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
             what = f"{kind} is carried out: passed over, it would take along what it has placed"
             yield Problem(what, _PATH, _TAKE_OUT)
         elif kind in objects:
-            yield Problem(f"{kind} steers no hub: what nothing selects is not placed", _PATH, _TAKE_OUT)
+            yield Problem(
+                f"{kind} steers no hub: what nothing selects is not placed", _PATH, _TAKE_OUT
+            )
         elif meant := nearest(kind, {manifest.kind for manifest in left}):
             yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?")
 
 
 def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
-    """Return a source as its hub takes it: without the policies that only that carries out, which a warning names."""
+    """Return a source as its hub takes it: without the policies that only that carries out, which a
+    warning names.
+    """
     if ways.whole and ways.hub == Way.KARMADA:
         # It brings every namespace to every member by itself, and leaves nothing to a later update.
-        source = attrs.evolve(source, settings=attrs.evolve(source.settings, exact=True, brings_namespaces=True))
+        source = attrs.evolve(
+            source, settings=attrs.evolve(source.settings, exact=True, brings_namespaces=True)
+        )
     groups = SYSTEMS[Way(ways.hub)] if ways.hub else ()
     found = [manifest for manifest in source.not_carried_out if manifest.group in groups]
     if not found:
         return source, ()
     kinds = sorted(Counter(manifest.kind for manifest in found).items())
-    what = f"passed on to the hub, and no part of the forecast: {few([count(n, kind, kind) for kind, n in kinds])}"
+    what = (
+        "passed on to the hub, and no part of the forecast:"
+        f" {few([count(n, kind, kind) for kind, n in kinds])}"
+    )
     left = tuple(manifest for manifest in source.not_carried_out if manifest.group not in groups)
-    warning = attrs.evolve(found[0].problem(what, (), "the hub may decide otherwise where they have a say"), subject="")
+    warning = attrs.evolve(
+        found[0].problem(what, (), "the hub may decide otherwise where they have a say"), subject=""
+    )
     return attrs.evolve(source, not_carried_out=left), (warning,)
 
 
 def _passed_over(kind: str, found: Sequence[Manifest]) -> Problem:
     first = found[0].problem("")
     what = f"passed over: {count(len(found), kind)}, as fleet:passOver says"
-    return Problem(what, hint=few([manifest.name for manifest in found]), file=first.file, line=first.line)
+    return Problem(
+        what, hint=few([manifest.name for manifest in found]), file=first.file, line=first.line
+    )
 
 
 def _refused(policy: Manifest) -> Problem:

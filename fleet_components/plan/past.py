@@ -117,8 +117,14 @@ class Past:
         return frozenset(name for name, member in self.members.items() if member.state == LOST)
 
     def unsettled(self) -> frozenset[tuple[str, ObjectKey]]:
-        """Return the objects, by member, that were sent to another cluster than that to which its name leads now."""
-        anew = {name: known.anew for name, known in self.members.items() if known.anew and known.state != LOST}
+        """Return the objects, by member, that were sent to another cluster than that to which its
+        name leads now.
+        """
+        anew = {
+            name: known.anew
+            for name, known in self.members.items()
+            if known.anew and known.state != LOST
+        }
         return frozenset(
             (stood.cluster, stood.key)
             for stood in self.standing
@@ -126,9 +132,15 @@ class Past:
         )
 
     def with_unsettled_broken(self) -> Past:
-        """Return the past in which the last update has broken wherever objects were sent to another cluster."""
+        """Return the past in which the last update has broken wherever objects were sent to another
+        cluster.
+        """
         unsettled = self.unsettled()
-        places = {(stood.subject, stood.cluster) for stood in self.standing if (stood.cluster, stood.key) in unsettled}
+        places = {
+            (stood.subject, stood.cluster)
+            for stood in self.standing
+            if (stood.cluster, stood.key) in unsettled
+        }
         done = {
             name: {
                 cluster: attrs.evolve(ran, broken=True) if (name, cluster) in places else ran
@@ -139,7 +151,8 @@ class Past:
         return attrs.evolve(self, done=done) if places else self
 
     def compared(self, members: Mapping[str, Cluster]) -> Past:
-        """Return the past in which objects have a recorded form only where no content says what they are.
+        """Return the past in which objects have a recorded form only where no content says what
+        they are.
 
         A binding follows the objects of its member. They are what its revision says, unless the
         last update has sent something else since, or was killed in the middle of one. An object
@@ -177,7 +190,9 @@ class Past:
         return frozenset(Manifest(data).key for data in record.objects(sent, member))
 
     def drops(self, member: str, confirm: Collection[str]) -> bool:
-        """Return whether what a lost member may still have is to be remembered no longer, according to a token."""
+        """Return whether what a lost member may still have is to be remembered no longer, according
+        to a token.
+        """
         known = self.members[member]
         confirmed = bool(known.remembered) and known.memory_token(member) in confirm
         return confirmed and not any(stood.cluster == member for stood in self.standing)
@@ -188,12 +203,18 @@ class Past:
         return frozenset(name for name, shown in self.shown.items() if shown.get("reports"))
 
     def mode(self, name: str) -> ApplyMode:
-        """Return the mode in which the objects of a subject were written, as far as it concerns drift."""
+        """Return the mode in which the objects of a subject were written, as far as it concerns
+        drift.
+        """
         return decode(ApplyMode, self.shown.get(name, {}).get("apply") or {})
 
     def templates(self) -> list[str]:
         """Return the keys of the known templates."""
-        return [name.partition("/")[2] for name in self.records if name.startswith(f"{names.TEMPLATE_KIND}/")]
+        return [
+            name.partition("/")[2]
+            for name in self.records
+            if name.startswith(f"{names.TEMPLATE_KIND}/")
+        ]
 
     @classmethod
     def of(
@@ -230,12 +251,17 @@ class Past:
                 reader.read(urn, getattr(resource, field), resource)
             except MisfitError as misfit:
                 problems += [
-                    Problem(wrong.what, (field, *wrong.path), mend, resource.urn, file) for wrong in misfit.problems
+                    Problem(wrong.what, (field, *wrong.path), mend, resource.urn, file)
+                    for wrong in misfit.problems
                 ]
             except FleetError as error:
-                problems += [attrs.evolve(wrong, subject=resource.urn, file=file) for wrong in error.problems]
+                problems += [
+                    attrs.evolve(wrong, subject=resource.urn, file=file) for wrong in error.problems
+                ]
         if not problems:
-            problems += (Problem(what, ("outputs",), mend, urn, file) for urn, what in reader.strangers())
+            problems += (
+                Problem(what, ("outputs",), mend, urn, file) for urn, what in reader.strangers()
+            )
         problems += (attrs.evolve(wrong, file=file) for wrong in reader.homeless())
         if problems:
             raise FleetError(problems)
@@ -254,7 +280,8 @@ class Past:
             manager=roster.manager,
             # A state that is exported without its secrets has digests alone, which leave out the
             # data of Secrets too.
-            redacted=roster.redacted or any(r.digests and not r.contents for r in reader.records.values()),
+            redacted=roster.redacted
+            or any(r.digests and not r.contents for r in reader.records.values()),
             stays_on_leaving=roster.stays_on_leaving,
             others=tuple(reader.others),
             neighbours=reader.neighbours,
@@ -293,19 +320,28 @@ class Past:
             self,
             # After an update that failed half-way both names are known; the entry under the new
             # name is newer.
-            records={subject(name): record.renamed(cluster) for name, record in renamed_first(self.records, subject)},
+            records={
+                subject(name): record.renamed(cluster)
+                for name, record in renamed_first(self.records, subject)
+            },
             done=dict(done),
             standing=tuple(
                 attrs.evolve(stood, subject=subject(stood.subject), cluster=cluster(stood.cluster))
                 for stood in self.standing
             ),
             members={
-                name: attrs.evolve(known, ran={subject(key): ran for key, ran in renamed_last(known.ran, subject)})
+                name: attrs.evolve(
+                    known, ran={subject(key): ran for key, ran in renamed_last(known.ran, subject)}
+                )
                 for name, known in under_current_names(self.members, cluster).items()
             },
             formerly={
-                subject(name): earlier_names(formerly, name.partition("/")[2], subject(name).partition("/")[2])
-                for name, formerly in renamed_first(dict.fromkeys(self.records, ()) | dict(self.formerly), subject)
+                subject(name): earlier_names(
+                    formerly, name.partition("/")[2], subject(name).partition("/")[2]
+                )
+                for name, formerly in renamed_first(
+                    dict.fromkeys(self.records, ()) | dict(self.formerly), subject
+                )
             },
             protected=frozenset(map(subject, self.protected)),
             observed=frozenset(map(subject, self.observed)),
@@ -314,7 +350,9 @@ class Past:
 
     @property
     def forecast(self) -> Mapping[str, str]:
-        """The system of the hub that carries out each subject of the last update, by ``Kind/key``."""
+        """The system of the hub that carries out each subject of the last update, by
+        ``Kind/key``.
+        """
         systems = {name: shown.get("delivery") for name, shown in self.shown.items()}
         return {name: str(system) for name, system in systems.items() if system}
 
@@ -326,7 +364,10 @@ class Past:
         return attrs.evolve(
             self,
             done={
-                name: {member: attrs.evolve(here, lost=member not in reached) for member, here in done.items()}
+                name: {
+                    member: attrs.evolve(here, lost=member not in reached)
+                    for member, here in done.items()
+                }
                 for name, done in self.done.items()
             },
         )

@@ -1,7 +1,8 @@
 """Files that only this run and its providers read; they may hold the data of Secrets.
 
-Their directory is readable by its owner alone, in memory where the system has a directory for that, and is removed when
-the program ends. If the program is killed, the next one removes it: the lock on it is gone then.
+Their directory is readable by its owner alone, in memory where the system has a directory for that,
+and is removed when the program ends. If the program is killed, the next one removes it: the lock on
+it is gone then.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def write(value: Any) -> str:
         with open(handle, "w", encoding="utf-8") as out:
             json.dump(value, out)
     except OSError as error:
-        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(_parent()), hint=_ROOM)]) from None
+        raise FleetError(
+            [Problem(f"cannot be written: {error.strerror}", file=str(_parent()), hint=_ROOM)]
+        ) from None
     return path
 
 
@@ -54,7 +57,9 @@ def read(path: str) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise FleetError([Problem("was removed while the program ran", file=path, hint=_GONE)]) from None
+        raise FleetError(
+            [Problem("was removed while the program ran", file=path, hint=_GONE)]
+        ) from None
 
 
 def remove() -> None:
@@ -84,8 +89,8 @@ def _abandoned(parent: Path) -> Iterator[Path]:
     """Yield the directories of programs that were killed."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            # In a shared directory another user may have put anything under this prefix. A folder without a lock
-            # may be one that another program has just made.
+            # In a shared directory another user may have put anything under this prefix. A folder
+            # without a lock may be one that another program has just made.
             if _is_own(folder):
                 _locked(folder).close()
                 if not fcntl:
@@ -94,13 +99,18 @@ def _abandoned(parent: Path) -> Iterator[Path]:
 
 
 def _is_own(folder: Path) -> bool:
-    """Return whether a folder and its lock are what this module has made for this user, and no links.
+    """Return whether a folder and its lock are what this module has made for this user, and no
+    links.
 
     Raises:
         OSError: one of them is not there.
     """
     made, lock = folder.lstat(), (folder / _LOCK).lstat()
-    return stat.S_ISDIR(made.st_mode) and stat.S_ISREG(lock.st_mode) and made.st_uid == lock.st_uid == _user()
+    return (
+        stat.S_ISDIR(made.st_mode)
+        and stat.S_ISREG(lock.st_mode)
+        and made.st_uid == lock.st_uid == _user()
+    )
 
 
 def _user() -> int:

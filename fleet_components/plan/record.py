@@ -1,4 +1,6 @@
-"""Define the record of a subject, kept between runs: one form for the state, for ``--state`` and for ``out/``."""
+"""Define the record of a subject, kept between runs: one form for the state, for ``--state`` and
+for ``out/``.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,24 @@ from fleet_components.content.header import check_header
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.replacement import replacement
 from fleet_components.content.revision import canonical, compress, decompress
-from fleet_components.content.secret import SecretPatch, is_hidden, redacted_content, with_secret_texts
+from fleet_components.content.secret import (
+    SecretPatch,
+    is_hidden,
+    redacted_content,
+    with_secret_texts,
+)
 from fleet_components.content.stamp import WRITTEN_AGAIN, annotated
 from fleet_components.content.stored import without_texts
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import MOST_INT32, MisfitError, below, decode, encode, out_of_range, ranged
+from fleet_components.model.codec import (
+    MOST_INT32,
+    MisfitError,
+    below,
+    decode,
+    encode,
+    out_of_range,
+    ranged,
+)
 from fleet_components.model.digits import integer
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
@@ -30,13 +45,16 @@ T = TypeVar("T")
 
 
 FORMAT = 1
-"""Version of this form. Adding fields keeps the version; a form that older versions cannot read gets a new number."""
+"""Version of this form. Adding fields keeps the version; a form that older versions cannot read
+gets a new number.
+"""
 
 _RULES = "overrides-"
 """Prefix of the keys of override rules, which are kept beside the contents of revisions."""
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 LACKS_HINT_ON_HUB = (
-    "the hub did not show it, or keeps it no more: fleet observe --update, once these members have what is wanted now"
+    "the hub did not show it, or keeps it no more: fleet observe --update, once these members have"
+    " what is wanted now"
 )
 """The same hint where a plan starts from an observed hub, which no state can tell of."""
 
@@ -53,11 +71,12 @@ class Record(ABC, Generic[P, M]):
         decisions: what each member was sent, or keeps: the part that reviewers read.
         memory: what the scheduler remembers.
         contents: the objects of every revision in use; empty if the state is encrypted.
-        digests: digests of the same revisions, computed without the data of Secrets, so that this data cannot be
-            guessed.
-        overrides: the override rules that are in force on members, by the number that decisions and bindings refer to;
-            empty if the state is encrypted.
-        override_digests: digests of the same rules, computed without the values that they put into Secrets.
+        digests: digests of the same revisions, computed without the data of Secrets, so that this
+            data cannot be guessed.
+        overrides: the override rules that are in force on members, by the number that decisions and
+            bindings refer to; empty if the state is encrypted.
+        override_digests: digests of the same rules, computed without the values that they put into
+            Secrets.
         secret: patches of rules whose values reach a Secret somewhere in the fleet.
     """
 
@@ -76,13 +95,19 @@ class Record(ABC, Generic[P, M]):
     _made: dict[Hashable, Objects] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return plain maps, keyed by member and by revision; contents and override rules are compressed."""
+        """Return plain maps, keyed by member and by revision; contents and override rules are
+        compressed.
+        """
         return {
             "format": FORMAT,
             "revision": self.revision,
-            "decisions": {cluster: encode(placed) for cluster, placed in sorted(self.decisions.items())},
+            "decisions": {
+                cluster: encode(placed) for cluster, placed in sorted(self.decisions.items())
+            },
             "memory": self._memory_to_wire(),
-            "contents": {key: compress(kept) for key, kept in _keyed(self.contents, self.overrides)},
+            "contents": {
+                key: compress(kept) for key, kept in _keyed(self.contents, self.overrides)
+            },
             "digests": dict(_keyed(self.digests, self.override_digests)),
         }
 
@@ -108,12 +133,15 @@ class Record(ABC, Generic[P, M]):
             placed = decode(decisions, fields.decisions)
         with below("memory"):
             memory = cls.MEMORY.from_wire(wire["memory"])
-        # The contents as a whole are one secret: where the state hides it, a text stands in their place.
+        # The contents as a whole are one secret: where the state hides it, a text stands in their
+        # place.
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
             texts: Mapping[str, Any] = {} if hidden else decode(Mapping[str, Any], fields.contents)  # type: ignore[type-abstract]
             revisions, rules = _parted(texts)
-        contents = {revision: cls.content_of(text, revision) for revision, text in revisions.items()}
+        contents = {
+            revision: cls.content_of(text, revision) for revision, text in revisions.items()
+        }
         known = {number: cls.rules_of(text, number) for number, text in rules.items()}
         # Rules of which a state has left out values make other objects than they made.
         overrides = {number: found for number, found in known.items() if not is_hidden(found)}
@@ -121,7 +149,15 @@ class Record(ABC, Generic[P, M]):
             digests = _parted(fields.digests)
         _check_digests(fields, digests[0], contents)
         _check_rules(placed, digests[1], known)
-        return cls(fields.revision, dict(sorted(placed.items())), memory, contents, digests[0], overrides, digests[1])
+        return cls(
+            fields.revision,
+            dict(sorted(placed.items())),
+            memory,
+            contents,
+            digests[0],
+            overrides,
+            digests[1],
+        )
 
     @classmethod
     def content_of(cls, text: Any, revision: int) -> Objects:
@@ -184,12 +220,17 @@ class Record(ABC, Generic[P, M]):
         return placed.revision in self.contents and rules
 
     def rules(self, number: int) -> Objects:
-        """Return the override rules of a number; values that reach a Secret are marked as secret."""
+        """Return the override rules of a number; values that reach a Secret are marked as
+        secret.
+        """
         rules = self.overrides[number]
-        return tuple(with_secret_texts(rule, self.secret) for rule in rules) if self.secret else rules
+        return (
+            tuple(with_secret_texts(rule, self.secret) for rule in rules) if self.secret else rules
+        )
 
     def objects(self, placed: P, member: Cluster) -> Objects:
-        """Return the objects that a member gets, or has, with this decision; empty if they are unknown.
+        """Return the objects that a member gets, or has, with this decision; empty if they are
+        unknown.
 
         Members with equal decisions share them, unless they are marked to be written again.
 
@@ -228,20 +269,28 @@ class Record(ABC, Generic[P, M]):
         """Return the decision that leads to what runs on a member."""
 
     def left_alone(self, revision: int) -> tuple[str, ...]:
-        """Return the fields that keep their values on members once the objects exist, such as ``spec.replicas``."""
+        """Return the fields that keep their values on members once the objects exist, such as
+        ``spec.replicas``.
+        """
         return ()
 
     def content(self, revision: int) -> Objects | None:
-        """Return what members get of a revision, before changes for single ones; None if it is unknown."""
+        """Return what members get of a revision, before changes for single ones; None if it is
+        unknown.
+        """
         content = self.contents.get(revision)
         return None if content is None else self.opened(content)
 
     @abstractmethod
     def guarded_as(self, name: str) -> str:
-        """Return what losses are counted under: its own name, or a policy; empty for what goes along with others."""
+        """Return what losses are counted under: its own name, or a policy; empty for what goes
+        along with others.
+        """
 
     def completed(self, objects: Objects) -> Self:
-        """Return the record with the given content of its revision, if the state hides it and its digest matches."""
+        """Return the record with the given content of its revision, if the state hides it and its
+        digest matches.
+        """
         if self.contents or not self.holds(self.revision, objects):
             return self
         return attrs.evolve(self, contents={self.revision: objects})
@@ -252,22 +301,31 @@ class Record(ABC, Generic[P, M]):
         return attrs.evolve(self, decisions=decisions, memory=self.memory.renamed(cluster))  # type: ignore[attr-defined]
 
     def hidden(self) -> list[int]:
-        """Return the revisions that are kept on some members and whose content, or overrides, the state hides."""
-        return sorted({placed.revision for placed in self.decisions.values() if not self.knows(placed)})
+        """Return the revisions that are kept on some members and whose content, or overrides, the
+        state hides.
+        """
+        return sorted(
+            {placed.revision for placed in self.decisions.values() if not self.knows(placed)}
+        )
 
     def decided(self) -> str:
-        """Return a digest of the decision, to check that program and provider have decided the same."""
+        """Return a digest of the decision, to check that program and provider have decided the
+        same.
+        """
         decisions = {cluster: encode(placed) for cluster, placed in self.decisions.items()}
         return hashlib.sha256(canonical([self.revision, decisions]).encode()).hexdigest()[:16]
 
     def holds(self, revision: int, objects: Objects) -> bool:
-        """Return whether a revision has these objects; if contents are encrypted, data of Secrets is not compared."""
+        """Return whether a revision has these objects; if contents are encrypted, data of Secrets
+        is not compared.
+        """
         if self.contents:
             return self.contents.get(revision) == objects
         return self.digests.get(revision) == digest(objects)
 
     def next_revision(self, objects: Objects) -> int:
-        """Return the last revision if the content is the same, else a new one, as KubeFleet counts its snapshots.
+        """Return the last revision if the content is the same, else a new one, as KubeFleet counts
+        its snapshots.
 
         Raises:
             FleetError: the last number is taken.
@@ -277,12 +335,20 @@ class Record(ABC, Generic[P, M]):
             return last
         if last >= MOST_INT32:
             raise FleetError(
-                [Problem("has no number left for a new revision", hint="place the objects by another name")]
+                [
+                    Problem(
+                        "has no number left for a new revision",
+                        hint="place the objects by another name",
+                    )
+                ]
             )
         return last + 1
 
-    def settled(self, objects: Objects, form: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Objects:
-        """Return the content of the last revision if a hub sees no change, else the objects as it stores them.
+    def settled(
+        self, objects: Objects, form: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> Objects:
+        """Return the content of the last revision if a hub sees no change, else the objects as it
+        stores them.
 
         A hub rolls nothing out where it stores the same, unless the provider makes an object anew
         there. The last content has to be known. A hub has no ``stringData``, unless the last
@@ -294,11 +360,17 @@ class Record(ABC, Generic[P, M]):
         """
         last = self.contents.get(max([self.revision, *self.digests]), ())
         texts = {Manifest(data).key for data in last if "stringData" in data}
-        objects = tuple(data if Manifest(data).key in texts else without_texts(data) for data in objects)
+        objects = tuple(
+            data if Manifest(data).key in texts else without_texts(data) for data in objects
+        )
         if not last or last == objects or len(last) != len(objects):
             return objects
         pairs = zip(last, objects, strict=True)
-        return last if all(form(old) == form(new) and not replacement(old, new) for old, new in pairs) else objects
+        return (
+            last
+            if all(form(old) == form(new) and not replacement(old, new) for old, new in pairs)
+            else objects
+        )
 
     def in_use(
         self,
@@ -309,7 +381,8 @@ class Record(ABC, Generic[P, M]):
         history: int = 1,
         later: Collection[int] = (),
     ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
-        """Return contents and digests of the revisions that are sent, or that run and may still be held.
+        """Return contents and digests of the revisions that are sent, or that run and may still be
+        held.
 
         Args:
             revision: the revision that all members are to run.
@@ -319,8 +392,15 @@ class Record(ABC, Generic[P, M]):
             history: how many of the newest revisions are kept besides.
             later: further revisions, which are for later updates.
         """
-        if revision == self.revision and self.same(placed) and self.digests.keys() >= objects.keys():
-            return self.contents, self.digests  # otherwise a run without changes would still drop some
+        if (
+            revision == self.revision
+            and self.same(placed)
+            and self.digests.keys() >= objects.keys()
+        ):
+            return (
+                self.contents,
+                self.digests,
+            )  # otherwise a run without changes would still drop some
         runs = {here.revision for here in done if here.revision is not None}
         contents = {**self.contents, **objects}
         digests = {**self.digests, **{number: digest(data) for number, data in objects.items()}}
@@ -329,7 +409,9 @@ class Record(ABC, Generic[P, M]):
         return _only(used, contents), _only(used, digests)
 
     def keeping(self, placed: Mapping[str, P], before: Self) -> Self:
-        """Return the record with other decisions, and with what an earlier record knows of their content."""
+        """Return the record with other decisions, and with what an earlier record knows of their
+        content.
+        """
         revisions = {item.revision for item in placed.values()}
         rules = {item.overrides for item in placed.values() if item.overrides is not None}
         return attrs.evolve(
@@ -342,7 +424,9 @@ class Record(ABC, Generic[P, M]):
         )
 
     def same(self, placed: Mapping[str, P]) -> bool:
-        """Return whether the same is sent as was decided last; what was written again may lack its mark still."""
+        """Return whether the same is sent as was decided last; what was written again may lack its
+        mark still.
+        """
         decided = self.decisions
         return placed.keys() == decided.keys() and all(
             _unmarked(sent) == _unmarked(decided[cluster]) for cluster, sent in placed.items()
@@ -387,7 +471,9 @@ class _Fields:
     digests: Mapping[str, str]
 
 
-def _check_digests(fields: _Fields, digests: Mapping[int, str], contents: Mapping[int, Objects]) -> None:
+def _check_digests(
+    fields: _Fields, digests: Mapping[int, str], contents: Mapping[int, Objects]
+) -> None:
     """Check that every content has its digest, and so has the current revision.
 
     Raises:
@@ -397,10 +483,14 @@ def _check_digests(fields: _Fields, digests: Mapping[int, str], contents: Mappin
         raise MisfitError(Problem("has no digest of the current revision", ("digests",)))
     for revision, objects in contents.items():
         if digests.get(revision) != digest(objects):
-            raise MisfitError(Problem("is not what its digest was made of", ("contents", str(revision))))
+            raise MisfitError(
+                Problem("is not what its digest was made of", ("contents", str(revision)))
+            )
 
 
-def _check_rules(decisions: Mapping[str, Placed], digests: Mapping[int, str], overrides: Mapping[int, Objects]) -> None:
+def _check_rules(
+    decisions: Mapping[str, Placed], digests: Mapping[int, str], overrides: Mapping[int, Objects]
+) -> None:
     """Check that the override rules of every member have a digest, and the right one.
 
     Raises:
@@ -408,11 +498,16 @@ def _check_rules(decisions: Mapping[str, Placed], digests: Mapping[int, str], ov
     """
     for cluster, placed in decisions.items():
         if placed.overrides is not None and placed.overrides not in digests:
-            raise MisfitError(Problem("has no digest of its overrides", ("decisions", cluster, "overrides")))
+            raise MisfitError(
+                Problem("has no digest of its overrides", ("decisions", cluster, "overrides"))
+            )
     for number, rules in overrides.items():
-        # The values of a rule that reaches a Secret elsewhere are part of its digest, and may be left out here.
+        # The values of a rule that reaches a Secret elsewhere are part of its digest, and may be
+        # left out here.
         if not is_hidden(rules) and digests.get(number) != digest(rules):
-            raise MisfitError(Problem("is not what its digest was made of", ("contents", f"{_RULES}{number}")))
+            raise MisfitError(
+                Problem("is not what its digest was made of", ("contents", f"{_RULES}{number}"))
+            )
 
 
 def check_format(wire: Mapping[str, Any]) -> None:
@@ -431,7 +526,9 @@ def check_format(wire: Mapping[str, Any]) -> None:
             raise MisfitError(Problem("is not a number from 1"))
     if written > FORMAT:
         what = f"the state is of format {written}, this version reads up to {FORMAT}"
-        raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])
+        raise FleetError(
+            [Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")]
+        )
 
 
 def overridden(results: Iterable[Overridden]) -> Objects:
@@ -448,8 +545,12 @@ def overridden(results: Iterable[Overridden]) -> Objects:
 
 
 def particulars(placed: Placed | Done) -> dict[str, Any]:
-    """Return what a decision sets for its member alone, for the binding: replicas, completions, number of overrides."""
-    found = {field: getattr(placed, field, None) for field in ("replicas", "completions", "overrides")}
+    """Return what a decision sets for its member alone, for the binding: replicas, completions,
+    number of overrides.
+    """
+    found = {
+        field: getattr(placed, field, None) for field in ("replicas", "completions", "overrides")
+    }
     return {field: number for field, number in found.items() if number is not None}
 
 

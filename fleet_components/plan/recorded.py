@@ -44,7 +44,9 @@ class Recorded:
 
     @classmethod
     def of(cls, outputs: Mapping[str, Any]) -> Recorded | None:
-        """Return the object in the outputs of its resource; None if there is none, as in a render."""
+        """Return the object in the outputs of its resource; None if there is none, as in a
+        render.
+        """
         if not outputs.get("kind") or not outputs.get("apiVersion"):
             return None
         live = {key: value for key, value in outputs.items() if key not in _KEPT_BY_PROVIDER}
@@ -67,7 +69,9 @@ class Recorded:
 
     def _compared(self, wanted: Mapping[str, Any], *, sent_only: bool) -> Mapping[str, Any]:
         new = as_sent(wanted)
-        found: Mapping[str, Any] = _stands(new, self.live, _unmarked(as_sent(self.sent), new), (), sent_only)
+        found: Mapping[str, Any] = _stands(
+            new, self.live, _unmarked(as_sent(self.sent), new), (), sent_only
+        )
         return wanted if found == new else found
 
 
@@ -76,7 +80,9 @@ def _stands(wanted: Any, live: Any, sent: Any, path: FieldPath, sent_only: bool)
     if live == ENCRYPTED:
         return wanted  # the state hides it
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
-        return dict(_fields(wanted, live, sent if isinstance(sent, Mapping) else {}, path, sent_only))
+        return dict(
+            _fields(wanted, live, sent if isinstance(sent, Mapping) else {}, path, sent_only)
+        )
     if isinstance(wanted, list) and isinstance(live, list):
         return _items(wanted, live, sent if isinstance(sent, list) else [], path, sent_only)
     if wanted is None:
@@ -103,7 +109,9 @@ def _fields(
                 yield key, value
 
 
-def _items(wanted: list[Any], live: list[Any], sent: list[Any], path: FieldPath, sent_only: bool) -> list[Any]:
+def _items(
+    wanted: list[Any], live: list[Any], sent: list[Any], path: FieldPath, sent_only: bool
+) -> list[Any]:
     new, old, before = map(by_name, (wanted, live, sent))
     if new and old:
         # Others may add items to such a list, a sidecar for example; its order means nothing.
@@ -111,7 +119,10 @@ def _items(wanted: list[Any], live: list[Any], sent: list[Any], path: FieldPath,
             *(name for name in new if name in old),
             *(name for name in old if name in before and name not in new),
         ]
-        return [_stands(new.get(text), old[text], before.get(text), (*path, 0), sent_only) for text in names]
+        return [
+            _stands(new.get(text), old[text], before.get(text), (*path, 0), sent_only)
+            for text in names
+        ]
     beside = wanted if len(wanted) == len(live) else [None] * len(live)
     known = sent if len(sent) == len(live) else live
     items = enumerate(zip(beside, live, known, strict=True))

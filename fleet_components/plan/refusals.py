@@ -29,36 +29,46 @@ from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _SHOWN = 10
-_CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
+_CLASH = (
+    "let one of them select it, or keep their policies on different members; a hub answers"
+    " FailedToTakeOver"
+)
 _CLASH_OF_PLACES = "take it out of one of them, or keep their policies on different members"
 _EVICTED = (
-    "{key} keeps {clusters} although its policy may not pick them any more: evict it there with a "
-    "ClusterResourcePlacementEviction for each, and the objects move alive; else let only one placement select it; "
-    "a hub answers FailedToTakeOver"
+    "{key} keeps {clusters} although its policy may not pick them any more: evict it there with a"
+    " ClusterResourcePlacementEviction for each, and the objects move alive; else let only one"
+    " placement select it; a hub answers FailedToTakeOver"
 )
 _ABANDONED = (
-    "let it go on as it was, with strategy.deleteStrategy: {propagationPolicy: Abandon}, for one update: then its "
-    "objects stay where they are, and ReportDiff is taken"
+    "let it go on as it was, with strategy.deleteStrategy: {propagationPolicy: Abandon}, for one"
+    " update: then its objects stay where they are, and ReportDiff is taken"
 )
 _CLUSTER_WIDE = "ClusterResourcePlacement"
 _DEFINITION = "CustomResourceDefinition"
 _CONTAINERS = {"Namespace", _DEFINITION}
 _REDEFINED = (
-    "cannot be replaced on {where} while the fleet has objects of its kind there ({objects}): the engine "
-    "deletes these by their old names afterwards, whatever has these names by then"
+    "cannot be replaced on {where} while the fleet has objects of its kind there ({objects}): the"
+    " engine deletes these by their old names afterwards, whatever has these names by then"
 )
 _REDEFINED_HINT = "take these objects out of the source in an update of its own first"
 
 
 def refusals(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield the objects that several subjects bring to one member, then the losses that are not confirmed.
+    """Yield the objects that several subjects bring to one member, then the losses that are not
+    confirmed.
 
     Args:
         plan: the plan; its own refusals do not count.
     """
     yield from plan.unplaced
     fresh = _clashes(plan.coverage, Places(plan.subjects, plan.written), plan.past, known=False)
-    problems = (*fresh, *_compared_only(plan), *moved_over(plan), *_redefined(plan), *_guarded(plan))
+    problems = (
+        *fresh,
+        *_compared_only(plan),
+        *moved_over(plan),
+        *_redefined(plan),
+        *_guarded(plan),
+    )
     manifests = plan.written.manifests if problems else ()
     origins = {str(manifest.key): manifest.origin for manifest in manifests}
     for problem in problems:
@@ -67,7 +77,9 @@ def refusals(plan: FleetPlan) -> Iterator[Problem]:
 
 
 def known_clashes(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield the objects that several subjects have on a member already, as on a hub, where all but one fail."""
+    """Yield the objects that several subjects have on a member already, as on a hub, where all but
+    one fail.
+    """
     places = Places(plan.subjects, plan.written)
     return _clashes(plan.coverage, places, plan.past, known=True)
 
@@ -83,10 +95,20 @@ def _shared(past: Past) -> Mapping[tuple[str, ObjectKey], set[str]]:
 def unused_tokens(plan: FleetPlan) -> frozenset[str]:
     """Return the given tokens that match no loss of the plan."""
     confirmed = plan.options.confirm
-    unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if confirmed else plan
+    unconfirmed = (
+        attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset()))
+        if confirmed
+        else plan
+    )
     hints = [problem.hint for problem in _guarded(unconfirmed)] if confirmed else []
-    released = {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()} if confirmed else set()
-    return frozenset(token for token in confirmed - released if not any(hint.endswith(token) for hint in hints))
+    released = (
+        {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()}
+        if confirmed
+        else set()
+    )
+    return frozenset(
+        token for token in confirmed - released if not any(hint.endswith(token) for hint in hints)
+    )
 
 
 class Places:
@@ -98,7 +120,9 @@ class Places:
         self._known: dict[str, Mapping[ObjectKey, tuple[Origin, ...]]] = {}
 
     def of(self, subject: str, key: ObjectKey) -> tuple[Origin, ...]:
-        """Return where an object of a subject is written, envelopes included; nothing if it is not any more."""
+        """Return where an object of a subject is written, envelopes included; nothing if it is not
+        any more.
+        """
         found = self._subjects.get(subject)
         if isinstance(found, PlacementSubject):
             # Each envelope is opened once, however many of its objects clash.
@@ -112,16 +136,28 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
     clashes = list(coverage.clashes())
     shared = _shared(past) if clashes else {}
     for key, owners, members in clashes:
-        clusters = [member for member in members if shared.get((member, key), set()).issuperset(owners) == known]
+        clusters = [
+            member
+            for member in members
+            if shared.get((member, key), set()).issuperset(owners) == known
+        ]
         if not clusters:
             continue
         written = {owner: places.of(owner, key)[:1] for owner in owners}
         first = next(chain.from_iterable(written.values()), None)
         standing = {owner for cluster in clusters for owner in shared.get((cluster, key), ())}
         by, hint = " and ".join(owners), _evicting(owners, standing, clusters) or _CLASH
-        if first and any(origin.place != first.place for origins in written.values() for origin in origins):
-            there = {owner: (origin.seen_from(first).place for origin in origins) for owner, origins in written.items()}
-            by, hint = " and ".join(" in ".join((owner, *there[owner])) for owner in owners), _CLASH_OF_PLACES
+        if first and any(
+            origin.place != first.place for origins in written.values() for origin in origins
+        ):
+            there = {
+                owner: (origin.seen_from(first).place for origin in origins)
+                for owner, origins in written.items()
+            }
+            by, hint = (
+                " and ".join(" in ".join((owner, *there[owner])) for owner in owners),
+                _CLASH_OF_PLACES,
+            )
         yield _at(first, f"is brought to {few(clusters)} by {by}", key, hint)
     for subject, key, clusters in () if known else coverage.twice:
         origins = places.of(subject, key)
@@ -131,14 +167,20 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
 
 
 def _evicting(owners: Iterable[str], standing: Collection[str], clusters: Sequence[str]) -> str:
-    """Return the hint to evict the placement that has the object already; empty if no eviction can empty the members.
+    """Return the hint to evict the placement that has the object already; empty if no eviction can
+    empty the members.
 
-    KubeFleet keeps a member that was picked once, and has evictions for cluster-wide placements only.
+    KubeFleet keeps a member that was picked once, and has evictions for cluster-wide placements
+    only.
     """
     kind, _, key = "".join(standing).partition("/") if len(standing) == 1 else ("", "", "")
     newer = set(owners) - set(standing)
     cluster_wide = {owner.partition("/")[0] for owner in newer} == {_CLUSTER_WIDE}
-    return _EVICTED.format(key=key, clusters=few(clusters)) if kind == _CLUSTER_WIDE and cluster_wide else ""
+    return (
+        _EVICTED.format(key=key, clusters=few(clusters))
+        if kind == _CLUSTER_WIDE and cluster_wide
+        else ""
+    )
 
 
 def _in(origin: Origin) -> str:
@@ -151,15 +193,24 @@ def _at(origin: Origin | None, what: str, key: ObjectKey, hint: str) -> Problem:
 
 
 def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield the placements that compare only from now on, and whose objects would be deleted for that."""
-    reporting = {decided.name: decided.subject.origin for decided in plan.subjects if decided.subject.reports}
+    """Yield the placements that compare only from now on, and whose objects would be deleted for
+    that.
+    """
+    reporting = {
+        decided.name: decided.subject.origin for decided in plan.subjects if decided.subject.reports
+    }
     gone = [
-        departure for departure in plan.departures if departure.fate is Fate.DELETED and departure.subject in reporting
+        departure
+        for departure in plan.departures
+        if departure.fate is Fate.DELETED and departure.subject in reporting
     ]
     for subject, found in sorted(grouped(gone, lambda departure: departure.subject).items()):
         what = few(sorted({str(departure.key) for departure in found}), _SHOWN)
         where = few(sorted({departure.cluster for departure in found}))
-        text = f"compares only, with ReportDiff, and writes nothing: {what} would be deleted on {where}"
+        text = (
+            f"compares only, with ReportDiff, and writes nothing: {what} would be deleted on"
+            f" {where}"
+        )
         yield Problem(text, subject=subject, hint=_ABANDONED)
 
 
@@ -185,11 +236,15 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
 
 
 def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]]:
-    """Return the standing pairs, except those that always stay, and those to be deleted, by what they count under."""
+    """Return the standing pairs, except those that always stay, and those to be deleted, by what
+    they count under.
+    """
     groups = _groups(plan)
     there = (item for item in plan.past.standing if not (item.kept or item.gone))
     losable = (item for item in there if item.cluster not in plan.options.lost)
-    standing = together((groups.get(item.subject, item.subject), (item.cluster, item.key)) for item in losable)
+    standing = together(
+        (groups.get(item.subject, item.subject), (item.cluster, item.key)) for item in losable
+    )
     relocated = _relocated(plan)
     lost = together(
         (groups.get(departure.subject, departure.subject), (departure.cluster, departure.key))
@@ -207,10 +262,14 @@ def _groups(plan: FleetPlan) -> dict[str, str]:
 
 
 def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
-    """Return the members that subjects leave while they stay on others, if only one each: that is never refused."""
+    """Return the members that subjects leave while they stay on others, if only one each: that is
+    never refused.
+    """
     left = {}
     for decided in plan.subjects:
-        stood = {cluster for cluster, here in decided.subject.done.items() if here.revision is not None}
+        stood = {
+            cluster for cluster, here in decided.subject.done.items() if here.revision is not None
+        }
         goes = sorted(stood - decided.record.decisions.keys())
         if len(goes) == 1 and decided.record.decisions:
             left[decided.name] = goes[0]
@@ -225,19 +284,31 @@ def _protected(guard: Guard, name: str) -> Problem | None:
 
 
 def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
-    """Yield the protected objects of placements that would go; those of templates are protected with the template."""
+    """Yield the protected objects of placements that would go; those of templates are protected
+    with the template.
+    """
     deleted = [departure for departure in plan.departures if departure.fate is Fate.DELETED]
     losing = plan.past.records.keys() & {departure.subject for departure in deleted}
     protected = {name: _protected_keys(plan.past.records[name]) for name in losing}
-    marked = [departure for departure in deleted if departure.key in protected.get(departure.subject, ())]
-    wanted = {Manifest(data).key for decided in plan.subjects for data in decided.subject.objects} if marked else ()
+    marked = [
+        departure for departure in deleted if departure.key in protected.get(departure.subject, ())
+    ]
+    wanted = (
+        {Manifest(data).key for decided in plan.subjects for data in decided.subject.objects}
+        if marked
+        else ()
+    )
     for key, found in sorted(
         grouped(
-            (departure for departure in marked if departure.key not in wanted), lambda departure: departure.key
+            (departure for departure in marked if departure.key not in wanted),
+            lambda departure: departure.key,
         ).items()
     ):
         clusters = sorted(departure.cluster for departure in found)
-        what = f"is protected from deletion by its annotation {PROTECTED}, and would be deleted on {few(clusters)}"
+        what = (
+            f"is protected from deletion by its annotation {PROTECTED}, and would be deleted on"
+            f" {few(clusters)}"
+        )
         yield guard.refuse(str(key), what, clusters)
 
 
@@ -248,45 +319,60 @@ def _protected_keys(record: Record[Any, Any]) -> set[ObjectKey]:
 
 
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
-    """Yield deletions of namespaces and definitions: they also delete what others have put into them."""
+    """Yield deletions of namespaces and definitions: they also delete what others have put into
+    them.
+    """
     fates = (Fate.DELETED, *UNRECORDED)
     deleted = (
-        departure for departure in plan.departures if departure.fate in fates and departure.key.kind in _CONTAINERS
+        departure
+        for departure in plan.departures
+        if departure.fate in fates and departure.key.kind in _CONTAINERS
     )
     for key, found in sorted(grouped(deleted, lambda departure: departure.key).items()):
         clusters = sorted(departure.cluster for departure in found)
-        what = f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
+        what = (
+            f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
+        )
         yield guard.refuse(str(key), what, clusters)
 
 
 def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
-    """Yield deletions of namespaces and definitions on the hub: what others have in them there goes along."""
+    """Yield deletions of namespaces and definitions on the hub: what others have in them there goes
+    along.
+    """
     # Which hands every namespace out, and takes it back.
     too = " and on every member" if Way.KARMADA in plan.past.forecast.values() else ""
     for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
         if key.kind in _CONTAINERS:
             where = too if key.kind == "Namespace" else ""
-            what = f"would be deleted on the hub{where}, with all that is in it, whoever has put it there"
+            what = (
+                f"would be deleted on the hub{where}, with all that is in it, whoever has put it"
+                " there"
+            )
             yield guard.refuse(str(key), what, ["hub"])
 
 
 def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces that a control plane takes back from every member by itself.
 
-    Source: karmada-io/karmada 1.19, pkg/controllers/namespace: each member has a Work of each namespace, which goes
-    with the namespace.
+    Source: karmada-io/karmada 1.19, pkg/controllers/namespace: each member has a Work of each
+    namespace, which goes with the namespace.
     """
     taken = {decided.subject.key for decided in plan.subjects}
     gone = plan.past.waiting.keys() - plan.waiting.keys() - taken if plan.handed_out else ()
     for key in sorted(text for text in gone if text.startswith(NAMESPACE)):
         known = ObjectKey("", "Namespace", "", key.removeprefix(NAMESPACE))
         if known not in plan.past.on_hub:
-            what = "would be deleted on the hub and on every member, with all that is in it, whoever has put it there"
+            what = (
+                "would be deleted on the hub and on every member, with all that is in it, whoever"
+                " has put it there"
+            )
             yield guard.refuse(str(known), what, ["hub"])
 
 
 def _redefined(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield definitions that are replaced while the fleet has custom resources of them on the member.
+    """Yield definitions that are replaced while the fleet has custom resources of them on the
+    member.
 
     If the scope changes, the Kubernetes provider (4.34) deletes the new object of the same name, as
     it finds it by the new scope; of another kind it finds nothing, and waits.
@@ -314,7 +400,9 @@ def _custom_resources(plan: FleetPlan, definition: Replacement) -> tuple[str, ..
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield replacements of objects that hold data, or objects of others."""
     holding = (
-        replacement for replacement in plan.replacements if (replacement.key.group, replacement.key.kind) in HOLDS_DATA
+        replacement
+        for replacement in plan.replacements
+        if (replacement.key.group, replacement.key.kind) in HOLDS_DATA
     )
     for (key, fields), found in sorted(
         grouped(holding, lambda replacement: (replacement.key, replacement.fields)).items()

@@ -1,4 +1,6 @@
-"""Remainder of an update: what it leaves to later ones, found by planning on as if it had succeeded."""
+"""Remainder of an update: what it leaves to later ones, found by planning on as if it had
+succeeded.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class Remainder:
         approvals: names of the approvals that are needed then.
         waits: why a time has to come first, each reason with that time; None where it is not known.
         freed: members that are held now and that further updates alone let go.
-        hub: whether a hub carries the rest out by itself, so that no update of the stack is needed for it.
+        hub: whether a hub carries the rest out by itself, so that no update of the stack is needed
+            for it.
     """
 
     updates: int = 0
@@ -58,7 +61,11 @@ class Remainder:
             then += [f"{few(names, _SHOWN)} stay held: {why}" for why, names in self.held.items()]
         more = f"more than {self.updates}" if self.endless else str(self.updates)
         what = "more step" if self.hub else "more update"
-        updates = f"{more} {what}{'' if self.updates == 1 else 's'}{where and ', of the hub'}" if self.updates else ""
+        updates = (
+            f"{more} {what}{'' if self.updates == 1 else 's'}{where and ', of the hub'}"
+            if self.updates
+            else ""
+        )
         return ", then ".join(filter(None, [updates, " and ".join(then)]))
 
 
@@ -132,7 +139,9 @@ def _planned_on(
 
 
 def together(remainders: Iterable[Remainder]) -> Remainder:
-    """Return what an update leaves of all subjects, which move at the same time; without their members."""
+    """Return what an update leaves of all subjects, which move at the same time; without their
+    members.
+    """
     found = list(remainders)
     return Remainder(
         max((remainder.updates for remainder in found), default=0),
@@ -168,12 +177,16 @@ def _following(decided: Decided) -> Decided:
 def _reasons(
     held: Mapping[str, Entry],
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], dict[str, datetime | None]]:
-    """Return the reasons for which members stay held: those without a gate, the approvals, and the waits."""
+    """Return the reasons for which members stay held: those without a gate, the approvals, and the
+    waits.
+    """
     others: dict[str, tuple[str, ...]] = {}
     gates = {cluster: entry.gate for cluster, entry in held.items() if entry.gate}
     for cluster, entry in held.items():
         if cluster not in gates or gates[cluster].opens is Opens.NEVER:
             others[entry.reason] = (*others.get(entry.reason, ()), cluster)
-    approvals = dict.fromkeys(gate.approval for gate in gates.values() if gate.opens is Opens.APPROVAL)
+    approvals = dict.fromkeys(
+        gate.approval for gate in gates.values() if gate.opens is Opens.APPROVAL
+    )
     waits = {gate.why: gate.due for gate in gates.values() if gate.opens is Opens.TIME}
     return others, tuple(approvals), waits

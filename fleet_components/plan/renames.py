@@ -1,8 +1,10 @@
-"""Find what is called otherwise now: members by the identity of their cluster, and what the options say.
+"""Find what is called otherwise now: members by the identity of their cluster, and what the options
+say.
 
-A rename is under way until its update ends. Until then the state holds resources under both names: the record of a
-member, or the decision of a placement, has the new name already, and its objects on the members of later waves have the
-old one. The records therefore keep their earlier names (``formerly``), so that both names lead to one member or
+A rename is under way until its update ends. Until then the state holds resources under both names:
+the record of a member, or the decision of a placement, has the new name already, and its objects on
+the members of later waves have the old one. The records therefore keep their earlier names
+(``formerly``), so that both names lead to one member or
 placement whatever the source says next: the same rename again, another one, or the old name.
 """
 
@@ -17,7 +19,10 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 
 _EXCHANGED = "is the name of another {what} in the state: names are not exchanged in one update"
-_EXCHANGED_HINT = "free that name first: give the other {what} a name that nothing has, update, then rename this one"
+_EXCHANGED_HINT = (
+    "free that name first: give the other {what} a name that nothing has, update, then rename"
+    " this one"
+)
 _UNSURE = "was renamed in an update that broke, and the state does not say to which of: {names}"
 
 
@@ -51,7 +56,9 @@ class FoundRenames:
     warnings: tuple[Problem, ...] = ()
 
 
-def find_renames(declared: Collection[str], members: Collection[str], past: Past, options: Options) -> FoundRenames:
+def find_renames(
+    declared: Collection[str], members: Collection[str], past: Past, options: Options
+) -> FoundRenames:
     """Return the renames of an update.
 
     Args:
@@ -66,10 +73,17 @@ def find_renames(declared: Collection[str], members: Collection[str], past: Past
         "member",
         renamed.members,
         declared=frozenset(members),
-        recorded={name: member.formerly for name, member in past.members.items() if member.recorded},
+        recorded={
+            name: member.formerly for name, member in past.members.items() if member.recorded
+        },
         known=frozenset(past.members),
-        # Earlier releases did not record former names: what the roster lacks has come in an update that broke.
-        fresh=frozenset(name for name, member in past.members.items() if not (member.enrolled or member.formerly)),
+        # Earlier releases did not record former names: what the roster lacks has come in an update
+        # that broke.
+        fresh=frozenset(
+            name
+            for name, member in past.members.items()
+            if not (member.enrolled or member.formerly)
+        ),
     )
     of_placements = _Namesakes(
         "placements",
@@ -97,7 +111,8 @@ class _Namesakes:
         what: what they are, in words.
         renamed: the renames of the options, from the new name to the old one.
         declared: the current names.
-        recorded: the names that have a record of their own in the state, each with its earlier names.
+        recorded: the names that have a record of their own in the state, each with its earlier
+            names.
         known: all names that the state has.
         fresh: the recorded names that may be new ones, although no former name is recorded.
     """
@@ -120,9 +135,15 @@ class _Namesakes:
 
     def _is_pending(self, new: str, old: str) -> bool:
         """Return whether a rename of the options is not carried out yet, or not to its end."""
-        if new == old or new not in self._declared or old not in self._known or old in self._declared:
+        if (
+            new == old
+            or new not in self._declared
+            or old not in self._known
+            or old in self._declared
+        ):
             return False
-        # Two records are two members, or placements: the rename was carried out before, and the old name given anew.
+        # Two records are two members, or placements: the rename was carried out before, and the old
+        # name given anew.
         return not (new in self._recorded and old in self._recorded)
 
     def identify(self, past: Past, options: Options) -> None:
@@ -130,7 +151,10 @@ class _Namesakes:
         gone = {
             member.identity: name
             for name, member in past.members.items()
-            if member.recorded and member.identity and name not in self._declared and name not in self.current
+            if member.recorded
+            and member.identity
+            and name not in self._declared
+            and name not in self.current
         }
         for new, old in self._renamed.items():
             if self._is_at(new, old, past, options):
@@ -142,7 +166,9 @@ class _Namesakes:
                 self.current[gone[identity]] = name
 
     def _is_at(self, new: str, old: str, past: Past, options: Options) -> bool:
-        """Return whether a member has the cluster that another record names, and not the one that its own names."""
+        """Return whether a member has the cluster that another record names, and not the one that
+        its own names.
+        """
         identity = options.identities.get(new)
         if not identity or not {new, old} <= self._recorded.keys():
             return False
@@ -164,9 +190,15 @@ class _Namesakes:
 
     def _bearers(self, name: str) -> list[str]:
         """Return the records that may have had a name which has no record any more."""
-        bearers = [text for text, formerly in self._recorded.items() if name in formerly] or [*self._fresh]
+        bearers = [text for text, formerly in self._recorded.items() if name in formerly] or [
+            *self._fresh
+        ]
         if name in self._declared:
-            return sorted(bearer for bearer in bearers if bearer not in self._declared and bearer not in self.current)
+            return sorted(
+                bearer
+                for bearer in bearers
+                if bearer not in self._declared and bearer not in self.current
+            )
         return sorted(bearers)
 
     def problems(self) -> Iterator[Problem]:
@@ -175,16 +207,28 @@ class _Namesakes:
             path = ("renamed", self._field, new)
             if self._is_mistaken(new, old):
                 yield Problem(f'"{new}" is not declared', path, "write new: old", follows=True)
-            elif new in self._declared and new not in self._known and old in self._known & self._declared:
+            elif (
+                new in self._declared
+                and new not in self._known
+                and old in self._known & self._declared
+            ):
                 yield from self._still_declared(old, path)
         for name in sorted({*self._exchanged(), *self._in_cycles()}):
-            yield Problem(_EXCHANGED.format(what=self._what), self._path(name), _EXCHANGED_HINT.format(what=self._what))
+            yield Problem(
+                _EXCHANGED.format(what=self._what),
+                self._path(name),
+                _EXCHANGED_HINT.format(what=self._what),
+            )
         for name, bearers in self._unsure.items():
             hint = f"say it: fleet:renamed with {self._field}: {{NEW: {name}}}"
-            yield Problem(_UNSURE.format(names=", ".join(bearers)), (), hint, f"{self._what} {name}")
+            yield Problem(
+                _UNSURE.format(names=", ".join(bearers)), (), hint, f"{self._what} {name}"
+            )
 
     def _is_mistaken(self, new: str, old: str) -> bool:
-        """Return whether a rename names something that is not declared, and was not carried out before."""
+        """Return whether a rename names something that is not declared, and was not carried out
+        before.
+        """
         if new in self._declared or new in self._known:
             return False
         return not self._known or (old in self._known and new not in self._recorded.get(old, ()))
@@ -197,16 +241,28 @@ class _Namesakes:
             yield Problem(f'"{old}" is still declared', path, "declare it under one name")
 
     def _exchanged(self) -> Iterator[str]:
-        """Yield the names that something gets while the state has them for something else, which stays."""
-        return (new for old, new in self.current.items() if new in self._recorded and old in self._recorded)
+        """Yield the names that something gets while the state has them for something else, which
+        stays.
+        """
+        return (
+            new
+            for old, new in self.current.items()
+            if new in self._recorded and old in self._recorded
+        )
 
     def _in_cycles(self) -> Iterator[str]:
-        """Yield the names that the options exchange, unless the records say that this was carried out."""
+        """Yield the names that the options exchange, unless the records say that this was carried
+        out.
+        """
         for name in self._renamed:
             cycle = [name]
             while (old := self._renamed.get(cycle[-1], "")) in self._declared and old not in cycle:
                 cycle.append(old)
-            if self._renamed.get(cycle[-1]) == name and len(cycle) > 1 and not any(map(self._is_done, cycle)):
+            if (
+                self._renamed.get(cycle[-1]) == name
+                and len(cycle) > 1
+                and not any(map(self._is_done, cycle))
+            ):
                 yield name
 
     def _is_done(self, new: str) -> bool:

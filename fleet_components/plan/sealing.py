@@ -1,4 +1,6 @@
-"""Values of override rules that reach a Secret somewhere in the fleet are secret in every object that gets them."""
+"""Values of override rules that reach a Secret somewhere in the fleet are secret in every object
+that gets them.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,18 @@ from fleet_components.plan.subject import Decided
 def sealed(subjects: Iterable[Decided], past: Past) -> tuple[tuple[Decided, ...], Past]:
     """Return the subjects and the past with the secret patches in each of their records."""
     subjects = tuple(subjects)
-    records = [record for decided in subjects for record in (decided.before, decided.record, decided.outcome.goal)]
+    records = [
+        record
+        for decided in subjects
+        for record in (decided.before, decided.record, decided.outcome.goal)
+    ]
     secret = frozenset(_secret((*records, *past.records.values())))
     if not secret:
         return subjects, past
     known = {name: attrs.evolve(record, secret=secret) for name, record in past.records.items()}
-    return tuple(_sealed(decided, secret) for decided in subjects), attrs.evolve(past, records=known)
+    return tuple(_sealed(decided, secret) for decided in subjects), attrs.evolve(
+        past, records=known
+    )
 
 
 def _secret(records: Iterable[Record[Any, Any]]) -> Iterable[SecretPatch]:
@@ -37,4 +45,6 @@ def _sealed(decided: Decided, secret: frozenset[SecretPatch]) -> Decided:
         record=attrs.evolve(decided.record, secret=secret),
         goal=attrs.evolve(decided.outcome.goal, secret=secret),
     )
-    return attrs.evolve(decided, outcome=outcome, before=attrs.evolve(decided.before, secret=secret))
+    return attrs.evolve(
+        decided, outcome=outcome, before=attrs.evolve(decided.before, secret=secret)
+    )

@@ -1,4 +1,6 @@
-"""Objects as the last update has sent them, from what it has recorded: a refresh of the state does not change that."""
+"""Objects as the last update has sent them, from what it has recorded: a refresh of the state does
+not change that.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ class Sent:
 
     Attributes:
         standing: whose it is, and where; without a URN if a refresh of the state has found it gone.
-        data: the object as it was sent, without the marks of its stack; None if no record says it: they hide it, or the
-            last update broke there.
+        data: the object as it was sent, without the marks of its stack; None if no record says it:
+            they hide it, or the last update broke there.
         left_alone: fields that keep their values on the member, such as ``spec.replicas``.
     """
 
@@ -31,7 +33,9 @@ class Sent:
 
 
 def sent(past: Past) -> Iterator[Sent]:
-    """Yield what stands on members, and what a refresh has taken out of the state because somebody has deleted it."""
+    """Yield what stands on members, and what a refresh has taken out of the state because somebody
+    has deleted it.
+    """
     standing = {(item.cluster, item.key) for item in past.standing}
     recorded: dict[tuple[str, str], Mapping[ObjectKey, Sent]] = {}
     for subject, members in past.done.items():
@@ -44,18 +48,25 @@ def sent(past: Past) -> Iterator[Sent]:
 
 
 def _recorded(past: Past, subject: str, cluster: str) -> Mapping[ObjectKey, Sent]:
-    """Return the objects of a subject on a member; none where the last update broke, or if nothing is written."""
+    """Return the objects of a subject on a member; none where the last update broke, or if nothing
+    is written.
+    """
     record, here = past.records.get(subject), past.done[subject][cluster]
     if record is None or here.revision is None or here.broken or subject in past.reporting:
         return {}
     placed = record.decisions.get(cluster)
-    # The binding of a member follows its objects: until then, some may be as they were, and some not.
+    # The binding of a member follows its objects: until then, some may be as they were, and some
+    # not.
     if placed and (placed.version != here.version or particulars(placed) != particulars(here)):
         return {}
     objects = record.objects(record.standing(here), Cluster(cluster))
     left_alone = record.left_alone(here.revision)
     manifests = map(Manifest, objects)
     return {
-        manifest.key: Sent(Standing(subject, cluster, manifest.key, manifest.api_version), manifest.data, left_alone)
+        manifest.key: Sent(
+            Standing(subject, cluster, manifest.key, manifest.api_version),
+            manifest.data,
+            left_alone,
+        )
         for manifest in manifests
     }

@@ -38,7 +38,12 @@ from fleet_components.systems.karmada.content.replicas import shape_of
 from fleet_components.systems.karmada.content.template import as_matched
 from fleet_components.systems.karmada.model.application_health import ApplicationHealth, read_health
 from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
-from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
+from fleet_components.systems.karmada.model.policy import (
+    CLUSTER_OVERRIDE,
+    CLUSTER_PROPAGATION,
+    OVERRIDE,
+    PROPAGATION,
+)
 from fleet_components.systems.karmada.model.release import Rule
 from fleet_components.systems.karmada.model.settings import KarmadaSettings, read_settings
 from fleet_components.systems.karmada.plan.member import serving_both
@@ -57,7 +62,15 @@ _OVERRIDES = ("ClusterResourceOverride", "ResourceOverride")
 _STEERING = (*_PLACEMENTS, *_OVERRIDES, *STRATEGY_OF, *STRATEGY_OF.values(), EVICTION, BUDGET)
 CARRIED_OUT = frozenset((*_STEERING, *_KARMADA, "WorkloadRebalancer"))
 """Kinds of policies that this package carries out."""
-MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
+MADE_BY_A_HUB = (
+    "Snapshot",
+    "Binding",
+    "Work",
+    "AppliedWork",
+    "InternalMemberCluster",
+    "Status",
+    "ApprovalRequest",
+)
 """Ends of the kinds of which a hub makes the objects for itself."""
 
 
@@ -118,14 +131,18 @@ class Source:
     given: Given = Given()
 
     def with_objects(self, manifests: Iterable[Manifest]) -> Source:
-        """Return the source with more objects; policies of both inputs select from the objects of both."""
+        """Return the source with more objects; policies of both inputs select from the objects of
+        both.
+        """
         more = tuple(manifests)
         if not more:
             return self
         return gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
 
     def for_hub(self) -> Source:
-        """Return the source of a fleet that a hub carries out: what only that does is refused nowhere."""
+        """Return the source of a fleet that a hub carries out: what only that does is refused
+        nowhere.
+        """
         return self if self.given.hub else self._again(attrs.evolve(self.given, hub=True))
 
     def under(self, releases: Releases) -> Source:
@@ -143,7 +160,9 @@ class Source:
         found, known = gathered(given), gathered(self.given)
         more = tuple(item for item in self.problems if item not in known.problems)
         warnings = tuple(item for item in self.warnings if item not in known.warnings)
-        return attrs.evolve(found, problems=layered(more, found.problems), warnings=(*found.warnings, *warnings))
+        return attrs.evolve(
+            found, problems=layered(more, found.problems), warnings=(*found.warnings, *warnings)
+        )
 
     def sound(self) -> Source:
         """Return the source itself if it has no problems.
@@ -156,12 +175,17 @@ class Source:
         return self
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
-        """Return the policy of that kind, namespace and name, with defaults filled in. It must exist."""
+        """Return the policy of that kind, namespace and name, with defaults filled in. It must
+        exist.
+        """
         return self._policies[kind, namespace, name]
 
     @cached_property
     def _policies(self) -> Mapping[tuple[str, str, str], Manifest]:
-        return {(policy.kind, policy.namespace, policy.name): policy for policy in reversed(self.policies)}
+        return {
+            (policy.kind, policy.namespace, policy.name): policy
+            for policy in reversed(self.policies)
+        }
 
     @cached_property
     def runs(self) -> Mapping[tuple[str, str], Sequence[Manifest]]:
@@ -178,8 +202,14 @@ class Source:
 
     @property
     def origins(self) -> Mapping[ObjectKey, Origin]:
-        """Where the objects are written, those in envelopes included; an object of its own comes first."""
-        return {item.key: item.origin for item in (*self._contents, *self.catalogue.manifests) if item.origin}
+        """Where the objects are written, those in envelopes included; an object of its own comes
+        first.
+        """
+        return {
+            item.key: item.origin
+            for item in (*self._contents, *self.catalogue.manifests)
+            if item.origin
+        }
 
     @cached_property
     def _contents(self) -> Sequence[Manifest]:
@@ -224,7 +254,9 @@ class Source:
         selection = attrs.evolve(selection, warnings=(*selection.warnings, *warnings))
         untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
         objects = tuple(manifest.data for manifest in selection.manifests)
-        return SelectedPlacement(placement, self._strategy(placement), selection, objects, untrackable)
+        return SelectedPlacement(
+            placement, self._strategy(placement), selection, objects, untrackable
+        )
 
     def _strategy(self, placement: Placement) -> RollingUpdate | External:
         strategy = placement.spec.strategy
@@ -241,12 +273,19 @@ class Source:
         return read_update_run(run, strategy)
 
     def run_faults(self, placement: Placement) -> Mapping[str, Problem]:
-        """Return why update runs of a placement cannot begin, by name: their strategy is not there."""
+        """Return why update runs of a placement cannot begin, by name: their strategy is not
+        there.
+        """
         found = {}
         for run in self.runs.get((placement.namespace, placement.name), ()):
-            kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
+            kind, wanted = (
+                STRATEGY_OF[run.kind],
+                run.data["spec"].get("stagedRolloutStrategyName", ""),
+            )
             if (kind, run.namespace, wanted) not in self._policies:
-                known = [m.name for m in self.policies if (m.kind, m.namespace) == (kind, run.namespace)]
+                known = [
+                    m.name for m in self.policies if (m.kind, m.namespace) == (kind, run.namespace)
+                ]
                 path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
                 hint = f"there is: {few(known) or 'none'}"
                 found[run.name] = attrs.evolve(run.problem(what, path, hint), follows=True)
@@ -283,7 +322,9 @@ def source_from(given: AnySource) -> Source:
         return given
     paths = [given] if isinstance(given, str | Path) else list(given)
     if not paths or "" in paths:
-        raise FleetError([Problem("names no file and no directory", ("source",), 'for example "fleet/"')])
+        raise FleetError(
+            [Problem("names no file and no directory", ("source",), 'for example "fleet/"')]
+        )
     return gather(*paths)
 
 
@@ -326,22 +367,33 @@ def gather(
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
     paths = tuple(str(item) for item in sources if not isinstance(item, Text))
     location = ", ".join(map(named, sources))
-    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub, releases))
+    return gathered(
+        Given(manifests, tuple(warnings), tuple(problems), location, paths, hub, releases)
+    )
 
 
 def gathered(given: Given) -> Source:
     """Return a source like :func:`source_of`, from the objects that could be read."""
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
-    problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
+    problems = [
+        misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)
+    ]
     context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.releases)
     declarations = _admitted(parts.members, context, problems)
-    steering = [policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)]
+    steering = [
+        policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)
+    ]
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
-    policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
+    policies = _admitted(
+        [policy for policy in steering if not _is_beyond_us(policy)], context, problems
+    )
     envelopes = [manifest for manifest in parts.objects.manifests if is_envelope(manifest)]
     # One that cannot be unwrapped is refused by the placement that selects it.
-    wrapped = {item.key: _collected([], unwrap, item) or () for item in _admitted(envelopes, context, problems)}
+    wrapped = {
+        item.key: _collected([], unwrap, item) or ()
+        for item in _admitted(envelopes, context, problems)
+    }
     problems += _declared_twice(declarations)
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
@@ -350,16 +402,24 @@ def gathered(given: Given) -> Source:
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     objects = _readable(parts.objects, wrapped, settings, problems)
     health = _collected(problems, read_health, parts.objects.manifests) or ()
-    problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
-    carried_out = [policy for policy in parts.policies if not _is_beyond_us(policy) or _made_by_a_hub(policy)]
+    problems += [
+        _listed_too(written[cluster.name]) for cluster in declared if cluster.name in written
+    ]
+    carried_out = [
+        policy for policy in parts.policies if not _is_beyond_us(policy) or _made_by_a_hub(policy)
+    ]
     refused, warnings = unheeded(
-        (*parts.members, *carried_out, *envelopes), settings, hub=partial(is_for_hub, default=given.hub)
+        (*parts.members, *carried_out, *envelopes),
+        settings,
+        hub=partial(is_for_hub, default=given.hub),
     )
     problems += refused
     warnings += [problem for member in declarations for problem in unread(member)]
     warnings += _of_a_hub(parts.policies)
     warnings += _of_no_kind(objects, chain(objects.manifests, *wrapped.values()))
-    placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
+    placements = tuple(
+        Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS
+    )
     in_all_zones = not given.releases.karmada.has(Rule.ANY_ZONE)
     read = (*filter(None, clusters), *declared)
     everyone = [attrs.evolve(each, in_all_zones=True) for each in read] if in_all_zones else read
@@ -380,8 +440,12 @@ def gathered(given: Given) -> Source:
     )
 
 
-def _admitted(manifests: Iterable[Manifest], context: Existing, problems: list[Problem]) -> list[Manifest]:
-    """Return the objects as the API servers would store them; refusals are added to the problems."""
+def _admitted(
+    manifests: Iterable[Manifest], context: Existing, problems: list[Problem]
+) -> list[Manifest]:
+    """Return the objects as the API servers would store them; refusals are added to the
+    problems.
+    """
     admitted = [admit(manifest, context=context) for manifest in manifests]
     problems += [problem for admission in admitted for problem in admission.problems]
     return [admission.defaulted for admission in admitted if not admission.problems]
@@ -399,7 +463,9 @@ def _readable(
     kept = []
     for manifest in objects.manifests:
         contents = wrapped.get(manifest.key, (manifest,))
-        wrong = [item for it in contents for item in workload.misread(it, shape_of(it, settings.shapes))]
+        wrong = [
+            item for it in contents for item in workload.misread(it, shape_of(it, settings.shapes))
+        ]
         problems += wrong
         kept += [] if wrong else [manifest]
     return attrs.evolve(objects, manifests=tuple(kept))
@@ -417,14 +483,20 @@ def _cluster(member: Manifest) -> Cluster:
 
 
 def _of_guests(
-    manifests: Iterable[Manifest], subscription: str, policies: Iterable[Manifest], problems: list[Problem]
+    manifests: Iterable[Manifest],
+    subscription: str,
+    policies: Iterable[Manifest],
+    problems: list[Problem],
 ) -> tuple[Cluster, ...]:
     """Return the members that guests declare; problems of these, and of policies for them, are
     added.
     """
     found: list[Cluster] = []
     for guest in present(manifests):
-        clusters = _collected(problems, partial(guest.clusters, subscription=subscription), manifests) or ()
+        clusters = (
+            _collected(problems, partial(guest.clusters, subscription=subscription), manifests)
+            or ()
+        )
         problems += [problem for policy in policies for problem in guest.problems(policy, clusters)]
         found += clusters
     return tuple(found)
@@ -436,7 +508,9 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
     They would pass for objects to place, and have no effect.
     """
     for manifest in objects.manifests:
-        if names_a_build(manifest) or (manifest.group != GROUP and objects.defines(manifest.group, manifest.kind)):
+        if names_a_build(manifest) or (
+            manifest.group != GROUP and objects.defines(manifest.group, manifest.kind)
+        ):
             continue
         yield from tuple(misdeclared(manifest)) or misnamed(manifest)
 
@@ -446,7 +520,10 @@ def _of_no_kind(objects: Catalogue, manifests: Iterable[Manifest]) -> Iterator[P
     refuse them.
     """
     for manifest in manifests:
-        unknown = manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None
+        unknown = (
+            manifest.group in BUILT_IN_GROUPS
+            and objects.kind(manifest.group, manifest.kind) is None
+        )
         if unknown and not meant_kind(manifest):  # that of a declaration is refused already
             known = [kind for group, kind in BUILT_IN if group == manifest.group]
             near = nearest(manifest.kind, known)
@@ -462,7 +539,9 @@ def _endless(strategy: Manifest) -> Iterator[Problem]:
             wait = task.get("waitTime", "0")
             if not in_reach(wait):
                 path = ("spec", "stages", index, "afterStageTasks", place, "waitTime")
-                yield strategy.problem(f'time: invalid duration "{wait}"', path, "write, for example, waitTime: 1h")
+                yield strategy.problem(
+                    f'time: invalid duration "{wait}"', path, "write, for example, waitTime: 1h"
+                )
 
 
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
@@ -471,11 +550,15 @@ def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
         known = first.setdefault(member.name, member)
         if known is not member:
             what = f"the member is declared as {known.kind} too"
-            yield member.problem(what, ("metadata", "name"), "keep one of the two: it serves both systems")
+            yield member.problem(
+                what, ("metadata", "name"), "keep one of the two: it serves both systems"
+            )
 
 
 def _listed_too(member: Manifest) -> Problem:
-    return member.problem("the member is in a list of members too", ("metadata", "name"), "keep one of the two")
+    return member.problem(
+        "the member is in a list of members too", ("metadata", "name"), "keep one of the two"
+    )
 
 
 def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:

@@ -1,4 +1,6 @@
-"""Objects that the state of a stack knows: those that a fleet has brought to members, and those of others."""
+"""Objects that the state of a stack knows: those that a fleet has brought to members, and those of
+others.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Standing:
     found: bool = False
     on: str = ""
     hub: bool = False
-    outputs: Callable[[], Mapping[str, Any]] | None = attrs.field(default=None, eq=False, repr=False)
+    outputs: Callable[[], Mapping[str, Any]] | None = attrs.field(
+        default=None, eq=False, repr=False
+    )
     gone: bool = False
     interrupted: str = ""
     uid: str = ""
@@ -63,7 +67,9 @@ class Standing:
 
     @cached_property
     def recorded(self) -> Recorded | None:
-        """The object as its resource in the state has it; None where its content says what it is, and in a render."""
+        """The object as its resource in the state has it; None where its content says what it is,
+        and in a render.
+        """
         return Recorded.of(self.outputs()) if self.outputs else None
 
     @property
@@ -109,7 +115,9 @@ class Claim:
 
     @property
     def uid(self) -> str:
-        """Its uid on the cluster; empty if the state does not have it, as for objects that are rendered."""
+        """Its uid on the cluster; empty if the state does not have it, as for objects that are
+        rendered.
+        """
         return uid_in(self.outputs)
 
     @property

@@ -29,12 +29,14 @@ _SIGNED = (
 SECRET_MARK: Mapping[str, Any] = {_SIGNATURE: _SECRET}
 """Fields that mark a secret on the wire, beside its ``value``."""
 OUTPUT_MARK: Mapping[str, Any] = {_SIGNATURE: _SIGNED[-1]}
-"""Fields that mark an output on the wire, beside ``value`` (none if unknown), ``secret`` and ``dependencies``."""
+"""Fields that mark an output on the wire, beside ``value`` (none if unknown), ``secret`` and
+``dependencies``.
+"""
 ENCRYPTED = "[encrypted]"
 """Placeholder of a secret that the export does not show."""
 MEND = (
-    "mend it: pulumi stack export --file FILE, then pulumi stack import --file FILE; or go back to an earlier state: "
-    "pulumi stack export --version N"
+    "mend it: pulumi stack export --file FILE, then pulumi stack import --file FILE; or go back to"
+    " an earlier state: pulumi stack export --version N"
 )
 """Hint for a damaged state."""
 PENDING_REPLACEMENT = "pendingReplacement"
@@ -51,7 +53,9 @@ _WRONG = (dict, list, float)
 
 @attrs.frozen
 class StoredResource:
-    """One resource of a state. Inputs and outputs are in plain text; encrypted secrets read ``[encrypted]``."""
+    """One resource of a state. Inputs and outputs are in plain text; encrypted secrets read
+    ``[encrypted]``.
+    """
 
     urn: str = attrs.field(metadata=checked(lambda text: _no_urn(text)))
     type: str
@@ -64,11 +68,15 @@ class StoredResource:
     delete: bool = False
     """True for the old half of a replacement, until the engine has deleted it."""
     init_errors: tuple[str, ...] = ()
-    """Errors of the provider: why the object was not written as it was asked to, or did not become ready."""
+    """Errors of the provider: why the object was not written as it was asked to, or did not become
+    ready.
+    """
     pending_replacement: bool = False
     """True for an object that was deleted to be replaced, and not created again."""
     interrupted: str = ""
-    """The operation under way when an update was killed, ``updating`` for example; empty without one."""
+    """The operation under way when an update was killed, ``updating`` for example; empty without
+    one.
+    """
 
     @property
     def name(self) -> str:
@@ -76,7 +84,9 @@ class StoredResource:
         return self.urn.rpartition("::")[2]
 
     def whole(self) -> Mapping[str, Any]:
-        """Return all outputs: a running program does not keep those of every object in plain form."""
+        """Return all outputs: a running program does not keep those of every object in plain
+        form.
+        """
         return self.outputs
 
 
@@ -86,8 +96,9 @@ class StackState:
 
     Attributes:
         resources: the resources of the stack by URN, in the order of the state.
-        pending: URNs of resources at which an update was interrupted, each with what was being done: ``updating``.
-            A resource that the state has was not interrupted while it was created.
+        pending: URNs of resources at which an update was interrupted, each with what was being
+            done: ``updating``. A resource that the state has was not interrupted while it was
+            created.
     """
 
     resources: Mapping[str, StoredResource] = attrs.field(factory=dict)
@@ -107,17 +118,30 @@ class StackState:
             file: its name, for messages.
 
         Raises:
-            FleetError: it is damaged; carries a problem for every resource and field that Pulumi cannot have written.
+            FleetError: it is damaged; carries a problem for every resource and field that Pulumi
+                cannot have written.
         """
         deployment = export.get("deployment")
-        listed = (deployment.get("resources") if isinstance(deployment, Mapping) else deployment) or []
+        listed = (
+            deployment.get("resources") if isinstance(deployment, Mapping) else deployment
+        ) or []
         if not isinstance(listed, list):
-            raise FleetError([Problem("is not a list of resources", ("deployment", "resources"), MEND, file=file)])
+            raise FleetError(
+                [
+                    Problem(
+                        "is not a list of resources", ("deployment", "resources"), MEND, file=file
+                    )
+                ]
+            )
         found = stored(enumerate(listed), ("deployment", "resources"), file)
         settled = {item.urn for item in found if not item.pending_replacement}
         # The engine keeps the note of a creation through all later updates (pulumi v3.260.0,
         # pkg/backend/journal.go); once the state has the resource, an update has recorded it since.
-        pending = {urn: what for urn, what in _pending(deployment) if not (what == CREATING and urn in settled)}
+        pending = {
+            urn: what
+            for urn, what in _pending(deployment)
+            if not (what == CREATING and urn in settled)
+        }
         known = (attrs.evolve(item, interrupted=pending.get(item.urn, "")) for item in found)
         return attrs.evolve(cls.of(known), pending=pending)
 
@@ -132,7 +156,9 @@ class StackState:
         try:
             export = read_json(read_regular(file), unique=True)
         except OSError as error:
-            raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]) from error
+            raise FleetError(
+                [Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]
+            ) from error
         except UnreadableError as error:
             raise FleetError([error.problem(str(file), hint)]) from error
         if not isinstance(export, dict) or "deployment" not in export:
@@ -156,7 +182,9 @@ def is_marked(value: Any) -> bool:
 
 
 def reveal(value: Any) -> Any:
-    """Return a value with its marked secrets in plain text; encrypted ones become ``[encrypted]``."""
+    """Return a value with its marked secrets in plain text; encrypted ones become
+    ``[encrypted]``.
+    """
     if isinstance(value, Mapping):
         if is_marked_secret(value):
             return _revealed(value)
@@ -174,7 +202,9 @@ def redact(value: Any) -> Any:
 
 
 def _pending(deployment: Any) -> Iterator[tuple[str, str]]:
-    """Yield the operations that were under way when an update was killed; what is no such thing is passed over."""
+    """Yield the operations that were under way when an update was killed; what is no such thing is
+    passed over.
+    """
     listed = deployment.get("pending_operations") if isinstance(deployment, Mapping) else None
     for item in listed if isinstance(listed, list) else ():
         resource = item.get("resource") if isinstance(item, Mapping) else None
@@ -184,13 +214,16 @@ def _pending(deployment: Any) -> Iterator[tuple[str, str]]:
 
 
 def _revealed(secret: Mapping[str, Any]) -> Any:
-    # An export has the plain value as JSON text; on the wire to the engine the value stands there itself.
+    # An export has the plain value as JSON text; on the wire to the engine the value stands there
+    # itself.
     if "plaintext" in secret:
         return reveal(read_json(secret["plaintext"], unique=True))
     return reveal(secret["value"]) if "value" in secret else ENCRYPTED
 
 
-def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, mend: str = MEND) -> list[StoredResource]:
+def stored(
+    raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, mend: str = MEND
+) -> list[StoredResource]:
     """Return the resources of a state, except those that are pending deletion.
 
     Args:
@@ -213,10 +246,18 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
                 if resource.urn in found:
                     raise MisfitError(Problem("is in the state twice", ("urn",)))
                 if not resource.urn.startswith(stack):
-                    raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
+                    raise MisfitError(
+                        Problem("is of another stack than the first resource", ("urn",))
+                    )
                 found[resource.urn] = resource
         except MisfitError as misfit:
-            urn = str(data.get("urn") or "") if isinstance(data, Mapping) else place if isinstance(place, str) else ""
+            urn = (
+                str(data.get("urn") or "")
+                if isinstance(data, Mapping)
+                else place
+                if isinstance(place, str)
+                else ""
+            )
             urn = "" if _no_urn(urn) else urn
             at = () if urn else (*path, place)
             problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]
@@ -251,12 +292,21 @@ def _rendered(raw: Any) -> StoredResource | None:
     if not isinstance(raw, dict) or raw.keys() != {"urn", "type", "outputs"}:
         return None
     urn, kind, outputs = raw["urn"], raw["type"], raw["outputs"]
-    fine = isinstance(urn, str) and isinstance(outputs, dict) and is_urn(urn) and Urn.parse(urn).type == kind
+    fine = (
+        isinstance(urn, str)
+        and isinstance(outputs, dict)
+        and is_urn(urn)
+        and Urn.parse(urn).type == kind
+    )
     return StoredResource(urn, kind, {}, outputs) if fine else None
 
 
 def _decoded(raw: Any) -> StoredResource:
-    given = {key: value for key, value in raw.items() if value is not None} if isinstance(raw, Mapping) else raw
+    given = (
+        {key: value for key, value in raw.items() if value is not None}
+        if isinstance(raw, Mapping)
+        else raw
+    )
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
         raise MisfitError(Problem("is not the type in the URN", ("type",)))
@@ -270,7 +320,8 @@ def _plaintext(text: Any) -> Any:
 
 
 def _check(value: Any, path: FieldPath) -> bool:
-    """Check a value for what the engine never writes: invalid numbers, unreadable secrets, excessive depth.
+    """Check a value for what the engine never writes: invalid numbers, unreadable secrets,
+    excessive depth.
 
     Returns whether there is a secret in it.
 

@@ -37,12 +37,21 @@ from fleet_components.plan.own_outputs import (
     kind_of,
 )
 from fleet_components.plan.record import Record, check_format
-from fleet_components.plan.standing import Claim, Standing, annotation_in, outlives, uid_in, was_found
+from fleet_components.plan.standing import (
+    Claim,
+    Standing,
+    annotation_in,
+    outlives,
+    uid_in,
+    was_found,
+)
 from fleet_components.plan.state import StoredResource
 from fleet_components.rollout.rollout import Done
 
 T = TypeVar("T")
-_HOMELESS = "is {key} under a name that no fleet gives it, and the state does not say on which member it is"
+_HOMELESS = (
+    "is {key} under a name that no fleet gives it, and the state does not say on which member it is"
+)
 _RENAME_BACK = "give it its name back: pulumi state rename '{urn}' '{name}'"
 
 
@@ -108,7 +117,9 @@ class StateReader:
                 self.budget.take(text)
 
     def _read_own(self, urn: Urn, given: Mapping[str, Any]) -> None:
-        """Take over what one of our own resources says, if it is of this fleet and agrees with its URN."""
+        """Take over what one of our own resources says, if it is of this fleet and agrees with its
+        URN.
+        """
         outputs = {key: value for key, value in given.items() if value is not None}
         check_format(outputs)
         self._count(outputs.get("contents"))
@@ -128,7 +139,9 @@ class StateReader:
             case None:
                 # Of several, the one that the last update has written has the name of the fleet.
                 roster = decode(RosterOutputs, outputs)
-                self.roster = roster if fleet == self.fleet or self.roster == RosterOutputs() else self.roster
+                self.roster = (
+                    roster if fleet == self.fleet or self.roster == RosterOutputs() else self.roster
+                )
             case MemberOutputs():
                 self.members[own.member] = own
             case BindingOutputs() if own.unsent:
@@ -158,7 +171,9 @@ class StateReader:
         known = {*self.members, *self.roster.members}
         for urn, members in self.decided.items():
             strange = sorted(
-                member for member in members - known if names.member_name(self.fleet, member) not in reached
+                member
+                for member in members - known
+                if names.member_name(self.fleet, member) not in reached
             )
             if strange:
                 yield urn, f"decides about {few(strange)}, of which the state knows no member"
@@ -170,15 +185,24 @@ class StateReader:
 
     def known(self) -> dict[str, KnownMember]:
         """Return the members by name: those that have a record, and those that the roster names."""
-        return {name: self._member(name) for name in {**dict.fromkeys(self.members), **self.roster.members}}
+        return {
+            name: self._member(name)
+            for name in {**dict.fromkeys(self.members), **self.roster.members}
+        }
 
     @cached_property
     def _renamed(self) -> tuple[Standing | None, ...]:
-        """The objects whose name in the state is not their own; None for one whose member is not known."""
+        """The objects whose name in the state is not their own; None for one whose member is not
+        known.
+        """
         return tuple(starmap(self._found, self.strays))
 
-    def _found(self, urn: Urn, key: ObjectKey, outputs: Mapping[str, Any], resource: StoredResource) -> Standing | None:
-        """Return an object on the only member where it is missing of those that its subject has been brought to."""
+    def _found(
+        self, urn: Urn, key: ObjectKey, outputs: Mapping[str, Any], resource: StoredResource
+    ) -> Standing | None:
+        """Return an object on the only member where it is missing of those that its subject has
+        been brought to.
+        """
         subject = str(value_at(outputs, ("metadata", "annotations", PLACEMENT_ANNOTATION)) or "")
         there = {place.cluster for place, *_ in self.objects if place.object == key}
         missing = sorted(self.done.get(subject, {}).keys() - there)
@@ -190,9 +214,13 @@ class StateReader:
         return attrs.evolve(self._standing(place, urn, outputs, resource), subject=subject, uid=uid)
 
     def homeless(self) -> Iterator[Problem]:
-        """Yield a problem for each object whose name in the state is not its own and whose member is not known."""
+        """Yield a problem for each object whose name in the state is not its own and whose member
+        is not known.
+        """
         for (urn, key, outputs, _), found in zip(self.strays, self._renamed, strict=True):
-            subject = str(value_at(outputs, ("metadata", "annotations", PLACEMENT_ANNOTATION)) or "")
+            subject = str(
+                value_at(outputs, ("metadata", "annotations", PLACEMENT_ANNOTATION)) or ""
+            )
             ours = self.is_alone or subject in self.records
             if found is None and ours:
                 name = names.target_name(self.fleet, subject.partition("/")[2], "MEMBER")
@@ -251,7 +279,9 @@ class StateReader:
 
 
 def _claim_of(urn: Urn, outputs: Mapping[str, Any]) -> Claim | None:
-    """Return what a Kubernetes object of another owner claims; None for what is no object of a cluster."""
+    """Return what a Kubernetes object of another owner claims; None for what is no object of a
+    cluster.
+    """
     if names.TARGET not in urn.types:
         if urn.type.endswith(f":{names.RELEASE}") and isinstance(outputs.get("name"), str):
             space, name = str(outputs.get("namespace") or ""), str(outputs["name"])

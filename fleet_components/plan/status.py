@@ -1,6 +1,7 @@
 """Check the status of a member as written.
 
-An API server accepts any status from users who may write it; here it is read, so its types and fields are checked.
+An API server accepts any status from users who may write it; here it is read, so its types and
+fields are checked.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from fleet_components.model.problem import Problem
 def misread(member: Manifest) -> list[Problem]:
     """Return problems of values in a status that cannot be read: wrong types and missing values."""
     schema = _schema(member)
-    return [member.problem(it.what, it.path, it.hint) for it in check(schema, filled(schema, _written(member)))]
+    return [
+        member.problem(it.what, it.path, it.hint)
+        for it in check(schema, filled(schema, _written(member)))
+    ]
 
 
 def unread(member: Manifest) -> Iterator[Problem]:

@@ -1,4 +1,6 @@
-"""The resources that keep the past of a fleet in a state, whoever has made them: a render, a saved plan, a hub."""
+"""The resources that keep the past of a fleet in a state, whoever has made them: a render, a saved
+plan, a hub.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,15 @@ from fleet_components.plan.record import FORMAT, Record, particulars
 from fleet_components.plan.state import StoredResource
 from fleet_components.rollout.rollout import Done
 
-_UNKNOWN: Mapping[str, Any] = MappingProxyType({"identifier": "", "identity": "", "uid": "", "forgotten": []})
+_UNKNOWN: Mapping[str, Any] = MappingProxyType(
+    {"identifier": "", "identity": "", "uid": "", "forgotten": []}
+)
 
 
 @attrs.frozen
 class Keeper:
-    """Maker of the resources of one fleet in a stack, with the names and types that the providers give them.
+    """Maker of the resources of one fleet in a stack, with the names and types that the providers
+    give them.
 
     Attributes:
         stack: the stack, as ``organization/project/stack``, or its name.
@@ -43,7 +48,13 @@ class Keeper:
         return self._stored((names.FLEET, names.MEMBER), name, {**own, **outputs})
 
     def decision(
-        self, component: str, subject: str, record: Record[Any, Any], shown: Mapping[str, Any], *, redacted: bool
+        self,
+        component: str,
+        subject: str,
+        record: Record[Any, Any],
+        shown: Mapping[str, Any],
+        *,
+        redacted: bool,
     ) -> StoredResource:
         """Return the decision of a subject.
 
@@ -58,12 +69,16 @@ class Keeper:
         return self.decided(component, subject, {**kept, **shown})
 
     def decided(self, component: str, subject: str, kept: Mapping[str, Any]) -> StoredResource:
-        """Return the decision of a subject, from a record in wire form and what else is kept of it."""
+        """Return the decision of a subject, from a record in wire form and what else is kept of
+        it.
+        """
         types = (names.FLEET, names.component_type(component), names.decision_type(component))
         name = names.subject_name(self.fleet, _key(subject))
         return self._stored(types, name, {"key": subject, "fleet": self.fleet, **kept})
 
-    def binding(self, component: str, subject: str, cluster: str, done: Done, *, keeps: str = "") -> StoredResource:
+    def binding(
+        self, component: str, subject: str, cluster: str, done: Done, *, keeps: str = ""
+    ) -> StoredResource:
         """Return the binding of a subject to a member.
 
         Args:
@@ -79,17 +94,32 @@ class Keeper:
         trouble = {"trouble": done.trouble} if done.trouble else {}
         return self.bound(component, subject, cluster, {**runs, **states, **trouble})
 
-    def bound(self, component: str, subject: str, cluster: str, runs: Mapping[str, Any]) -> StoredResource:
+    def bound(
+        self, component: str, subject: str, cluster: str, runs: Mapping[str, Any]
+    ) -> StoredResource:
         """Return the binding of a subject to a member, from what runs there in wire form."""
         target = names.target_name(self.fleet, _key(subject), cluster)
-        own = {"key": target, "format": FORMAT, "fleet": self.fleet, "subject": subject, "cluster": cluster}
+        own = {
+            "key": target,
+            "format": FORMAT,
+            "fleet": self.fleet,
+            "subject": subject,
+            "cluster": cluster,
+        }
         types = (names.FLEET, names.component_type(component), names.TARGET, names.BINDING)
         return self._stored(types, target, {**own, **runs})
 
     def object(
-        self, component: str, subject: str, cluster: str, data: Mapping[str, Any], *, found: bool = False
+        self,
+        component: str,
+        subject: str,
+        cluster: str,
+        data: Mapping[str, Any],
+        *,
+        found: bool = False,
     ) -> StoredResource:
-        """Return an object on a member. The next plan reads only where it stands, and whether it was found there.
+        """Return an object on a member. The next plan reads only where it stands, and whether it
+        was found there.
 
         Args:
             component: the type of the subject's component.
@@ -99,7 +129,9 @@ class Keeper:
             found: whether it stood there before.
         """
         outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if found else {}
-        return self.stands(component, subject, cluster, names.type_token(data), Manifest(data).key, outputs)
+        return self.stands(
+            component, subject, cluster, names.type_token(data), Manifest(data).key, outputs
+        )
 
     def stands(
         self,
@@ -115,7 +147,9 @@ class Keeper:
         name = f"{names.target_name(self.fleet, _key(subject), cluster)}/{names.short_name(key)}"
         return self._stored(place, name, outputs)
 
-    def _stored(self, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]) -> StoredResource:
+    def _stored(
+        self, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]
+    ) -> StoredResource:
         above, _, stack = self.stack.rpartition("/")
         urn = f"urn:pulumi:{stack}::{above.rpartition('/')[2]}::{'$'.join(types)}::{name}"
         return StoredResource(urn, types[-1], {}, outputs)
@@ -123,7 +157,9 @@ class Keeper:
 
 def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
     """Return the record with ``[secret]`` in place of the data of Secrets."""
-    contents = {revision: redacted_content(objects) for revision, objects in record.contents.items()}
+    contents = {
+        revision: redacted_content(objects) for revision, objects in record.contents.items()
+    }
     overrides = {number: redacted_content(record.rules(number)) for number in record.overrides}
     return attrs.evolve(record, contents=contents, overrides=overrides)
 

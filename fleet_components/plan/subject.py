@@ -1,7 +1,8 @@
 """The interface of a subject: a KubeFleet placement, or a template that Karmada's policies steer.
 
-A subject holds all that its decision depends on, except what was decided before. Planner, providers, delivery and
-documents use this interface only; the packages ``kubefleet`` and ``karmada`` implement it.
+A subject holds all that its decision depends on, except what was decided before. Planner,
+providers, delivery and documents use this interface only; the packages ``kubefleet`` and
+``karmada`` implement it.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ class Outcome(Generic[R]):
     Attributes:
         record: the record to keep.
         rollout: which members change in which wave, and which are held.
-        goal: the record in which the held members have what they get once they move, and no others are held.
-        failing: members that keep what they run because an override fails there, each with the problem.
+        goal: the record in which the held members have what they get once they move, and no others
+            are held.
+        failing: members that keep what they run because an override fails there, each with the
+            problem.
         unapplied: members on which a hub could not apply what it has sent, or will not be able to.
     """
 
@@ -62,12 +65,16 @@ class Outcome(Generic[R]):
 
     @property
     def unfulfilled(self) -> str:
-        """Reason why the policy is not fulfilled, by its members or on some of them; empty if it is."""
+        """Reason why the policy is not fulfilled, by its members or on some of them; empty if it
+        is.
+        """
         return "; ".join([*filter(None, [self.unscheduled]), *in_words(self.unapplied)])
 
     @property
     def unscheduled(self) -> str:
-        """Reason why the policy does not find its members, in the words of the real system; empty if it does."""
+        """Reason why the policy does not find its members, in the words of the real system; empty
+        if it does.
+        """
         return ""
 
     @property
@@ -77,16 +84,23 @@ class Outcome(Generic[R]):
 
     @property
     def untaken(self) -> str:
-        """Note that what is wanted has changed, and that nothing delivers it before the source asks; empty if not."""
+        """Note that what is wanted has changed, and that nothing delivers it before the source
+        asks; empty if not.
+        """
         return ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about what was asked for and is not done: rules of overrides that fail, each with the members."""
+        """Sentences about what was asked for and is not done: rules of overrides that fail, each
+        with the members.
+        """
         members: dict[Problem, list[str]] = defaultdict(list)
         for cluster, problem in sorted(self.failing.items()):
             members[attrs.evolve(problem, what="", hint="")].append(cluster)
-        return tuple(str(attrs.evolve(rule, what=f"fails on {few(names)}")) for rule, names in members.items())
+        return tuple(
+            str(attrs.evolve(rule, what=f"fails on {few(names)}"))
+            for rule, names in members.items()
+        )
 
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """Return the scores that a member had when it was picked; None if nothing is scored."""
@@ -103,15 +117,25 @@ class Outcome(Generic[R]):
             self.rollout,
             entries=entries,
             waves=tuple(_still(wave, entries) for wave in self.rollout.waves),
-            removals=tuple(removal for removal in self.rollout.removals if entries[removal].change is Change.REMOVE),
+            removals=tuple(
+                removal
+                for removal in self.rollout.removals
+                if entries[removal].change is Change.REMOVE
+            ),
             finished=False,
         )
-        return attrs.evolve(self, rollout=rollout, record=self.record.keeping(rollout.placed, before))
+        return attrs.evolve(
+            self, rollout=rollout, record=self.record.keeping(rollout.placed, before)
+        )
 
 
 def _still(wave: Wave, entries: Mapping[str, Entry]) -> Wave:
     """Return a wave without the members that do not move."""
-    moving = tuple(cluster for cluster in wave.clusters if entries[cluster].change in (Change.ADD, Change.UPDATE))
+    moving = tuple(
+        cluster
+        for cluster in wave.clusters
+        if entries[cluster].change in (Change.ADD, Change.UPDATE)
+    )
     return attrs.evolve(wave, clusters=moving)
 
 
@@ -136,7 +160,8 @@ class Delivery:
         objects: the objects to be emitted.
         mode: how they are written.
         keeps: True if the objects stay on the member when they leave the stack.
-        left_alone: fields that keep their values on the member once the objects exist, such as ``spec.replicas``.
+        left_alone: fields that keep their values on the member once the objects exist, such as
+            ``spec.replicas``.
     """
 
     objects: Objects
@@ -146,7 +171,9 @@ class Delivery:
 
     @property
     def written(self) -> Objects:
-        """The objects that stand on the member once they are delivered: none where they are compared only."""
+        """The objects that stand on the member once they are delivered: none where they are
+        compared only.
+        """
         return () if self.mode.reports else self.objects
 
 
@@ -163,7 +190,8 @@ class Subject(ABC, Generic[R]):
         done: what really runs, by member.
         waits: members that wait for an object of another subject, each with the gate.
         protected: True if its removal has to be confirmed.
-        origin: file and line where it is written, or a note that the program makes it; empty if unknown.
+        origin: file and line where it is written, or a note that the program makes it; empty if
+            unknown.
         warnings: warnings about what may surprise the user.
         plugins: import paths of the plug-ins that decide with those of the real system.
         standing_on: returns its objects that stand on a member.
@@ -198,11 +226,16 @@ class Subject(ABC, Generic[R]):
         """Say which plug-ins decide besides those of the real system; empty if there are none."""
         if not self.plugins:
             return ""
-        return f"decided with {', '.join(self.plugins)} too, and so no longer as {self.PROFILE.system} decides"
+        return (
+            f"decided with {', '.join(self.plugins)} too, and so no longer as {self.PROFILE.system}"
+            " decides"
+        )
 
     @property
     def timed(self) -> bool:
-        """True if it counts when a revision has arrived on a member, for waits between the stages of an update run."""
+        """True if it counts when a revision has arrived on a member, for waits between the stages
+        of an update run.
+        """
         return False
 
     @property
@@ -250,11 +283,15 @@ class Subject(ABC, Generic[R]):
 
     @abstractmethod
     def comparison(self, before: R, outcome: Any, cluster: str) -> str:
-        """Return in words by how much a member lost to another or is ahead of it; empty where no points decide."""
+        """Return in words by how much a member lost to another or is ahead of it; empty where no
+        points decide.
+        """
 
     @abstractmethod
     def changed(self, edits: Edits, outcome: Any) -> Self:
-        """Return the subject in a fleet with a change; ``outcome`` is the decision that the change was proposed for."""
+        """Return the subject in a fleet with a change; ``outcome`` is the decision that the change
+        was proposed for.
+        """
 
     @abstractmethod
     def anew(self) -> Self:
@@ -262,11 +299,15 @@ class Subject(ABC, Generic[R]):
 
     @abstractmethod
     def sticky(self, outcome: Any) -> str:
-        """Return in words what another memory could change of a decision; empty if every memory leads to the same."""
+        """Return in words what another memory could change of a decision; empty if every memory
+        leads to the same.
+        """
 
     @abstractmethod
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
-        """Return in one line why a member is selected or not; ``explained`` is its part of :meth:`explain`."""
+        """Return in one line why a member is selected or not; ``explained`` is its part of
+        :meth:`explain`.
+        """
 
     @abstractmethod
     def delivery(self, outcome: Any, cluster: str) -> Delivery:
@@ -279,19 +320,25 @@ class Subject(ABC, Generic[R]):
         return None
 
     def deviations(self, record: R, cluster: str, placed: Placed) -> tuple[Deviation, ...] | None:
-        """Return what overrides change on a member with a decision of a record; None if the state hides its objects."""
+        """Return what overrides change on a member with a decision of a record; None if the state
+        hides its objects.
+        """
         position = self.inventory.position(cluster)
         if placed.overrides is None:
             return ()
         if not record.knows(placed):
             return None
         objects: Objects = record.plain(placed)
-        results = record.apply(objects, record.rules(placed.overrides), self.inventory.clusters[position or 0])
+        results = record.apply(
+            objects, record.rules(placed.overrides), self.inventory.clusters[position or 0]
+        )
         return deviations(objects, results, self._place_of_rule)
 
     def _place_of_rule(self, override: str, position: int) -> str:
         """Return where the rule of an override is written; empty if it is not any more."""
-        manifest = next((item for item in self.override_manifests if str(item.key) == override), None)
+        manifest = next(
+            (item for item in self.override_manifests if str(item.key) == override), None
+        )
         path = self.rule_path(manifest, position) if manifest else ()
         origin = manifest.origin if manifest else None
         if origin is None or value_at(manifest and manifest.data, path) is None:
@@ -331,10 +378,10 @@ class Decided:
         before: the record of the last decision.
         outcome: the decision: an :class:`Outcome` of the type that belongs to the subject.
         first: names of the subjects that are delivered before it on each member.
-        hub: the system of the hub that carries it out, ``kubefleet`` or ``karmada``: the decision is a forecast then.
-            Empty if it is delivered directly.
-        missing: objects that members were sent and that the state does not have any more, by member:
-            they are created.
+        hub: the system of the hub that carries it out, ``kubefleet`` or ``karmada``: the decision
+            is a forecast then. Empty if it is delivered directly.
+        missing: objects that members were sent and that the state does not have any more, by
+            member: they are created.
         mends: why members are updated that run what they should, by member: objects are missing
             there, or half written.
     """
@@ -389,7 +436,9 @@ class Decided:
         return attrs.evolve(self, subject=subject, outcome=subject.decide(self.before)).mended()
 
     def mended(self) -> Self:
-        """Return it with the members of ``mends`` updated in their waves, where it leaves them alone."""
+        """Return it with the members of ``mends`` updated in their waves, where it leaves them
+        alone.
+        """
         rollout: Rollout = self.outcome.rollout
         entries, waves = dict(rollout.entries), {wave.number: wave for wave in rollout.waves}
         for cluster, why in self.mends.items():
@@ -411,20 +460,28 @@ class Decided:
         return attrs.evolve(self, outcome=attrs.evolve(self.outcome, rollout=rollout))
 
     def by_hub(self) -> Self:
-        """Return it as a hub carries it out, which goes on by itself: reasons name no update that would."""
+        """Return it as a hub carries it out, which goes on by itself: reasons name no update that
+        would.
+        """
         rollout: Rollout = self.outcome.rollout
         entries = {
-            name: attrs.evolve(entry, reason=entry.reason.replace(NEXT_UPDATE, "the hub itself"))
-            if NEXT_UPDATE in entry.reason
-            else entry
+            name: (
+                attrs.evolve(entry, reason=entry.reason.replace(NEXT_UPDATE, "the hub itself"))
+                if NEXT_UPDATE in entry.reason
+                else entry
+            )
             for name, entry in rollout.entries.items()
         }
         if all(entry is rollout.entries[name] for name, entry in entries.items()):
             return self
-        return attrs.evolve(self, outcome=attrs.evolve(self.outcome, rollout=attrs.evolve(rollout, entries=entries)))
+        return attrs.evolve(
+            self, outcome=attrs.evolve(self.outcome, rollout=attrs.evolve(rollout, entries=entries))
+        )
 
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
-        """Return why the entry of a member is as it is; ``explained`` is the subject's explanation of that member."""
+        """Return why the entry of a member is as it is; ``explained`` is the subject's explanation
+        of that member.
+        """
         entry = self.entries[cluster]
         why = entry.reason or self.subject.reason(cluster, explained)
         if why or entry.change is not Change.REMOVE:
@@ -438,7 +495,9 @@ class Decided:
         return self.subject.done.get(cluster, _NOTHING)
 
     def replicas_before(self, cluster: str) -> int | None:
-        """Return the replicas that run on a member, after overrides; None if they are not set for each member."""
+        """Return the replicas that run on a member, after overrides; None if they are not set for
+        each member.
+        """
         done = self.done(cluster)
         if done.replicas is None or done.revision is None:
             return done.replicas
@@ -446,7 +505,9 @@ class Decided:
         return found
 
     def replicas_after(self, cluster: str, placed: Placed | None) -> int | None:
-        """Return the replicas that a member gets with a decision, after overrides; None without any."""
+        """Return the replicas that a member gets with a decision, after overrides; None without
+        any.
+        """
         found: int | None = self.subject.replicas(self.record, cluster, placed) if placed else None
         return found
 
@@ -461,12 +522,16 @@ class Decided:
     @cached_property
     def deliveries(self) -> Mapping[str, Delivery]:
         """Deliveries to the members of the decision, by member."""
-        return {cluster: self.subject.delivery(self.outcome, cluster) for cluster in sorted(self.record.decisions)}
+        return {
+            cluster: self.subject.delivery(self.outcome, cluster)
+            for cluster in sorted(self.record.decisions)
+        }
 
     def keys(self, cluster: str) -> tuple[ObjectKey, ...]:
         """Return the keys of the objects that are written to a member."""
         objects = self.deliveries[cluster].written
-        # Members with equal content may share one tuple, which ``deliveries`` keeps alive: its keys are computed once.
+        # Members with equal content may share one tuple, which ``deliveries`` keeps alive: its keys
+        # are computed once.
         if id(objects) not in self._keys:
             self._keys[id(objects)] = tuple(Manifest(data).key for data in objects)
         return self._keys[id(objects)]
@@ -477,5 +542,7 @@ class Decided:
 
 
 def _remembered(record: Record[Any, Any]) -> Mapping[str, Any]:
-    """Return the record without its contents, which a state may hide; their digests stand for them."""
+    """Return the record without its contents, which a state may hide; their digests stand for
+    them.
+    """
     return {key: value for key, value in record.to_wire().items() if key != "contents"}

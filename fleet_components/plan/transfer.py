@@ -1,6 +1,7 @@
 """Steps of a move to another way of delivery, in the order in which nothing is deleted.
 
-What is done already is told by the state, the hub and the members, so that a move goes on wherever it was interrupted.
+What is done already is told by the state, the hub and the members, so that a move goes on wherever
+it was interrupted.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ def _to_hub(now: Standpoint) -> Iterator[MoveStep]:
     )
     yield MoveStep(
         Deed.SWITCH,
-        f"an update gives everything to the hub of {name}; the objects leave the state and stay on their members",
+        f"an update gives everything to the hub of {name}; the objects leave the state and stay on"
+        " their members",
         "the state has them on the hub",
         now.moved,
     )
@@ -143,9 +145,12 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
     )
     yield MoveStep(
         Deed.HOLD,
-        "the policies on the hub are set to preserveResourcesOnDeletion: true, and so is each Work"
-        if karmada
-        else "the placements on the hub are set to whenToTakeOver: Never, and so is each Work",
+        (
+            "the policies on the hub are set to preserveResourcesOnDeletion: true, and so is each"
+            " Work"
+            if karmada
+            else "the placements on the hub are set to whenToTakeOver: Never, and so is each Work"
+        ),
         "every Work says so" if karmada else "every Work says so, and its agent has seen it",
         now.moved or now.held,
     )
@@ -153,17 +158,31 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
     released = released and (karmada or now.let_go)
     yield MoveStep(
         Deed.RELEASE,
-        "the members' objects get this stack's mark"
-        if karmada
-        else "the owner references to AppliedWorks are taken off the members' objects, which get this stack's mark",
-        "the objects on the members" if karmada else "the objects on the members, and Works that say NotTakenOver",
+        (
+            "the members' objects get this stack's mark"
+            if karmada
+            else (
+                "the owner references to AppliedWorks are taken off the members' objects, which get"
+                " this stack's mark"
+            )
+        ),
+        (
+            "the objects on the members"
+            if karmada
+            else "the objects on the members, and Works that say NotTakenOver"
+        ),
         now.moved or released,
     )
     yield MoveStep(
         Deed.SWITCH,
-        "an update takes the objects up in place, and takes policies and templates off the hub"
-        if karmada
-        else "an update takes the objects up in place, and takes placements and their objects off the hub",
+        (
+            "an update takes the objects up in place, and takes policies and templates off the hub"
+            if karmada
+            else (
+                "an update takes the objects up in place, and takes placements and their objects"
+                " off the hub"
+            )
+        ),
         "the state has them on the members, and nothing of them on the hub",
         now.moved,
     )
@@ -188,7 +207,8 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
         say: called with each step before it is done.
 
     Raises:
-        FleetError: a step cannot be done or has not helped, or an object on a member is gone, new, or being deleted.
+        FleetError: a step cannot be done or has not helped, or an object on a member is gone, new,
+            or being deleted.
     """
     now = mover.look()
     first = dict(now.objects)
@@ -199,7 +219,13 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
         now = mover.look()
         unharmed(first, now)
         if not next(item.done for item in steps(now) if item.deed is step.deed):
-            raise FleetError([Problem(f"this is not so yet: {step.how}", subject=f"step {step.deed}", hint=_AGAIN)])
+            raise FleetError(
+                [
+                    Problem(
+                        f"this is not so yet: {step.how}", subject=f"step {step.deed}", hint=_AGAIN
+                    )
+                ]
+            )
     return now
 
 

@@ -35,7 +35,9 @@ class Unchanged(NamedTuple):
 
 def has_value(manifest: Manifest) -> Unchanged:
     """Return that an operation writes what is there already."""
-    return Unchanged(f"{manifest.key} has that value already", "take it out, or write another value")
+    return Unchanged(
+        f"{manifest.key} has that value already", "take it out, or write another value"
+    )
 
 
 class Trial(ABC):
@@ -173,7 +175,12 @@ def _without_effect(
     made = there.trial.made(results)
     if made is None:
         return set(), set()
-    changing = {(step.override, step.rule) for result in results for step in result.steps if step.before != step.data}
+    changing = {
+        (step.override, step.rule)
+        for result in results
+        for step in result.steps
+        if step.before != step.data
+    }
     # A rule that changes nothing makes no difference as a whole; parts of it may undo each other.
     free = {part for part in parts if part.is_rule and (part.override, part.rule) not in changing}
     known = set(effective(there.trial, results, alone))
@@ -196,7 +203,8 @@ def _same(made: Objects, other: Objects | None) -> bool:
 
 
 def lone(parts: Iterable[Part]) -> list[Part]:
-    """Return the parts that write a field which no other part writes, nor what is above or below it.
+    """Return the parts that write a field which no other part writes, nor what is above or below
+    it.
 
     Args:
         parts: all parts of the overrides that may concern an object.
@@ -207,10 +215,17 @@ def lone(parts: Iterable[Part]) -> list[Part]:
     return [leaf for leaf in leaves if leaf.field and _is_lone(leaf.field, written, above)]
 
 
-def _is_lone(field: tuple[str, ...], written: Counter[tuple[str, ...]], above: Collection[tuple[str, ...]]) -> bool:
+def _is_lone(
+    field: tuple[str, ...], written: Counter[tuple[str, ...]], above: Collection[tuple[str, ...]]
+) -> bool:
     """Return whether a field is written once. Items of lists move, so that none of them counts."""
     in_list = any(step == "-" or step.lstrip("+-").isdecimal() for step in field)
-    return not in_list and written[field] == 1 and field not in above and not _has_above(field, written)
+    return (
+        not in_list
+        and written[field] == 1
+        and field not in above
+        and not _has_above(field, written)
+    )
 
 
 def _has_above(field: tuple[str, ...], written: Counter[tuple[str, ...]]) -> bool:
@@ -227,7 +242,11 @@ def effective(trial: Trial, results: Sequence[Overridden], alone: Iterable[Part]
         rules = {(step.override, step.rule) for step in result.steps}
         for before in (step.before for step in result.steps[:1]):
             old, new = trial.emitted([Overridden(before)]), trial.emitted([result])
-            if [Manifest(data).key for data in old] == [Manifest(data).key for data in new] == [Manifest(before).key]:
+            if (
+                [Manifest(data).key for data in old]
+                == [Manifest(data).key for data in new]
+                == [Manifest(before).key]
+            ):
                 forms.append((rules, old[0], new[0]))
     for part in alone:
         here = ((old, new) for rules, old, new in forms if (part.override, part.rule) in rules)

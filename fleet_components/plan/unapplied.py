@@ -1,4 +1,6 @@
-"""Say what a hub could not apply on a member, or will not be able to: it never deletes an object to make it anew."""
+"""Say what a hub could not apply on a member, or will not be able to: it never deletes an object to
+make it anew.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ from fleet_components.model.text import few
 class Unapplied:
     """Failure of a hub to apply on a member what it sends there.
 
-    Sources: karmada-io/karmada 1.19, pkg/controllers/execution, which updates the object and sets ``Applied`` of the
-    Work; KubeFleet v0.3.1, pkg/controllers/workapplier, which does the same for each manifest.
+    Sources: karmada-io/karmada 1.19, pkg/controllers/execution, which updates the object and sets
+    ``Applied`` of the Work; KubeFleet v0.3.1, pkg/controllers/workapplier, which does the same for
+    each manifest.
 
     Attributes:
         foreseen: True if a change will not be applied, False if what was sent has not been.
@@ -29,7 +32,11 @@ class Unapplied:
         """Return it in words; ``where`` is ``there``, or ``on`` with the names of members."""
         if self.foreseen:
             return f"the hub will not be able to apply this {where}: {self.why}"
-        return f"the hub could not apply it {where}: {self.why}" if self.why else f"the hub has not applied it {where}"
+        return (
+            f"the hub could not apply it {where}: {self.why}"
+            if self.why
+            else f"the hub has not applied it {where}"
+        )
 
     @property
     def retried(self) -> str:
@@ -42,4 +49,6 @@ def in_words(found: Mapping[str, Unapplied]) -> Iterator[str]:
     members: dict[Unapplied, list[str]] = defaultdict(list)
     for member, unapplied in found.items():
         members[unapplied].append(member)
-    yield from (unapplied.on(f"on {few(sorted(names))}") for unapplied, names in sorted(members.items()))
+    yield from (
+        unapplied.on(f"on {few(sorted(names))}") for unapplied, names in sorted(members.items())
+    )

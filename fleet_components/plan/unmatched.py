@@ -1,4 +1,6 @@
-"""Warn of what matches nothing, with what was probably meant; real hubs accept it without a warning."""
+"""Warn of what matches nothing, with what was probably meant; real hubs accept it without a
+warning.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,21 @@ from fleet_components.systems.karmada.plan.unmatched import in_policies, in_requ
 from fleet_components.systems.karmada.plan.unserved import changed_totals, unserved
 from fleet_components.systems.kubefleet.content.select import HUB_NAMESPACES
 from fleet_components.systems.kubefleet.plan import trial as kubefleet
-from fleet_components.systems.kubefleet.plan.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
+from fleet_components.systems.kubefleet.plan.unmatched import (
+    in_evictions,
+    in_overrides,
+    in_runs,
+    skipped_stages,
+)
 
 
 def unmatched(
-    source: Source, templates: Templates, subjects: Iterable[Decided], inventory: Inventory, *, partial: bool = False
+    source: Source,
+    templates: Templates,
+    subjects: Iterable[Decided],
+    inventory: Inventory,
+    *,
+    partial: bool = False,
 ) -> Iterator[Problem]:
     """Yield warnings of what matches nothing in the whole source.
 
@@ -43,7 +55,10 @@ def unmatched(
         inventory: the members that are scheduled on.
         partial: whether the objects are those that were observed of a hub, which has others too.
     """
-    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, partial)
+    members, objects = (
+        AskedMembers.of(source.clusters, inventory),
+        AskedObjects(source.catalogue, partial),
+    )
     yield from in_runs(source, members)
     yield from in_evictions(source)
     yield from in_overrides(source, subjects, members, objects)
@@ -57,36 +72,57 @@ def unmatched(
     for decided in subjects:
         yield from skipped_stages(source, decided, members)
     there = source.settings.brings_namespaces
-    alone = [subject for subject in subjects if not (there and subject.subject.kind == TEMPLATE_KIND)]
+    alone = [
+        subject for subject in subjects if not (there and subject.subject.kind == TEMPLATE_KIND)
+    ]
     yield from forgotten_namespaces(source.catalogue, alone, inventory)
     yield from no_quantities(inventory.clusters, source.declarations)
     yield from _unselected(source, templates.unclaimed)
 
 
 def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Problem]:
-    """Yield one warning that counts the objects that no policy selects, located at the first of them.
+    """Yield one warning that counts the objects that no policy selects, located at the first of
+    them.
 
-    Objects that nobody would miss on a member do not count: definitions of custom kinds, which the source needs to know
-    a kind; a namespace with objects in it, which count themselves; objects that each cluster makes itself; and objects
-    in system namespaces. The same holds for the contents of a namespace that a placement selects but that is not in the
+    Objects that nobody would miss on a member do not count: definitions of custom kinds, which the
+    source needs to know a kind; a namespace with objects in it, which count themselves; objects
+    that each cluster makes itself; and objects in system namespaces. The same holds for the
+    contents of a namespace that a placement selects but that is not in the
     source: the placement's own warning covers them.
     """
     selected = set(_selected_namespaces(source))
     left = [
-        manifest for manifest in unclaimed if manifest.namespace not in selected and _counts(manifest, source.catalogue)
+        manifest
+        for manifest in unclaimed
+        if manifest.namespace not in selected and _counts(manifest, source.catalogue)
     ]
     if left:
-        what = f"{count(len(left), 'object')} {'is' if len(left) == 1 else 'are'} selected by no policy"
-        first = min((manifest.problem("") for manifest in left), key=lambda problem: (problem.file, problem.line or 0))
+        what = (
+            f"{count(len(left), 'object')} {'is' if len(left) == 1 else 'are'} selected by no"
+            " policy"
+        )
+        first = min(
+            (manifest.problem("") for manifest in left),
+            key=lambda problem: (problem.file, problem.line or 0),
+        )
         listed = few([str(manifest.key) for manifest in left])
-        yield Problem(f"{what}: {listed}", hint="select them, or take them out", file=first.file, line=first.line)
+        yield Problem(
+            f"{what}: {listed}",
+            hint="select them, or take them out",
+            file=first.file,
+            line=first.line,
+        )
 
 
 def _selected_namespaces(source: Source) -> Iterator[str]:
     """Yield the namespaces that placements select by name with all their contents."""
     for placement in source.placements:
         for selector in placement.spec.resource_selectors:
-            if (selector.group, selector.kind, selector.selection_scope) == ("", "Namespace", "NamespaceWithResources"):
+            if (selector.group, selector.kind, selector.selection_scope) == (
+                "",
+                "Namespace",
+                "NamespaceWithResources",
+            ):
                 yield selector.name
 
 
@@ -95,8 +131,13 @@ def _counts(manifest: Manifest, catalogue: Catalogue) -> bool:
     if (manifest.group, manifest.kind) == ("", "Namespace"):
         name = manifest.name
         return not catalogue.contents(name) and name not in HUB_NAMESPACES and not is_reserved(name)
-    defines = (manifest.group, manifest.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
-    return not defines and not is_reserved(manifest.namespace) and not why_skipped(manifest, catalogue)
+    defines = (manifest.group, manifest.kind) == (
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+    )
+    return (
+        not defines and not is_reserved(manifest.namespace) and not why_skipped(manifest, catalogue)
+    )
 
 
 # Warn of objects that go to members to which nothing brings the namespace that they are in.
@@ -106,11 +147,13 @@ Members = set[str]
 _UNLESS = "unless it is there already"
 
 
-def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
+def forgotten_namespaces(
+    catalogue: Catalogue, subjects: Iterable[Decided], inventory: Inventory
+) -> Iterator[Problem]:
     """Yield a problem for each namespace that is missing on some members, as far as that is known.
 
-    Every cluster has ``default`` and the namespaces of Kubernetes itself; an observed member reports which others it
-    has.
+    Every cluster has ``default`` and the namespaces of Kubernetes itself; an observed member
+    reports which others it has.
 
     Args:
         catalogue: the objects of the source.
@@ -125,9 +168,12 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
             if (manifest.group, manifest.kind) == ("", "Namespace"):
                 brought[manifest.name].update(members)
             elif manifest.namespace:
-                needed[manifest.namespace].setdefault(_called(decided, manifest), set()).update(members)
+                needed[manifest.namespace].setdefault(_called(decided, manifest), set()).update(
+                    members
+                )
     there = {
-        name: set(cluster.namespaces or ()) for name, cluster in zip(inventory.names, inventory.clusters, strict=True)
+        name: set(cluster.namespaces or ())
+        for name, cluster in zip(inventory.names, inventory.clusters, strict=True)
     }
     known = Vocabulary(item.name for item in catalogue.alike("", "Namespace").manifests)
     for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
@@ -137,12 +183,20 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
         }
         who = sorted(name for name, members in lacking.items() if members)
         if who:
-            yield _forgotten(catalogue, known, namespace, who, sorted(set().union(*lacking.values())))
+            yield _forgotten(
+                catalogue, known, namespace, who, sorted(set().union(*lacking.values()))
+            )
 
 
 def _called(decided: Decided, manifest: Manifest) -> str:
-    """Return what a message calls the subject of an object: a placement's name, or a template's object."""
-    return str(manifest.key) if decided.subject.kind == TEMPLATE_KIND else decided.name.replace("/", " ", 1)
+    """Return what a message calls the subject of an object: a placement's name, or a template's
+    object.
+    """
+    return (
+        str(manifest.key)
+        if decided.subject.kind == TEMPLATE_KIND
+        else decided.name.replace("/", " ", 1)
+    )
 
 
 def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> Members:
@@ -150,20 +204,35 @@ def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> 
 
 
 def _forgotten(
-    catalogue: Catalogue, known: Vocabulary, namespace: str, who: Sequence[str], members: Sequence[str]
+    catalogue: Catalogue,
+    known: Vocabulary,
+    namespace: str,
+    who: Sequence[str],
+    members: Sequence[str],
 ) -> Problem:
-    """Return the problem for a namespace that is not placed on these members, or that the source does not have."""
-    manifest, needs = catalogue.get(ObjectKey("", "Namespace", "", namespace)), "needs" if len(who) == 1 else "need"
+    """Return the problem for a namespace that is not placed on these members, or that the source
+    does not have.
+    """
+    manifest, needs = (
+        catalogue.get(ObjectKey("", "Namespace", "", namespace)),
+        "needs" if len(who) == 1 else "need",
+    )
     if manifest:
         what = f"does not go to {few(members)}, where {few(who)} {needs} it"
-        hint = f"select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, {_UNLESS}"
+        hint = (
+            f"select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, {_UNLESS}"
+        )
         return manifest.problem(what, (), hint)
     what = f"nobody brings namespace {namespace} to {few(members)}, where {few(who)} {needs} it"
     near = near_name(namespace, known)
     add = f"add a Namespace {namespace} to the manifests, {_UNLESS}"
     hint = f'did you mean "{near}"? else {add}' if near else add
     first = next(iter(catalogue.contents(namespace)), None)
-    return first.problem(what, ("metadata", "namespace"), hint) if first else Problem(what, (), hint, who[0])
+    return (
+        first.problem(what, ("metadata", "namespace"), hint)
+        if first
+        else Problem(what, (), hint, who[0])
+    )
 
 
 # Warn of amounts on members that are not quantities and that no policy has asked for yet.
@@ -181,15 +250,19 @@ _HINT = 'write a quantity, such as "0.05" or 16Gi: the first policy that asks fo
 Texts = Iterator[tuple[FieldPath, str]]
 
 
-def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifest]) -> Iterator[Problem]:
+def no_quantities(
+    members: Sequence[Cluster], declarations: Mapping[str, Manifest]
+) -> Iterator[Problem]:
     """Yield a problem for each field that is not a quantity on some members.
 
-    Resources must be quantities. A property may have any value; it counts as an amount if it looks like one, if it is
-    one on another member, or if property providers report only amounts under its name.
+    Resources must be quantities. A property may have any value; it counts as an amount if it looks
+    like one, if it is one on another member, or if property providers report only amounts under its
+    name.
 
     Args:
         members: the members.
-        declarations: manifests of the members, by name, for locations; members made in a program are not among them.
+        declarations: manifests of the members, by name, for locations; members made in a program
+            are not among them.
     """
     for path, texts in _wrong(members, _usage).items():
         yield _problem(path, texts, declarations)
@@ -201,7 +274,9 @@ def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifes
             yield _problem(path, texts, declarations)
 
 
-def _wrong(members: Sequence[Cluster], texts: Callable[[Cluster], Texts]) -> dict[FieldPath, dict[str, str]]:
+def _wrong(
+    members: Sequence[Cluster], texts: Callable[[Cluster], Texts]
+) -> dict[FieldPath, dict[str, str]]:
     """Return, by field, the members on which it is not a quantity, with its value there."""
     found: dict[FieldPath, dict[str, str]] = {}
     for member in members:
@@ -212,15 +287,27 @@ def _wrong(members: Sequence[Cluster], texts: Callable[[Cluster], Texts]) -> dic
 
 
 def _usage(member: Cluster) -> Texts:
-    """Yield a member's resources as KubeFleet or Karmada has them; values derived from the other's are left out."""
+    """Yield a member's resources as KubeFleet or Karmada has them; values derived from the other's
+    are left out.
+    """
     usage, summary = member.usage, member.resource_summary
-    given = {"capacity": usage.capacity, "allocatable": usage.allocatable, "available": usage.available}
+    given = {
+        "capacity": usage.capacity,
+        "allocatable": usage.allocatable,
+        "available": usage.available,
+    }
     yield from _amounts("resourceUsage", given)
     if summary and not any(given.values()):
-        fields = {"allocatable": summary.allocatable, "allocated": summary.allocated, "allocating": summary.allocating}
+        fields = {
+            "allocatable": summary.allocatable,
+            "allocated": summary.allocated,
+            "allocating": summary.allocating,
+        }
         yield from _amounts("resourceSummary", fields)
     for index, model in enumerate(member.resource_models or ()):
-        yield from ((("spec", "resourceModels", index, "ranges"), text) for text in model.minimum.values())
+        yield from (
+            (("spec", "resourceModels", index, "ranges"), text) for text in model.minimum.values()
+        )
 
 
 def _amounts(holder: str, fields: Mapping[str, Mapping[str, str]]) -> Texts:
@@ -233,10 +320,14 @@ def _properties(member: Cluster) -> Texts:
     return ((("status", "properties", name), text) for name, text in member.properties.items())
 
 
-def _problem(path: FieldPath, texts: Mapping[str, str], declarations: Mapping[str, Manifest]) -> Problem:
+def _problem(
+    path: FieldPath, texts: Mapping[str, str], declarations: Mapping[str, Manifest]
+) -> Problem:
     """Return the problem, located at the first member; the others are named."""
     first, *others = texts
-    what = f'"{texts[first]}" is not a quantity' + (f", nor is that of {few(others)}" if others else "")
+    what = f'"{texts[first]}" is not a quantity' + (
+        f", nor is that of {few(others)}" if others else ""
+    )
     if first in declarations:
         return declarations[first].problem(what, path, _HINT)
     return Problem(what, path[1:], _HINT, f"member {first}")

@@ -1,4 +1,6 @@
-"""The waves of a whole plan, and a plan as far as one of them: for deliveries in which each wave is a commit."""
+"""The waves of a whole plan, and a plan as far as one of them: for deliveries in which each wave is
+a commit.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,10 @@ class PlanWave:
     def members(self) -> frozenset[str]:
         """The members that it changes."""
         return frozenset(
-            member for part in (self.moves, self.leaves) for members in part.values() for member in members
+            member
+            for part in (self.moves, self.leaves)
+            for members in part.values()
+            for member in members
         )
 
 
@@ -66,7 +71,8 @@ class Brought:
         data: the object, with the marks of the stack.
         outlives: True if it stays on the member when nothing brings it there any more.
         protected: True if its removal has to be confirmed.
-        left_alone: fields that keep their values on the member once the object exists, such as ``spec.replicas``.
+        left_alone: fields that keep their values on the member once the object exists, such as
+            ``spec.replicas``.
     """
 
     subject: str
@@ -101,7 +107,12 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         if left:
             leaves[name] = left
     found = [
-        PlanWave(number, {name: tuple(sorted(those)) for name, those in sorted(moves[wave].items())}, {}, waits[wave])
+        PlanWave(
+            number,
+            {name: tuple(sorted(those)) for name, those in sorted(moves[wave].items())},
+            {},
+            waits[wave],
+        )
         for number, wave in enumerate(sorted(moves), start=1)
     ]
     return (*found, PlanWave(len(found) + 1, {}, leaves)) if leaves else tuple(found)
@@ -147,12 +158,16 @@ def _keep_order(turns: dict[tuple[str, str], int], name: str, numbers: Mapping[s
 
 
 def goal_of(plan: FleetPlan) -> str:
-    """Return a digest of what a plan leads to and in which waves, to know the same rollout again."""
+    """Return a digest of what a plan leads to and in which waves, to know the same rollout
+    again.
+    """
     subjects = [
-        [decided.name, decided.record.decided(), sorted(decided.record.digests.items())] for decided in plan.subjects
+        [decided.name, decided.record.decided(), sorted(decided.record.digests.items())]
+        for decided in plan.subjects
     ]
     left = [
-        [departure.subject, departure.cluster, str(departure.key), str(departure.fate)] for departure in plan.departures
+        [departure.subject, departure.cluster, str(departure.key), str(departure.fate)]
+        for departure in plan.departures
     ]
     return hashlib.sha256(canonical([subjects, left]).encode()).hexdigest()[:16]
 
@@ -176,8 +191,8 @@ class PlanPart:
         """Return the part of a plan up to a wave; 0 for what stands already.
 
         Raises:
-            FleetError: a member that has to keep something for now is not declared any more, and what it has there
-                cannot be made without it.
+            FleetError: a member that has to keep something for now is not declared any more, and
+                what it has there cannot be made without it.
         """
         waves = waves_of(plan)
         if number >= len(waves):
@@ -188,7 +203,8 @@ class PlanPart:
                 for name, members in part.items():
                     later[name].update(members)
         subjects = tuple(
-            _held(decided, later[decided.name], plan) if later[decided.name] else decided for decided in plan.subjects
+            _held(decided, later[decided.name], plan) if later[decided.name] else decided
+            for decided in plan.subjects
         )
         return cls(attrs.evolve(plan, subjects=subjects), plan, ended=False)
 
@@ -209,8 +225,14 @@ class PlanPart:
                         delivery.left_alone,
                     )
         for standing, stood in self._kept:
-            marks = {"stack": self.plan.options.stack, "manager": self.plan.manager, "placement": standing.subject}
-            protected = standing.subject in self.plan.past.protected or is_protected(Manifest(stood))
+            marks = {
+                "stack": self.plan.options.stack,
+                "manager": self.plan.manager,
+                "placement": standing.subject,
+            }
+            protected = standing.subject in self.plan.past.protected or is_protected(
+                Manifest(stood)
+            )
             marked = stamped(stood, found=standing.found, **marks)
             yield Brought(standing.subject, standing.cluster, marked, standing.kept, protected)
 
@@ -219,18 +241,30 @@ class PlanPart:
         keeper = Keeper(self.plan.options.stack, self.plan.options.fleet)
         found = delivered(self.plan, redacted=redacted)
         past, kept = self.plan.past, self._kept
-        for name in dict.fromkeys(standing.subject for standing, _ in kept if standing.subject in self.plan.gone):
+        for name in dict.fromkeys(
+            standing.subject for standing, _ in kept if standing.subject in self.plan.gone
+        ):
             component = past.records[name].COMPONENT
             shown = {**past.shown.get(name, {}), "protected": name in past.protected}
-            found.append(keeper.decision(component, name, past.records[name], shown, redacted=redacted))
+            found.append(
+                keeper.decision(component, name, past.records[name], shown, redacted=redacted)
+            )
             for cluster in _still_there(self.plan, name):
                 keeps = _keeps(
-                    standing for standing, _ in kept if (standing.subject, standing.cluster) == (name, cluster)
+                    standing
+                    for standing, _ in kept
+                    if (standing.subject, standing.cluster) == (name, cluster)
                 )
-                found.append(keeper.binding(component, name, cluster, past.done[name][cluster], keeps=keeps))
+                found.append(
+                    keeper.binding(component, name, cluster, past.done[name][cluster], keeps=keeps)
+                )
         for standing, data in kept:
             component = past.records[standing.subject].COMPONENT
-            found.append(keeper.object(component, standing.subject, standing.cluster, data, found=standing.found))
+            found.append(
+                keeper.object(
+                    component, standing.subject, standing.cluster, data, found=standing.found
+                )
+            )
         return found
 
     @cached_property
@@ -244,13 +278,16 @@ class PlanPart:
 
     @cached_property
     def _moved(self) -> frozenset[tuple[str, str, ObjectKey]]:
-        """Objects that another subject brings already, although the one that had them is still to be changed."""
+        """Objects that another subject brings already, although the one that had them is still to
+        be changed.
+        """
         if self.ended:
             return frozenset()
         return frozenset(
             (departure.subject, departure.cluster, departure.key)
             for departure in self.whole.departures
-            if departure.fate is Fate.MOVED and (departure.to, departure.cluster, departure.key) in self._brings
+            if departure.fate is Fate.MOVED
+            and (departure.to, departure.cluster, departure.key) in self._brings
         )
 
     @cached_property
@@ -259,7 +296,9 @@ class PlanPart:
         return () if self.ended else tuple(self._standing())
 
     def _standing(self) -> Iterator[tuple[Standing, Mapping[str, Any]]]:
-        """Yield what is kept of subjects that are gone, and what another subject brings in a later wave only."""
+        """Yield what is kept of subjects that are gone, and what another subject brings in a later
+        wave only.
+        """
         plan = self.whole
         stood = {(item.subject, item.cluster, item.key): item for item in plan.past.standing}
         for departure in plan.departures:
@@ -272,22 +311,31 @@ class PlanPart:
 
     def _waits(self, departure: Departure) -> bool:
         plan = self.whole
-        if departure.fate is Fate.MOVED and (departure.to, departure.cluster, departure.key) in self._brings:
+        if (
+            departure.fate is Fate.MOVED
+            and (departure.to, departure.cluster, departure.key) in self._brings
+        ):
             return False
         if (departure.subject, departure.cluster, departure.key) in self._brings:
             return False
-        gone = departure.subject in plan.gone and departure.cluster in _still_there(plan, departure.subject)
+        gone = departure.subject in plan.gone and departure.cluster in _still_there(
+            plan, departure.subject
+        )
         return departure.fate is Fate.MOVED or (gone and departure.fate is not Fate.FORGOTTEN)
 
 
 def _leaves(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
     """Return whether something is taken off a member that can be reached."""
     stands = decided.done(cluster).revision is not None
-    return decided.entries[cluster].change is Change.REMOVE and stands and not _is_lost(plan, cluster)
+    return (
+        decided.entries[cluster].change is Change.REMOVE and stands and not _is_lost(plan, cluster)
+    )
 
 
 def _is_lost(plan: FleetPlan, cluster: str) -> bool:
-    """Return whether a member is gone for good. One that is only not declared any more can still be emptied."""
+    """Return whether a member is gone for good. One that is only not declared any more can still be
+    emptied.
+    """
     return plan.members.get(cluster, LOST if cluster in plan.past.lost else "") == LOST
 
 
@@ -297,14 +345,20 @@ def _still_there(plan: FleetPlan, name: str) -> list[str]:
         return []
     done: Mapping[str, Done] = plan.past.done.get(name, {})
     return sorted(
-        cluster for cluster, here in done.items() if here.revision is not None and not _is_lost(plan, cluster)
+        cluster
+        for cluster, here in done.items()
+        if here.revision is not None and not _is_lost(plan, cluster)
     )
 
 
 def _held(decided: Decided, later: set[str], plan: FleetPlan) -> Decided:
     """Return a decision in which these members keep what they have."""
     entries = {
-        cluster: Entry(Change.HELD, _present(decided, cluster, plan), _LATER) if cluster in later else entry
+        cluster: (
+            Entry(Change.HELD, _present(decided, cluster, plan), _LATER)
+            if cluster in later
+            else entry
+        )
         for cluster, entry in decided.entries.items()
     }
     return attrs.evolve(decided, outcome=decided.outcome.instead(entries, decided.before))
@@ -340,7 +394,10 @@ def _before(plan: FleetPlan, name: str, cluster: str) -> Objects:
 
 
 def _undeclared(name: str, cluster: str) -> Problem:
-    what = f"is left on {cluster} in the last wave, and overrides need the member, which is not declared any more"
+    what = (
+        f"is left on {cluster} in the last wave, and overrides need the member, which is not"
+        " declared any more"
+    )
     return Problem(what, subject=name, hint="declare it until then, or render without --wave")
 
 

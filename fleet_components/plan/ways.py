@@ -1,4 +1,6 @@
-"""Ways of delivery: which placements and policies go to their members directly, and which through a hub."""
+"""Ways of delivery: which placements and policies go to their members directly, and which through a
+hub.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,23 @@ import attrs
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
-from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION, PolicyKey
+from fleet_components.systems.karmada.model.policy import (
+    CLUSTER_PROPAGATION,
+    PROPAGATION,
+    PolicyKey,
+)
 
 ANNOTATION = "fleet-components/delivery"
-"""Annotation of a placement or a propagation policy: the way of its objects, in place of that of the stack."""
+"""Annotation of a placement or a propagation policy: the way of its objects, in place of that of
+the stack.
+"""
 _PATH: FieldPath = ("metadata", "annotations", ANNOTATION)
 
 
 class Way(StrEnum):
-    """Way of objects to members: written there by the stack, or by the hub of one of the two systems."""
+    """Way of objects to members: written there by the stack, or by the hub of one of the two
+    systems.
+    """
 
     DIRECT = "direct"
     KUBEFLEET = "kubefleet"
@@ -31,7 +41,16 @@ SYSTEMS: Mapping[Way, tuple[str, ...]] = {
     Way.KUBEFLEET: ("placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io"),
     Way.KARMADA: tuple(
         f"{group}.karmada.io"
-        for group in ("policy", "apps", "autoscaling", "networking", "config", "remedy", "cluster", "work")
+        for group in (
+            "policy",
+            "apps",
+            "autoscaling",
+            "networking",
+            "config",
+            "remedy",
+            "cluster",
+            "work",
+        )
     ),
 }
 """API groups of each system's hub."""
@@ -80,23 +99,32 @@ class Ways:
     @property
     def whole(self) -> bool:
         """True if everything goes through the hub."""
-        return bool(self.hub) and all(way == self.hub for way in (self.default, *self.asked.values()))
+        return bool(self.hub) and all(
+            way == self.hub for way in (self.default, *self.asked.values())
+        )
 
     def held(self, before: Mapping[tuple[str, str, str], str]) -> Ways:
-        """Return the ways of an update that prepares a move: what has gone some way before stays on it.
+        """Return the ways of an update that prepares a move: what has gone some way before stays on
+        it.
 
         Args:
             before: the former ways, by kind, namespace and name of the placement or policy.
         """
         asked = {policy: before.get(policy, way) for policy, way in self.asked.items()}
-        return Ways(self.default, next((way for way in asked.values() if way != Way.DIRECT), ""), asked)
+        return Ways(
+            self.default, next((way for way in asked.values() if way != Way.DIRECT), ""), asked
+        )
 
     def placement(self, kind: str, key: str) -> str:
-        """Return the hub of a placement, given by its kind and key; empty if it is delivered directly."""
+        """Return the hub of a placement, given by its kind and key; empty if it is delivered
+        directly.
+        """
         namespace, _, name = key.rpartition("/")
         return self._hub(self.asked.get((kind, namespace, name), self.default))
 
-    def template(self, policy: PolicyKey | None, others: Iterable[str], before: Mapping[str, Any]) -> str:
+    def template(
+        self, policy: PolicyKey | None, others: Iterable[str], before: Mapping[str, Any]
+    ) -> str:
         """Return the hub of a template; empty if it is delivered directly.
 
         Args:
@@ -104,20 +132,27 @@ class Ways:
             others: the hubs of those that it goes along with.
             before: what was recorded of it last.
         """
-        if policy is not None and (way := self.asked.get((policy.kind, policy.namespace, policy.name))):
+        if policy is not None and (
+            way := self.asked.get((policy.kind, policy.namespace, policy.name))
+        ):
             return self._hub(way)
         along = list(others)
         if policy is None and along:
             return next(filter(None, along), "")
         # A policy that is gone leaves what it has placed where it is.
-        return self._hub(str(before.get("delivery") or self.default)) if before else self._hub(self.default)
+        return (
+            self._hub(str(before.get("delivery") or self.default))
+            if before
+            else self._hub(self.default)
+        )
 
     def _hub(self, way: str) -> str:
         return "" if way == Way.DIRECT else way
 
 
 def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Problem]]:
-    """Return the ways of a fleet's placements and policies, and the problems of those that contradict.
+    """Return the ways of a fleet's placements and policies, and the problems of those that
+    contradict.
 
     Args:
         policies: everything that steers a hub.
@@ -148,12 +183,18 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
             first.setdefault(way, policy)
     if otherwise:
         more = f"; so {_are(len(otherwise) - 1)}" if otherwise[1:] else ""
-        what = f"is {_of(_STEERING[otherwise[0].kind])}, and this fleet goes through a hub of {NAMES[default]}{more}"
+        what = (
+            f"is {_of(_STEERING[otherwise[0].kind])}, and this fleet goes through a hub of"
+            f" {NAMES[default]}{more}"
+        )
         hint = f"annotate it with {ANNOTATION}: direct, or take it out"
         problems.append(otherwise[0].problem(what, ("kind",), hint))
     hubs = sorted({*first, *([default] if default != Way.DIRECT else [])})
     if len(hubs) > 1:
-        what = f"would go through a hub of {NAMES[hubs[1]]}, and others of this fleet through one of {NAMES[hubs[0]]}"
+        what = (
+            f"would go through a hub of {NAMES[hubs[1]]}, and others of this fleet through one of"
+            f" {NAMES[hubs[0]]}"
+        )
         where = first.get(hubs[1]) or first[hubs[0]]
         problems.append(where.problem(what, _PATH, "a fleet has one hub: make two fleets of it"))
     return Ways(default, hubs[0] if hubs else "", asked), problems

@@ -1,1 +1,3 @@
-"""Rollout: one pass of the real controller, and the layout of whole updates in advance. Free of I/O and clocks."""
+"""Rollout: one pass of the real controller, and the layout of whole updates in advance. Free of I/O
+and clocks.
+"""

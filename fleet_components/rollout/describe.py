@@ -1,4 +1,6 @@
-"""Description of a rollout for readers: which clusters move in which wave, which are held, and why."""
+"""Description of a rollout for readers: which clusters move in which wave, which are held, and
+why.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ def describe(plan: Rollout, reasons: Mapping[str, str] | None = None) -> tuple[s
 
     Args:
         plan: the update.
-        reasons: why a cluster gets its content or has to be left, for clusters to which the update gives no reason.
+        reasons: why a cluster gets its content or has to be left, for clusters to which the update
+            gives no reason.
     """
     why = {c: entry.reason or (reasons or {}).get(c, "") for c, entry in plan.entries.items()}
     waves = (row for wave in plan.waves for row in _wave(plan, wave, why))
@@ -26,16 +29,23 @@ def describe(plan: Rollout, reasons: Mapping[str, str] | None = None) -> tuple[s
 
 
 def describe_stages(stages: Iterable[StageProgress]) -> Iterator[str]:
-    """Yield a line for each stage of an update run: its clusters in order, how far they are, and what it waits for."""
+    """Yield a line for each stage of an update run: its clusters in order, how far they are, and
+    what it waits for.
+    """
     for stage in stages:
         if not stage.parts:
-            yield f"stage {stage.name}: skipped with its tasks, as none of the picked members is in it"
+            yield (
+                f"stage {stage.name}: skipped with its tasks, as none of the picked members is"
+                " in it"
+            )
             continue
         order = ", then ".join(few(part, _SHOWN) for part in stage.parts)
         clusters = [cluster for part in stage.parts for cluster in part]
         states = ((stage.done, "done"), (stage.moves, "now"))
         state = [
-            which if len(part) == len(clusters) else f"{few(part, _SHOWN)} {which}" for part, which in states if part
+            which if len(part) == len(clusters) else f"{few(part, _SHOWN)} {which}"
+            for part, which in states
+            if part
         ]
         before = "" if len(stage.done) == len(clusters) else stage.before
         waits = [f"waits: {before}"] if before else [f"then {stage.after}"] if stage.after else []
@@ -84,7 +94,10 @@ def _keeps(plan: Rollout, cluster: str) -> str:
     placed = plan.entries[cluster].placed
     if placed is None:
         return "not added"
-    return f"not {'removed' if cluster in plan.held_removals else 'updated'} (keep revision {placed.revision})"
+    return (
+        f"not {'removed' if cluster in plan.held_removals else 'updated'} (keep revision"
+        f" {placed.revision})"
+    )
 
 
 def _revisions(plan: Rollout, clusters: Iterable[str]) -> str:

@@ -1,6 +1,8 @@
-"""Check of an eviction: whether a placement leaves a cluster, or a disruption budget keeps it there.
+"""Check of an eviction: whether a placement leaves a cluster, or a disruption budget keeps it
+there.
 
-Source of rules and texts: KubeFleet v0.3.1, ``pkg/controllers/clusterresourceplacementeviction/controller.go`` and
+Source of rules and texts: KubeFleet v0.3.1,
+``pkg/controllers/clusterresourceplacementeviction/controller.go`` and
 ``pkg/utils/condition/reason.go``.
 """
 
@@ -11,10 +13,24 @@ from collections.abc import Sequence
 import attrs
 
 from fleet_components.rollout.strategy import scaled
-from fleet_components.systems.kubefleet.model.eviction import BLOCKED, EXECUTED, INVALID, DisruptionBudget, Handled
-from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.model.eviction import (
+    BLOCKED,
+    EXECUTED,
+    INVALID,
+    DisruptionBudget,
+    Handled,
+)
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_ALL,
+    PICK_FIXED,
+    PICK_N,
+    PlacementPolicy,
+)
 
-_OF_A_BUDGET = "by specified ClusterResourcePlacementDisruptionBudget, availablePlacements: {}, totalPlacements: {}"
+_OF_A_BUDGET = (
+    "by specified ClusterResourcePlacementDisruptionBudget, availablePlacements: {},"
+    " totalPlacements: {}"
+)
 
 
 @attrs.frozen
@@ -37,7 +53,10 @@ class Held:
 
 
 def check_eviction(
-    cluster: str, policy: PlacementPolicy | None, held: Sequence[Held], budget: DisruptionBudget | None
+    cluster: str,
+    policy: PlacementPolicy | None,
+    held: Sequence[Held],
+    budget: DisruptionBudget | None,
 ) -> Handled:
     """Return what comes of an eviction of a placement that exists.
 
@@ -54,9 +73,16 @@ def check_eviction(
     here = [item for item in held if item.cluster == cluster]
     if len(here) != 1:
         found = "Found more than one" if here else "Failed to find"
-        return Handled(cluster, INVALID, f"{found} scheduler decision for placement in cluster targeted by eviction")
+        return Handled(
+            cluster,
+            INVALID,
+            f"{found} scheduler decision for placement in cluster targeted by eviction",
+        )
     if here[0].deleting:
-        what = "resources propagated by placement is currently being removed from cluster targeted by eviction"
+        what = (
+            "resources propagated by placement is currently being removed from cluster targeted by"
+            " eviction"
+        )
         return Handled(cluster, EXECUTED, f"Eviction is allowed, {what}")
     if not here[0].sent:
         what = "Eviction is blocked, placement has not propagated resources to target cluster yet"
@@ -82,7 +108,11 @@ def allowed(policy: PlacementPolicy | None, held: Sequence[Held], budget: Disrup
         held: the clusters that the placement has, those that it is about to leave included.
         budget: the budget.
     """
-    target = (policy.number_of_clusters or 0) if policy and policy.placement_type == PICK_N else len(held)
+    target = (
+        (policy.number_of_clusters or 0)
+        if policy and policy.placement_type == PICK_N
+        else len(held)
+    )
     available = sum(item.available for item in held)
     if budget.max_unavailable is not None:
         return scaled(budget.max_unavailable, target, round_up=True) - (len(held) - available)
@@ -91,12 +121,15 @@ def allowed(policy: PlacementPolicy | None, held: Sequence[Held], budget: Disrup
     return 0
 
 
-def _within(cluster: str, policy: PlacementPolicy | None, held: Sequence[Held], budget: DisruptionBudget) -> Handled:
+def _within(
+    cluster: str, policy: PlacementPolicy | None, held: Sequence[Held], budget: DisruptionBudget
+) -> Handled:
     picks_all = policy is None or policy.placement_type == PICK_ALL
     if picks_all and (budget.max_unavailable is not None or isinstance(budget.min_available, str)):
         what = (
-            "Eviction is blocked by misconfigured ClusterResourcePlacementDisruptionBudget, either MaxUnavailable is"
-            " specified or MinAvailable is specified as a percentage for PickAll ClusterResourcePlacement"
+            "Eviction is blocked by misconfigured ClusterResourcePlacementDisruptionBudget, either"
+            " MaxUnavailable is specified or MinAvailable is specified as a percentage for PickAll"
+            " ClusterResourcePlacement"
         )
         return Handled(cluster, BLOCKED, what)
     counted = _OF_A_BUDGET.format(sum(item.available for item in held), len(held))

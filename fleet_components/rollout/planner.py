@@ -1,7 +1,7 @@
 """Layout of the rollout of a whole update before it begins.
 
-One ``pulumi up`` has no controller loop. Therefore the waves, the held clusters and the removals must be known in
-advance, and after a successful update the next one must have nothing to do.
+One ``pulumi up`` has no controller loop. Therefore the waves, the held clusters and the removals
+must be known in advance, and after a successful update the next one must have nothing to do.
 """
 
 from __future__ import annotations
@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fleet_components.rollout.rolling import roll
-from fleet_components.rollout.rollout import Change, Done, Entry, Gates, Placed, Rollout, Wanted, Wave
+from fleet_components.rollout.rollout import (
+    Change,
+    Done,
+    Entry,
+    Gates,
+    Placed,
+    Rollout,
+    Wanted,
+    Wave,
+)
 from fleet_components.rollout.situation import Layout, Situation, assess
 from fleet_components.rollout.staged import roll_staged
 from fleet_components.rollout.strategy import External
@@ -33,8 +42,8 @@ def plan_rollout(
         strategy: the rollout strategy.
         previous: ``placed`` of the last update, whether it succeeded or not.
         gates: approvals and time, for staged updates.
-        untrackable: whether the content has objects whose readiness cannot be determined; a rolling update then waits
-            ``unavailablePeriodSeconds`` after each wave.
+        untrackable: whether the content has objects whose readiness cannot be determined; a rolling
+            update then waits ``unavailablePeriodSeconds`` after each wave.
     """
     situation = assess(done, wanted, previous or {})
     if isinstance(strategy, External):
@@ -57,16 +66,22 @@ def plan_rollout(
 def _entries(situation: Situation, layout: Layout, removals: tuple[str, ...]) -> dict[str, Entry]:
     entries = {c: Entry(Change.KEEP, _stays(situation, c)) for c in situation.keeps}
     for change, clusters in ((Change.ADD, situation.adds), (Change.UPDATE, situation.updates)):
-        entries |= {c: Entry(change, _moves(situation, layout, c)) for c in clusters if c in layout.waves}
+        entries |= {
+            c: Entry(change, _moves(situation, layout, c)) for c in clusters if c in layout.waves
+        }
     held = {**layout.held, **situation.blocked}
     gates = {**layout.gates, **situation.waiting}
-    entries |= {c: Entry(Change.HELD, _stays(situation, c), why, gates.get(c)) for c, why in held.items()}
+    entries |= {
+        c: Entry(Change.HELD, _stays(situation, c), why, gates.get(c)) for c, why in held.items()
+    }
     entries |= dict.fromkeys(removals, Entry(Change.REMOVE, None))
     return dict(sorted(entries.items()))
 
 
 def _rank(situation: Situation, cluster: str) -> int:
-    """Return the rank of a cluster; one that is no longer picked keeps its rank, or comes after all others."""
+    """Return the rank of a cluster; one that is no longer picked keeps its rank, or comes after all
+    others.
+    """
     ranks, before = situation.wanted.ranks, situation.previous.get(cluster)
     return ranks.get(cluster, before.rank if before else len(ranks))
 
@@ -77,7 +92,9 @@ def _moves(situation: Situation, layout: Layout, cluster: str) -> Placed:
 
 
 def _stays(situation: Situation, cluster: str) -> Placed | None:
-    """Return the record of what runs there already, with an unchanged wave so that no difference shows."""
+    """Return the record of what runs there already, with an unchanged wave so that no difference
+    shows.
+    """
     revision = situation.revision(cluster)
     if revision is None:
         return None
@@ -92,7 +109,11 @@ def _waves(layout: Layout) -> tuple[Wave, ...]:
     for cluster, number in sorted(layout.waves.items()):
         clusters.setdefault(number, []).append(cluster)
     last = max(clusters, default=0)
-    waits = {n: seconds for n, seconds in layout.waits.items() if seconds and (n < last or layout.removals)}
+    waits = {
+        n: seconds
+        for n, seconds in layout.waits.items()
+        if seconds and (n < last or layout.removals)
+    }
     return tuple(
         Wave(number, tuple(clusters.get(number, ())), waits.get(number, 0))
         for number in sorted(clusters.keys() | waits.keys())

@@ -1,8 +1,9 @@
 """Layout of rolling updates: each pass of the real controller becomes one wave.
 
-A wave is what the controller would do in one pass if everything before it had become ready. There are two
-differences, because clusters are left at the end of an update and not in between: a cluster to be left serves until
-then, and a broken cluster keeps its place, so that the surge is never exceeded.
+A wave is what the controller would do in one pass if everything before it had become ready. There
+are two
+differences, because clusters are left at the end of an update and not in between: a cluster to be
+left serves until then, and a broken cluster keeps its place, so that the surge is never exceeded.
 """
 
 from __future__ import annotations
@@ -38,10 +39,18 @@ class _Progress:
     awaited: int
 
     def updatable(self) -> int:
-        """Return how many serving clusters the next wave may update, in addition to the broken ones."""
-        # Both: clusters that are to be left still serve and could make up for broken ones, so that more of the picked
-        # clusters than maxUnavailable would be down at once.
-        return max(0, min(self.budget.unavailable - self.broken - self.awaited, self.budget.disruptable(self.ready)))
+        """Return how many serving clusters the next wave may update, in addition to the broken
+        ones.
+        """
+        # Both: clusters that are to be left still serve and could make up for broken ones, so that
+        # more of the picked clusters than maxUnavailable would be down at once.
+        return max(
+            0,
+            min(
+                self.budget.unavailable - self.broken - self.awaited,
+                self.budget.disruptable(self.ready),
+            ),
+        )
 
     def addable(self) -> int:
         return self.budget.addable(self.holding)
@@ -59,8 +68,8 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
     Args:
         situation: the current situation of the rollout.
         strategy: the budgets.
-        untrackable: whether the content has objects whose readiness cannot be determined; each wave is then followed
-            by ``unavailablePeriodSeconds``.
+        untrackable: whether the content has objects whose readiness cannot be determined; each wave
+            is then followed by ``unavailablePeriodSeconds``.
     """
     target = situation.wanted.target
     budget = Budget.of(strategy, len(situation.wanted.ranks) if target is None else target)
@@ -70,8 +79,8 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
     numbers = _as_before(situation, budget, fresh) or fresh
     held_adds = [c for c in situation.adds if c not in numbers]
     removals = _removals(situation, progress, len(held_adds))
-    # KubeFleet uses the period for nothing else: content that it can track is ready once it is Available
-    # (``isBindingReady`` in pkg/controllers/rollout/controller.go, v0.3.1).
+    # KubeFleet uses the period for nothing else: content that it can track is ready once it is
+    # Available (``isBindingReady`` in pkg/controllers/rollout/controller.go, v0.3.1).
     wait = strategy.unavailable_period_seconds if untrackable else 0
     return Layout(
         numbers,
@@ -87,13 +96,17 @@ def _start(situation: Situation, budget: Budget) -> _Progress:
 
 
 def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
-    """Return the waves: broken clusters first, then updates and additions within the budget, by name."""
+    """Return the waves: broken clusters first, then updates and additions within the budget, by
+    name.
+    """
     broken = situation.broken
-    # Outside of the budget: KubeFleet updates failed clusters at once, since they cannot become less available
-    # (``determineBindingsToUpdate`` in pkg/controllers/rollout/controller.go, v0.3.1).
+    # Outside of the budget: KubeFleet updates failed clusters at once, since they cannot become
+    # less available (``determineBindingsToUpdate`` in pkg/controllers/rollout/controller.go,
+    # v0.3.1).
     repairs = [c for c in situation.updates if c in broken]
     updates = iter([c for c in situation.updates if c not in broken])
-    # An addition that broke may have left objects behind; it goes first, so that the surge is never exceeded.
+    # An addition that broke may have left objects behind; it goes first, so that the surge is never
+    # exceeded.
     adds = iter(sorted(situation.adds, key=lambda c: (c not in broken, c)))
     waves: list[Clusters] = []
     while True:
@@ -106,8 +119,11 @@ def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
         repairs = []
 
 
-def _as_before(situation: Situation, budget: Budget, moving: Collection[str]) -> Mapping[str, int] | None:
-    """Return the waves of the last update if it had the same goal and they still fit the budget, else None.
+def _as_before(
+    situation: Situation, budget: Budget, moving: Collection[str]
+) -> Mapping[str, int] | None:
+    """Return the waves of the last update if it had the same goal and they still fit the budget,
+    else None.
 
     An interrupted update then continues with the same wave numbers.
     """
@@ -123,7 +139,8 @@ def _as_before(situation: Situation, budget: Budget, moving: Collection[str]) ->
 
 
 def _fits(situation: Situation, progress: _Progress, wave: set[str]) -> bool:
-    """Return whether the wave's updates fit the budget and no broken cluster is left out; advance the progress.
+    """Return whether the wave's updates fit the budget and no broken cluster is left out; advance
+    the progress.
 
     Additions need no check: there is room for all of them together.
     """
@@ -138,8 +155,8 @@ def _fits(situation: Situation, progress: _Progress, wave: set[str]) -> bool:
 def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clusters:
     """Return the clusters to leave: broken ones without limit, others within the budget.
 
-    A cluster stays as long as its replacement is held for lack of room. Without any surge the old one has to be left
-    first.
+    A cluster stays as long as its replacement is held for lack of room. Without any surge the old
+    one has to be left first.
     """
     broken = tuple(c for c in situation.leaving if c in situation.broken)
     serving = [c for c in situation.leaving if c not in situation.broken]
@@ -148,7 +165,9 @@ def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clus
     return (*broken, *serving[:allowed])
 
 
-def _held(situation: Situation, progress: _Progress, moving: Collection[str], removals: Clusters) -> dict[str, str]:
+def _held(
+    situation: Situation, progress: _Progress, moving: Collection[str], removals: Clusters
+) -> dict[str, str]:
     """Return the clusters that should change but do not, each with the reason."""
     available = progress.ready - len(set(removals) - situation.broken)
     reasons = (
@@ -161,14 +180,20 @@ def _held(situation: Situation, progress: _Progress, moving: Collection[str], re
 
 def _why_not_updated(progress: _Progress) -> str:
     if not progress.budget.unavailable:
-        return "maxUnavailable is 0, so that no running cluster is ever updated; 1 or more lets it go on"
+        return (
+            "maxUnavailable is 0, so that no running cluster is ever updated; 1 or more lets it"
+            " go on"
+        )
     return _too_few(progress.budget, progress.ready)
 
 
 def _why_not_added(progress: _Progress, *, goes_on: bool) -> str:
     budget = progress.budget
     most = budget.target + budget.surge
-    room = f"maxSurge allows {count(most, 'cluster')} at a time, and {count(progress.holding, 'has', 'have')} it"
+    room = (
+        f"maxSurge allows {count(most, 'cluster')} at a time, and"
+        f" {count(progress.holding, 'has', 'have')} it"
+    )
     if goes_on:
         return f"{room}; {NEXT_UPDATE} goes on"
     if not (budget.surge or budget.unavailable):

@@ -1,4 +1,6 @@
-"""Input and result of the rollout planner: what runs, what is wanted, and the update between them."""
+"""Input and result of the rollout planner: what runs, what is wanted, and the update between
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Version = tuple[int | None, int | None]
 
 
 NEXT_UPDATE = "the next update"
-"""Subject of "goes on later" in reasons why a member is held; where a hub carries out, that is the hub."""
+"""Subject of "goes on later" in reasons why a member is held; where a hub carries out, that is the
+hub.
+"""
 
 
 @attrs.frozen
@@ -25,17 +29,19 @@ class Done:
 
     Attributes:
         revision: the revision that runs there; None if none does.
-        broken: whether the last update is known to have broken there. Clusters where the last update stopped are
-            detected independently of this.
-        lost: whether the member is marked as gone for good: nothing is sent to it, and leaving it costs nothing.
-        since: ``as_of`` of the update that brought the revision, or of the first later update that had a time; None
-            if there was none yet.
+        broken: whether the last update is known to have broken there. Clusters where the last
+            update stopped are detected independently of this.
+        lost: whether the member is marked as gone for good: nothing is sent to it, and leaving it
+            costs nothing.
+        since: ``as_of`` of the update that brought the revision, or of the first later update that
+            had a time; None if there was none yet.
         replicas: the replicas assigned to it; None if they are not set per cluster.
         completions: the same for the completions of a Job.
         overrides: number of the override rules that were in force there; None if none were.
-        awaited: whether an agent of a hub is still making it ready there. It serves as little as a broken one, and need
-            not be sent again.
-        trouble: why a hub could not apply there what it has sent, in its words; empty if it could, or does not say.
+        awaited: whether an agent of a hub is still making it ready there. It serves as little as a
+            broken one, and need not be sent again.
+        trouble: why a hub could not apply there what it has sent, in its words; empty if it could,
+            or does not say.
     """
 
     revision: int | None = attrs.field(metadata=ranged(-1))
@@ -61,13 +67,14 @@ class Wanted:
     Attributes:
         ranks: the picked clusters, each with the rank that it got when it was picked.
         revision: the revision that they should run.
-        target: the intended number of clusters (PickN: N; PickFixed: the length of the list); None for PickAll, where
-            it is the number of picked clusters.
+        target: the intended number of clusters (PickN: N; PickFixed: the length of the list); None
+            for PickAll, where it is the number of picked clusters.
         labels: labels of the picked clusters, which stages select by.
-        unscheduled: name of the policy snapshot if it could not be scheduled fully, in which case an update run does
-            not begin; else empty.
+        unscheduled: name of the policy snapshot if it could not be scheduled fully, in which case
+            an update run does not begin; else empty.
         overrides: number of the override rules in force on each picked cluster that has any.
-        blocked: picked clusters that cannot get the content, each with the reason; they keep what they run.
+        blocked: picked clusters that cannot get the content, each with the reason; they keep what
+            they run.
         waits: picked clusters that wait for something else to come there, each with the gate.
     """
 
@@ -111,7 +118,8 @@ class Placed:
         rank: its rank when it was picked.
         wave: the wave in which it last moved, from 1.
         revision: the revision that was sent to it.
-        again: the revision at which it was written again because an update was interrupted there; None for never.
+        again: the revision at which it was written again because an update was interrupted there;
+            None for never.
         overrides: number of the override rules that were in force there; None if none were.
     """
 
@@ -138,7 +146,9 @@ class Change(StrEnum):
 
 
 class Opens(StrEnum):
-    """Answer to what lets a held cluster go on: another update alone, an approval, a time, or none of these."""
+    """Answer to what lets a held cluster go on: another update alone, an approval, a time, or none
+    of these.
+    """
 
     UPDATE = "update"
     APPROVAL = "approval"

@@ -1,10 +1,10 @@
 """Memory of an update run, from its beginning to its end and beyond.
 
-A run takes a revision, stages and clusters when it begins and keeps to them: what changes meanwhile is no part of it,
-or ends it. Once it is over it moves nothing more.
+A run takes a revision, stages and clusters when it begins and keeps to them: what changes meanwhile
+is no part of it, or ends it. Once it is over it moves nothing more.
 
-Source of the rules and of the texts: KubeFleet v0.3.1, ``validation.go`` and ``initialization.go`` in
-``pkg/controllers/updaterun``.
+Source of the rules and of the texts: KubeFleet v0.3.1, ``validation.go`` and ``initialization.go``
+in ``pkg/controllers/updaterun``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from fleet_components.rollout.strategy import Stage, UpdateRun
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 _UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
 _CLIENT = "failed to process the request due to a client error: "
-_TAKEN = _CLIENT + (
-    "the binding of the updating cluster `{}` in the stage `{}` is not up-to-date with the desired status, please see "
-    "if there is a concurrent updateRun referencing the same placement and updating the same cluster"
+_TAKEN = (
+    _CLIENT
+    + "the binding of the updating cluster `{}` in the stage `{}` is not up-to-date with the"
+    " desired status, please see if there is a concurrent updateRun referencing the same"
+    " placement and updating the same cluster"
 )
 
 
@@ -44,13 +46,15 @@ class RunRecord:
         count: how many clusters were asked for; -1 for as many as fit.
         had: clusters that ran the revision before.
         since: ``as_of`` of the first update in which it ran, of those that had a time.
-        overrides: number of the override rules of each cluster, -1 for none; without those on which one failed.
+        overrides: number of the override rules of each cluster, -1 for none; without those on which
+            one failed.
         approvals: the approvals that have opened a gate; none can be withdrawn.
         outcome: ``Succeeded`` or ``Failed`` once it is over, else empty.
         message: why it has failed.
         updated: the clusters that ran its revision when it failed.
         updating: the clusters that it was updating then.
-        taken: whether another run has taken those that it was updating, which fails them and their stage.
+        taken: whether another run has taken those that it was updating, which fails them and their
+            stage.
     """
 
     spec: str
@@ -104,8 +108,14 @@ class RunRecord:
         return attrs.evolve(self, outcome=FAILED, message=message)
 
     def losses(self) -> dict[str, str]:
-        """Return in KubeFleet's words why each cluster fails that it was updating when another run took it."""
-        places = ((stage.name, name) for stage, part in zip(self.stages, self.clusters, strict=True) for name in part)
+        """Return in KubeFleet's words why each cluster fails that it was updating when another run
+        took it.
+        """
+        places = (
+            (stage.name, name)
+            for stage, part in zip(self.stages, self.clusters, strict=True)
+            for name in part
+        )
         return {name: _TAKEN.format(name, stage) for stage, name in places if name in self.updating}
 
 
@@ -153,7 +163,9 @@ def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[in
         if not scheduled.wanted.ranks and not scheduled.leaving:
             namespace, _, name = scheduled.placement.rpartition("/")
             what = "no scheduled or to-be-deleted bindings found for the latest policy snapshot"
-            raise InvalidRunError(f"{what} {namespace}/{name}-{scheduled.snapshot}", user_error=False)
+            raise InvalidRunError(
+                f"{what} {namespace}/{name}-{scheduled.snapshot}", user_error=False
+            )
         revision = _revision(run, scheduled.placement, newest, kept)
     except InvalidRunError as invalid:
         return RunRecord(spec=run.spec, stages=run.stages).failed(str(invalid))
@@ -165,7 +177,9 @@ def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[in
         leaving=tuple(sorted(scheduled.leaving)),
         snapshot=scheduled.snapshot,
         count=scheduled.count,
-        had=tuple(name for name in sorted(scheduled.wanted.ranks) if scheduled.runs(name) == revision),
+        had=tuple(
+            name for name in sorted(scheduled.wanted.ranks) if scheduled.runs(name) == revision
+        ),
     )
 
 
@@ -178,10 +192,16 @@ def outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
 
 
 def come_so_far(record: RunRecord, scheduled: Scheduled) -> RunRecord:
-    """Return a run that ends with the clusters that it has updated, and those that it was updating."""
+    """Return a run that ends with the clusters that it has updated, and those that it was
+    updating.
+    """
     clusters = set(chain(*record.clusters))
     updating = clusters & scheduled.stopped
-    updated = {name for name in clusters - updating if scheduled.standing.get(name) == _version(record, name)}
+    updated = {
+        name
+        for name in clusters - updating
+        if scheduled.standing.get(name) == _version(record, name)
+    }
     return attrs.evolve(record, updated=tuple(sorted(updated)), updating=tuple(sorted(updating)))
 
 
@@ -193,8 +213,8 @@ def _version(record: RunRecord, cluster: str) -> Version:
 def preempted(record: RunRecord, by: str) -> RunRecord:
     """Return a run whose clusters another one takes as failed, in KubeFleet's words.
 
-    On a hub it fails only if one of its clusters is under way; else it goes on once the other run is over, and brings
-    back what is older.
+    On a hub it fails only if one of its clusters is under way; else it goes on once the other run
+    is over, and brings back what is older.
 
     Args:
         record: the run, with the clusters that it was updating.
@@ -202,7 +222,9 @@ def preempted(record: RunRecord, by: str) -> RunRecord:
     """
     reasons = [ABORTED + why for why in record.losses().values()]
     if not reasons:
-        return record.failed(f"{ABORTED}{_CLIENT}update run {by} of the same placement counts from now on")
+        return record.failed(
+            f"{ABORTED}{_CLIENT}update run {by} of the same placement counts from now on"
+        )
     # As NewAggregate of k8s.io/apimachinery joins them.
     message = reasons[0] if len(reasons) == 1 else f"[{', '.join(reasons)}]"
     return attrs.evolve(record.failed(message), taken=True)
@@ -212,12 +234,16 @@ def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]
     if not run.index:
         return newest
     if not (run.index.isascii() and run.index.isdecimal()) or integer(run.index) > MOST_INT32:
-        raise InvalidRunError(f"invalid resource snapshot index `{run.index}` provided, expected an integer >= 0")
+        raise InvalidRunError(
+            f"invalid resource snapshot index `{run.index}` provided, expected an integer >= 0"
+        )
     index = integer(run.index)
     # A hub looks for the text as it is written, in a label: it finds nothing for 007.
     if index not in kept or str(index) != run.index:
         namespace, _, name = placement.rpartition("/")
-        raise InvalidRunError(f"no resourceSnapshots with index `{index}` found for placement `{namespace}/{name}`")
+        raise InvalidRunError(
+            f"no resourceSnapshots with index `{index}` found for placement `{namespace}/{name}`"
+        )
     return index
 
 
@@ -238,8 +264,14 @@ def _outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
             return f"{ABORTED}{what}, new: {len(new)}, existing: {len(existing)}"
         for place, (text, other) in enumerate(zip(new, existing, strict=True)):
             if text != other:
-                what = f"the `{place}` cluster in the `{index}` stage has changed, new: {text}, existing: {other}"
+                what = (
+                    f"the `{place}` cluster in the `{index}` stage has changed, new: {text},"
+                    f" existing: {other}"
+                )
                 return f"{ABORTED}{what}"
     for cluster in sorted(scheduled.leaving.difference(record.leaving)):
-        return f"{ABORTED}{_UNEXPECTED}the cluster `{cluster}` to be deleted is not in the delete stage"
+        return (
+            f"{ABORTED}{_UNEXPECTED}the cluster `{cluster}` to be deleted is not in the delete"
+            " stage"
+        )
     return ""

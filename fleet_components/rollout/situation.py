@@ -1,4 +1,6 @@
-"""Current situation of a rollout: what runs, what is wanted, where the last update stopped; and its layout."""
+"""Current situation of a rollout: what runs, what is wanted, where the last update stopped; and its
+layout.
+"""
 
 from __future__ import annotations
 
@@ -55,10 +57,11 @@ class Situation:
         updates: clusters that run something else, or something broken.
         adds: picked clusters where nothing runs yet.
         leaving: clusters where something runs and that are no longer picked.
-        gone: clusters that are no longer picked and need no removal: members marked lost, and clusters that an
-            update should have reached but did not.
-        blocked: picked clusters that nothing can be sent to, each with the reason: members marked lost, and clusters on
-            which an override fails, or that wait for an object of another placement.
+        gone: clusters that are no longer picked and need no removal: members marked lost, and
+            clusters that an update should have reached but did not.
+        blocked: picked clusters that nothing can be sent to, each with the reason: members marked
+            lost, and clusters on which an override fails, or that wait for an object of another
+            placement.
     """
 
     done: Mapping[str, Done]
@@ -102,7 +105,9 @@ class Situation:
     @property
     def _stuck(self) -> Clusters:
         """Blocked clusters that serve nevertheless, with what they run."""
-        return tuple(c for c in self.blocked if self.revision(c) is not None and not self.done[c].lost)
+        return tuple(
+            c for c in self.blocked if self.revision(c) is not None and not self.done[c].lost
+        )
 
     @property
     def in_flight(self) -> frozenset[str]:
@@ -130,7 +135,8 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
         here = done[cluster]
         return here.version == wanted.version(cluster) and (here.awaited or cluster not in broken)
 
-    # With those that an interrupted update should have reached: objects may stand there without a record of it.
+    # With those that an interrupted update should have reached: objects may stand there without a
+    # record of it.
     unpicked = sorted((runs | set(previous)) - set(wanted.ranks))
     return Situation(
         done,
@@ -147,12 +153,18 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
 
 
 def stopped_at(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
-    """Return the unfinished clusters of the wave in which the last update stopped; later waves had not begun."""
-    unfinished = [c for c, placed in previous.items() if placed.version != done.get(c, _NOTHING).version]
+    """Return the unfinished clusters of the wave in which the last update stopped; later waves had
+    not begun.
+    """
+    unfinished = [
+        c for c, placed in previous.items() if placed.version != done.get(c, _NOTHING).version
+    ]
     first = min((previous[cluster].wave for cluster in unfinished), default=0)
     return frozenset(c for c in unfinished if previous[c].wave == first)
 
 
 def broken_of(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
     """Return the clusters where the last update stopped, and those that are known to be broken."""
-    return stopped_at(done, previous).union(c for c, here in done.items() if here.broken or here.awaited)
+    return stopped_at(done, previous).union(
+        c for c, here in done.items() if here.broken or here.awaited
+    )

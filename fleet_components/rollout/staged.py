@@ -1,6 +1,7 @@
 """Layout of staged updates: stages become waves, and a closed gate holds everything after it.
 
-Which run is in force, and whether it may go on, is decided before: see :mod:`fleet_components.rollout.run_record`.
+Which run is in force, and whether it may go on, is decided before: see
+:mod:`fleet_components.rollout.run_record`.
 
 Source of the rules: KubeFleet, ``pkg/controllers/updaterun/execution.go``.
 """
@@ -27,7 +28,10 @@ def unapproved(request: str, gates: Gates) -> Gate | None:
     if not request or request in gates.approvals:
         return None
     if request in gates.spent:
-        return Gate(f"approval {request} was given for an earlier run of that name: give this one another name")
+        return Gate(
+            f"approval {request} was given for an earlier run of that name: give this one another"
+            " name"
+        )
     return Gate(f"approval {request} is missing", Opens.APPROVAL, request)
 
 
@@ -71,12 +75,18 @@ class Waiting:
         if not self.clusters:
             times = [self.began or self.gates.as_of]
         else:
-            times = [self.gates.as_of] if self.moves else [self._done(cluster) for cluster in self.clusters]
+            times = (
+                [self.gates.as_of]
+                if self.moves
+                else [self._done(cluster) for cluster in self.clusters]
+            )
         known = [time for time in times if time]
         return max(known) + wait if len(known) == len(times) else None
 
     def _done(self, cluster: str) -> datetime | None:
-        """Return when a cluster was done: one that ran the revision before, not until its stage had begun."""
+        """Return when a cluster was done: one that ran the revision before, not until its stage had
+        begun.
+        """
         since = self.situation.done[cluster].since
         if cluster not in self.run.had:
             return since
@@ -100,7 +110,11 @@ class Waiting:
         due = self.due(wait)
         until = f"until {due.isoformat()}" if due else "from a time that is not recorded"
         judge = "" if self.gates.as_of else "; only as_of can tell that it is over"
-        return Gate(f"stage {stage} is followed by a wait of {_span(wait)}, {until}{judge}", Opens.TIME, due=due)
+        return Gate(
+            f"stage {stage} is followed by a wait of {_span(wait)}, {until}{judge}",
+            Opens.TIME,
+            due=due,
+        )
 
 
 def _span(time: timedelta) -> str:
@@ -123,17 +137,22 @@ def roll_staged(situation: Situation, strategy: External, gates: Gates) -> Layou
     except InvalidRunError as invalid:
         held = _hold_all(situation, f"update run {run.name} does not begin: {invalid}")
         return attrs.evolve(held, failure=str(invalid))
-    return _walk(situation, run, stages, gates, skips=strategy.release.has(Rule.EMPTY_STAGES_SKIPPED))
+    return _walk(
+        situation, run, stages, gates, skips=strategy.release.has(Rule.EMPTY_STAGES_SKIPPED)
+    )
 
 
 def _hold_all(situation: Situation, why: str) -> Layout:
     return Layout(held=dict.fromkeys((*situation.moving, *situation.leaving), why))
 
 
-def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gates: Gates, *, skips: bool) -> Layout:
+def _walk(
+    situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gates: Gates, *, skips: bool
+) -> Layout:
     """Assign waves and gates, stage by stage.
 
-    Waves are numbered over all clusters, moving or not, so that the numbers stay the same from update to update.
+    Waves are numbered over all clusters, moving or not, so that the numbers stay the same from
+    update to update.
     """
     stopped = Gate(f"update run {run.name} has state {run.state}; Run lets it go on")
     walk = _Walk(situation, run, gates, None if run.state == "Run" else stopped, skips)
@@ -189,7 +208,9 @@ class _Walk:
             waits_for = {*wanted.blocked, *wanted.waits, *self.situation.awaited}
             stuck = [cluster for cluster in part if cluster in waits_for]
             if stuck:
-                self._close(Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}"))
+                self._close(
+                    Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}")
+                )
         closed = self.closed
         self._ask(self.run.approval("after", stage))
         if not closed:
@@ -205,7 +226,9 @@ class _Walk:
             self.accepted += [] if self.closed else [approval]
 
     def _wait(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
-        """Wait after a stage: from its end even if an approval came later, since KubeFleet runs both tasks at once."""
+        """Wait after a stage: from its end even if an approval came later, since KubeFleet runs
+        both tasks at once.
+        """
         wait = next((task.wait for task in stage.after if task.wait), timedelta())
         began = max(filter(None, (self._began, self.run.since)), default=None)
         waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)
@@ -219,7 +242,9 @@ class _Walk:
             self._number = max(self._number, 1)
             self.waits[self._number] = self.waits.get(self._number, 0) + seconds
 
-    def _progress(self, stage: Stage, parts: Sequence[Sequence[str]], before: Gate | None) -> StageProgress:
+    def _progress(
+        self, stage: Stage, parts: Sequence[Sequence[str]], before: Gate | None
+    ) -> StageProgress:
         moving = {cluster for cluster in self.situation.moving if self._moves(cluster)}
         clusters = [cluster for part in parts for cluster in part]
         after = "" if before or not self.closed else self.closed.why
@@ -238,10 +263,16 @@ class _Walk:
         return cluster in self.spots and (self.spots[cluster][1] is None or cluster in begun)
 
     def layout(self) -> Layout:
-        """Return the layout of the clusters that have to change; those to be left are left after all stages."""
+        """Return the layout of the clusters that have to change; those to be left are left after
+        all stages.
+        """
         situation = self.situation
-        waves = {cluster: self.spots[cluster][0] for cluster in situation.moving if self._moves(cluster)}
-        holding = {cluster: self.spots[cluster][1] for cluster in situation.moving if cluster not in waves}
+        waves = {
+            cluster: self.spots[cluster][0] for cluster in situation.moving if self._moves(cluster)
+        }
+        holding = {
+            cluster: self.spots[cluster][1] for cluster in situation.moving if cluster not in waves
+        }
         if self.closed:
             holding |= dict.fromkeys(situation.leaving, self.closed)
         gates = {cluster: gate for cluster, gate in holding.items() if gate}

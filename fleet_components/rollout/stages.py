@@ -1,6 +1,7 @@
 """Stages of an update run: the clusters of each stage and their order.
 
-Source of the rules and of the texts: KubeFleet v0.3.1, ``pkg/controllers/updaterun/initialization.go``.
+Source of the rules and of the texts: KubeFleet v0.3.1,
+``pkg/controllers/updaterun/initialization.go``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _USER_ERROR = "failed to process the request due to a client error: "
 
 
 class InvalidRunError(Exception):
-    """Error for an update run that cannot begin; its text is the message of the ``Initialized`` condition."""
+    """Error for an update run that cannot begin; its text is the message of the ``Initialized``
+    condition.
+    """
 
     def __init__(self, text: str, *, user_error: bool = True) -> None:
         super().__init__(ABORTED + _VALIDATING + (_USER_ERROR if user_error else "") + text)
@@ -34,8 +37,11 @@ def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
         InvalidRunError: the run does not begin, and never will.
     """
     if wanted.unscheduled:
-        # KubeFleet does not wrap this as a user's error, so its text lacks the prefix (``determinePolicySnapshot``).
-        raise InvalidRunError(f"policy snapshot `{wanted.unscheduled}` not fully scheduled yet", user_error=False)
+        # KubeFleet does not wrap this as a user's error, so its text lacks the prefix
+        # (``determinePolicySnapshot``).
+        raise InvalidRunError(
+            f"policy snapshot `{wanted.unscheduled}` not fully scheduled yet", user_error=False
+        )
     arranged: list[tuple[str, ...]] = []
     placed: set[str] = set()
     for stage in run.stages:
@@ -50,7 +56,8 @@ def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
 
 def in_parts(stage: Stage, clusters: Sequence[str]) -> list[Sequence[str]]:
     """Split the clusters of a stage into the parts that are updated together."""
-    # Down, unlike the budgets of a rolling update (``calculateMaxConcurrencyValue`` in execution.go).
+    # Down, unlike the budgets of a rolling update (``calculateMaxConcurrencyValue`` in
+    # execution.go).
     size = max(1, scaled(stage.max_concurrency, len(clusters), round_up=False))
     return [clusters[i : i + size] for i in range(0, len(clusters), size)]
 
@@ -61,7 +68,8 @@ def _labels(wanted: Wanted, cluster: str) -> Labels:
 
 def _select(run: UpdateRun, stage: Stage, wanted: Wanted) -> list[str]:
     selector = stage.selector
-    # Left out and empty are opposites: ``LabelSelectorAsSelector`` lets nil match nothing and {} match everything.
+    # Left out and empty are opposites: ``LabelSelectorAsSelector`` lets nil match nothing and {}
+    # match everything.
     if selector is None:
         return []
     if selector.error:
@@ -86,8 +94,8 @@ def _check_clusters(stage: Stage, clusters: list[str], placed: set[str], wanted:
 
 def _check_integer(key: str, cluster: str, wanted: Wanted) -> None:
     value = _labels(wanted, cluster).get(key, "")
-    # A missing label fails as well, although the comment in the API promises the order of names for it: KubeFleet
-    # parses the empty text (``computeRunStageStatus``).
+    # A missing label fails as well, although the comment in the API promises the order of names for
+    # it: KubeFleet parses the empty text (``computeRunStageStatus``).
     if not _INTEGER.fullmatch(value):
         fault = "invalid syntax"
     elif not -(2**63) <= integer(value) < 2**63:
@@ -95,14 +103,17 @@ def _check_integer(key: str, cluster: str, wanted: Wanted) -> None:
     else:
         return
     parsing = f'strconv.Atoi: parsing "{value}": {fault}'
-    raise InvalidRunError(f"the sorting label `{key}:{value}` on cluster `{cluster}` is not valid: {parsing}")
+    raise InvalidRunError(
+        f"the sorting label `{key}:{value}` on cluster `{cluster}` is not valid: {parsing}"
+    )
 
 
 def _check_all_placed(missing: list[str]) -> None:
     if missing:
         shown = ", ".join(missing[:_SHOWN])
         raise InvalidRunError(
-            f"some clusters are not placed in any stage, total {len(missing)}, showing up to {_SHOWN}: {shown}"
+            f"some clusters are not placed in any stage, total {len(missing)}, showing up to"
+            f" {_SHOWN}: {shown}"
         )
 
 
@@ -116,7 +127,9 @@ def _check_tasks(run: UpdateRun, stage: Stage) -> None:
 
 
 def _wrong(run: UpdateRun, stage: Stage, what: str, fault: str) -> str:
-    return f"the {what} invalid, updateStrategy: `{run.strategy}`, stage: {stage.name}, err: {fault}"
+    return (
+        f"the {what} invalid, updateStrategy: `{run.strategy}`, stage: {stage.name}, err: {fault}"
+    )
 
 
 def _fault_before(tasks: Sequence[Task]) -> str:
@@ -124,7 +137,10 @@ def _fault_before(tasks: Sequence[Task]) -> str:
         return "beforeStageTasks can have at most one task"
     for i, task in enumerate(tasks):
         if task.type != "Approval":
-            return f"task {i} of type {task.type} is not allowed in beforeStageTasks, allowed type: Approval"
+            return (
+                f"task {i} of type {task.type} is not allowed in beforeStageTasks, allowed type:"
+                " Approval"
+            )
         if task.wait is not None:
             return f"task {i} of type Approval cannot have wait duration set"
     return ""

@@ -1,4 +1,6 @@
-"""Rollout strategies of a placement: a rolling update within budgets, or an update run in stages."""
+"""Rollout strategies of a placement: a rolling update within budgets, or an update run in
+stages.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
 from fleet_components.model.selector import LabelSelector
-from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_FIXED,
+    PICK_N,
+    PlacementPolicy,
+    RollingUpdate,
+)
 from fleet_components.systems.kubefleet.model.release import RELEASE
 
 _UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -31,8 +38,8 @@ When = Literal["before", "after"]
 def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
     """Return a number of clusters, given as a number or as a percentage of ``total``.
 
-    Text that is not a percentage counts as 0, as in the real controllers: the API accepts ``"1"``, the controllers do
-    not.
+    Text that is not a percentage counts as 0, as in the real controllers: the API accepts ``"1"``,
+    the controllers do not.
     """
     if isinstance(value, int):
         return value
@@ -59,16 +66,22 @@ class Budget:
 
     @classmethod
     def of(cls, rolling: RollingUpdate, target: int) -> Budget:
-        """Return the budget of a placement with ``target`` intended clusters; percentages are rounded up."""
-        # KubeFleet rounds both percentages up, unlike Kubernetes Deployments, which round maxUnavailable down.
+        """Return the budget of a placement with ``target`` intended clusters; percentages are
+        rounded up.
+        """
+        # KubeFleet rounds both percentages up, unlike Kubernetes Deployments, which round
+        # maxUnavailable down.
         unavailable, surge = (
-            scaled(value, target, round_up=True) for value in (rolling.max_unavailable, rolling.max_surge)
+            scaled(value, target, round_up=True)
+            for value in (rolling.max_unavailable, rolling.max_surge)
         )
         return cls(target, unavailable, surge)
 
     @property
     def needed(self) -> int:
-        """Number of clusters that must stay available; zero or negative if all may be unavailable."""
+        """Number of clusters that must stay available; zero or negative if all may be
+        unavailable.
+        """
         return self.target - self.unavailable
 
     def disruptable(self, ready: int) -> int:
@@ -86,7 +99,8 @@ class Task:
 
     Attributes:
         type: ``Approval`` or ``TimedWait``.
-        wait: the duration of a ``TimedWait``, from the moment when all clusters of the stage are done.
+        wait: the duration of a ``TimedWait``, from the moment when all clusters of the stage are
+            done.
     """
 
     type: str
@@ -100,9 +114,10 @@ class Stage:
     Attributes:
         name: the name, part of the names of approvals.
         selector: selects the clusters of the stage among the picked ones; None selects none.
-        sorting_label_key: label whose value, as an integer, orders the clusters; None orders by name.
-        max_concurrency: how many clusters are updated together: a number, or a percentage of the stage's clusters
-            rounded down; at least 1, which is the default.
+        sorting_label_key: label whose value, as an integer, orders the clusters; None orders by
+            name.
+        max_concurrency: how many clusters are updated together: a number, or a percentage of the
+            stage's clusters rounded down; at least 1, which is the default.
         before: tasks that must be done before the stage begins.
         after: tasks that must be done before the next stage begins.
     """
@@ -121,10 +136,12 @@ class UpdateRun:
 
     Attributes:
         name: the name, part of the names of approvals.
-        strategy: name of the strategy, as ``namespace/name``; the namespace is empty for cluster-scoped ones.
+        strategy: name of the strategy, as ``namespace/name``; the namespace is empty for
+            cluster-scoped ones.
         stages: the strategy's stages, in order.
         state: ``Initialize``, ``Run`` or ``Stop``.
-        index: the revision that it rolls out, as written in ``resourceSnapshotIndex``; empty for the newest.
+        index: the revision that it rolls out, as written in ``resourceSnapshotIndex``; empty for
+            the newest.
         namespace: its namespace; empty for a ClusterStagedUpdateRun.
         had: once it has begun, the clusters that ran its revision before.
         since: the time when it first ran; None if that is unknown.
@@ -141,17 +158,24 @@ class UpdateRun:
 
     @property
     def spec(self) -> str:
-        """Fields that no API server lets anybody change: a run with others is another one of the same name."""
+        """Fields that no API server lets anybody change: a run with others is another one of the
+        same name.
+        """
         return f"{self.strategy}#{self.index}"
 
     def approval(self, when: When, stage: Stage) -> str:
         """Return the name of the approval that a stage requires; empty if it requires none.
 
-        It is ``RUN-before-STAGE`` or ``RUN-after-STAGE``, with the run's namespace and a slash before it.
+        It is ``RUN-before-STAGE`` or ``RUN-after-STAGE``, with the run's namespace and a slash
+        before it.
         """
         tasks = stage.before if when == "before" else stage.after
         place = f"{self.namespace}/" if self.namespace else ""
-        return f"{place}{self.name}-{when}-{stage.name}" if any(task.type == "Approval" for task in tasks) else ""
+        return (
+            f"{place}{self.name}-{when}-{stage.name}"
+            if any(task.type == "Approval" for task in tasks)
+            else ""
+        )
 
     @property
     def approvals(self) -> tuple[str, ...]:
@@ -185,11 +209,15 @@ def target_of(policy: PlacementPolicy | None) -> int | None:
 
 
 def read_update_run(run: Manifest, strategy: Manifest | None) -> UpdateRun:
-    """Build an update run from its manifest and that of the strategy it names; None if that is not there any more."""
+    """Build an update run from its manifest and that of the strategy it names; None if that is not
+    there any more.
+    """
     return UpdateRun(
         run.name,
         f"{run.namespace}/{run.data['spec'].get('stagedRolloutStrategyName', '')}",
-        tuple(_stage(stage) for stage in strategy.data["spec"].get("stages") or ()) if strategy else (),
+        tuple(_stage(stage) for stage in strategy.data["spec"].get("stages") or ())
+        if strategy
+        else (),
         run.data["spec"].get("state") or "Initialize",
         str(run.data["spec"].get("resourceSnapshotIndex") or ""),
         run.namespace,
@@ -213,7 +241,9 @@ def _tasks(tasks: Sequence[Mapping[str, Any]] | None) -> tuple[Task, ...]:
 
 
 def in_reach(text: str) -> bool:
-    """Return whether Go reads a duration, and can hold it: nanoseconds in 64 bits, some 292 years."""
+    """Return whether Go reads a duration, and can hold it: nanoseconds in 64 bits, some 292
+    years.
+    """
     return _DURATION.fullmatch(text) is not None and _seconds(text) * 10**9 < 2**63
 
 

@@ -1,1 +1,3 @@
-"""Scheduling: decides which members get which objects, with one framework and a profile per upstream system."""
+"""Scheduling: decides which members get which objects, with one framework and a profile per
+upstream system.
+"""

@@ -1,4 +1,6 @@
-"""One scheduling cycle: runs the plug-ins of a profile over the whole fleet, extension point by extension point."""
+"""One scheduling cycle: runs the plug-ins of a profile over the whole fleet, extension point by
+extension point.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ Scores = Mapping[int, Mask]
 
 @attrs.frozen
 class Filtered:
-    """Result of the filters: the members that passed, and the members that each filter was the first to stop.
+    """Result of the filters: the members that passed, and the members that each filter was the
+    first to stop.
 
     Members that a silent plug-in has stopped are in neither.
     """
@@ -48,7 +51,8 @@ class Filtered:
 
 
 def batch_size(profile: Profile, state: State, wanted: int) -> int:
-    """Return how many of the wanted members one cycle may pick: the least number that a plug-in allows.
+    """Return how many of the wanted members one cycle may pick: the least number that a plug-in
+    allows.
 
     Raises:
         FleetError: a plug-in fails, or allows none.
@@ -56,21 +60,28 @@ def batch_size(profile: Profile, state: State, wanted: int) -> int:
     least = wanted
     for plugin in profile.post_batches:
         answer = ask(plugin, lambda p: p.batch(state, wanted))
-        if type(answer) is not int or answer < 1:  # with none picked a cycle would follow a cycle for ever
-            raise _failure(plugin, "allows no pick", "batch() returns a number of members, 1 or more")
+        if (
+            type(answer) is not int or answer < 1
+        ):  # with none picked a cycle would follow a cycle for ever
+            raise _failure(
+                plugin, "allows no pick", "batch() returns a number of members, 1 or more"
+            )
         least = min(least, answer)
     return least
 
 
 def run_filters(profile: Profile, state: State, candidates: Mask) -> Filtered:
-    """Run the filters in order on the candidates; each member is attributed to the first filter that stops it."""
+    """Run the filters in order on the candidates; each member is attributed to the first filter
+    that stops it.
+    """
     stopped = []
     for plugin in filters_of(profile, state):
         passed = passing(plugin, state, candidates)
         if not plugin.silent:
             stopped.append((plugin, candidates & ~passed))
-        # A filter that fails ends the whole cycle, so it must not see members that an earlier one has stopped: the real
-        # schedulers leave a member's chain of filters at the first that stops it.
+        # A filter that fails ends the whole cycle, so it must not see members that an earlier one
+        # has stopped: the real schedulers leave a member's chain of filters at the first that stops
+        # it.
         candidates = passed
     return Filtered(candidates, tuple(stopped))
 
@@ -81,24 +92,30 @@ def run_scores(profile: Profile, state: State, candidates: Mask) -> tuple[Scores
     for plugin in profile.scores:
         if counts(plugin, state):
             scores = scoring(plugin, state, candidates)
-            parts[plugin.part] = _sum(parts[plugin.part], scores, candidates) if plugin.part in parts else scores
+            parts[plugin.part] = (
+                _sum(parts[plugin.part], scores, candidates) if plugin.part in parts else scores
+            )
     return tuple(parts.get(part, {}) for part in profile.parts)
 
 
 def best_first(parts: Sequence[Scores], candidates: Mask) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the candidates with their scores: by the first part, then the next one, then by name, all descending."""
+    """Yield the candidates with their scores: by the first part, then the next one, then by name,
+    all descending.
+    """
     if not parts:
-        # Descending like the scores, as in KubeFleet, which sorts scores and names together in reverse
-        # (``ScoredClusters.Less`` in pkg/scheduler/framework/score.go, v0.3.1).
+        # Descending like the scores, as in KubeFleet, which sorts scores and names together in
+        # reverse (``ScoredClusters.Less`` in pkg/scheduler/framework/score.go, v0.3.1).
         while candidates:
             position = candidates.bit_length() - 1
             candidates ^= 1 << position
             yield position, ()
         return
     scores, others = parts[0], parts[1:]
-    # A generator, since the caller takes a few of perhaps ten thousand: nothing behind the last pick is put in order.
+    # A generator, since the caller takes a few of perhaps ten thousand: nothing behind the last
+    # pick is put in order.
     for score in sorted({0, *scores}, reverse=True):
-        # A plug-in may put members without a score under 0 or leave them out; both must be the same group.
+        # A plug-in may put members without a score under 0 or leave them out; both must be the same
+        # group.
         members = candidates & (scores[score] if score else _unscored(scores, candidates))
         if members:
             for position, following in best_first(others, members):
@@ -133,7 +150,9 @@ def passing(plugin: Filter[State], state: State, candidates: Mask) -> Mask:
     answer = ask(plugin, lambda p: p.mask(state, candidates))
     # Not isinstance: True would pass for the set of the first member.
     if type(answer) is not int:
-        raise _failure(plugin, f"answers with {_kind(answer)}", "mask() returns a set of members, an int")
+        raise _failure(
+            plugin, f"answers with {_kind(answer)}", "mask() returns a set of members, an int"
+        )
     return answer & candidates
 
 
@@ -145,7 +164,11 @@ def scoring(plugin: Score[State], state: State, candidates: Mask) -> Scores:
     """
     answer = ask(plugin, lambda p: p.scores(state, candidates))
     if not isinstance(answer, Mapping) or {*map(type, answer), *map(type, answer.values())} - {int}:
-        raise _failure(plugin, f"answers with {_kind(answer)}", "scores() returns sets of members by score, both ints")
+        raise _failure(
+            plugin,
+            f"answers with {_kind(answer)}",
+            "scores() returns sets of members by score, both ints",
+        )
     return answer
 
 
@@ -154,7 +177,8 @@ def ask(plugin: P, question: Callable[[P], T]) -> T:
 
     Raises:
         SchedulingError: the plug-in says that the cycle fails.
-        FleetError: the plug-in itself fails; the values of its error are left out, since they may be secret.
+        FleetError: the plug-in itself fails; the values of its error are left out, since they may
+            be secret.
     """
     try:
         return question(plugin)
@@ -218,14 +242,18 @@ class Proposals:
     stopped: str = ""
 
     def ladders(self) -> Iterator[Ladder]:
-        """Yield the proposals for a member that is not chosen: what it needs at least, then with each boost."""
+        """Yield the proposals for a member that is not chosen: what it needs at least, then with
+        each boost.
+        """
         yield from ((change,) for change in self.passing if change)
         for change, ladder in product(self.passing, self.boosting):
             yield tuple((*change, *rung) for rung in ladder)
 
 
 def passing_changes(profile: Profile, state: State, position: int) -> tuple[tuple[Edits, ...], str]:
-    """Return the fewest changes with which a member passes every filter; or the reason of one that nothing changes."""
+    """Return the fewest changes with which a member passes every filter; or the reason of one that
+    nothing changes.
+    """
     ways = list[tuple[Edits, ...]]()
     for plugin in filters_of(profile, state):
         if plugin.silent or _passes(plugin, state, position):
@@ -245,11 +273,15 @@ def stopping_ladders(profile: Profile, state: State, position: int) -> Iterator[
             yield from ask(plugin, lambda p: tuple(islice(p.stopping(state, position), _MOST_WAYS)))
 
 
-def scoring_ladders(profile: Profile, state: State, position: int, *, more: bool) -> Iterator[Ladder]:
+def scoring_ladders(
+    profile: Profile, state: State, position: int, *, more: bool
+) -> Iterator[Ladder]:
     """Yield changes that give a member a higher score, or a lower one."""
     for plugin in profile.scores:
         if not plugin.silent and counts(plugin, state):
-            yield from ask(plugin, lambda p: tuple(islice(_scoring(p, state, position, more), _MOST_WAYS)))
+            yield from ask(
+                plugin, lambda p: tuple(islice(_scoring(p, state, position, more), _MOST_WAYS))
+            )
 
 
 def _scoring(plugin: Score[State], state: State, position: int, more: bool) -> Iterable[Ladder]:

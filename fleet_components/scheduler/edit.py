@@ -1,6 +1,7 @@
 """Changes of written objects, small enough to be said in a phrase, and what a fleet is with them.
 
-An edit names the field as its author would find it in the YAML. Several edits that belong together are a change.
+An edit names the field as its author would find it in the YAML. Several edits that belong together
+are a change.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class Edit:
     """One change of one field.
 
     Attributes:
-        of: whose field it is: of a ``member``, of the ``policy`` or of the ``object`` that is placed.
+        of: whose field it is: of a ``member``, of the ``policy`` or of the ``object`` that is
+            placed.
         operation: ``set`` and ``unset`` a value, or ``add`` and ``drop`` an element of a list.
         field: path of the field in the object.
         value: the value or element; None for ``unset``.
@@ -53,7 +55,9 @@ Ladder = tuple[Edits, ...]
 
 
 def edit_words(change: Edits) -> str:
-    """Return a change in words: ``with tier=gold and zone=a and without the taint spot:NoSchedule``."""
+    """Return a change in words: ``with tier=gold and zone=a and without the taint
+    spot:NoSchedule``.
+    """
     words, preposition = [], ""
     for edit in change:
         first, _, rest = edit.words.partition(" ")
@@ -74,7 +78,9 @@ def joined(edits: Iterable[Edit]) -> Edits:
 def _at(data: Any, path: FieldPath, edit: Edit) -> Any:
     here, *rest = path
     if isinstance(data, list | tuple):
-        return [_below(item, rest, edit) if index == here else item for index, item in enumerate(data)]
+        return [
+            _below(item, rest, edit) if index == here else item for index, item in enumerate(data)
+        ]
     known = dict(data or {})
     changed = _below(known.get(str(here)), rest, edit)
     if changed is _NOTHING:
@@ -110,22 +116,44 @@ def set_label(member: str, key: str, value: str, old: str | None) -> Edit:
 
 def unset_label(member: str, key: str) -> Edit:
     """Return the edit that takes a label away."""
-    return Edit(MEMBER, UNSET, ("metadata", "labels", key), None, f"without the label {key}", member)
+    return Edit(
+        MEMBER, UNSET, ("metadata", "labels", key), None, f"without the label {key}", member
+    )
 
 
 def add_taint(member: str, taint: Taint) -> Edit:
     """Return the edit that taints a member."""
-    return Edit(MEMBER, ADD, ("spec", "taints"), _written(taint), f"with a taint {show_taint(taint)}", member)
+    return Edit(
+        MEMBER,
+        ADD,
+        ("spec", "taints"),
+        _written(taint),
+        f"with a taint {show_taint(taint)}",
+        member,
+    )
 
 
 def drop_taint(member: str, taint: Taint) -> Edit:
     """Return the edit that takes a taint away."""
-    return Edit(MEMBER, DROP, ("spec", "taints"), _written(taint), f"without the taint {show_taint(taint)}", member)
+    return Edit(
+        MEMBER,
+        DROP,
+        ("spec", "taints"),
+        _written(taint),
+        f"without the taint {show_taint(taint)}",
+        member,
+    )
 
 
 def set_field(cluster: Cluster, field: str, value: str) -> Edit:
-    """Return the edit that gives a member a ``provider``, a ``region`` or a ``zone``, its only one then."""
-    old = {"provider": cluster.provider, "region": cluster.region, "zone": ", ".join(cluster.zones)}[field]
+    """Return the edit that gives a member a ``provider``, a ``region`` or a ``zone``, its only one
+    then.
+    """
+    old = {
+        "provider": cluster.provider,
+        "region": cluster.region,
+        "zone": ", ".join(cluster.zones),
+    }[field]
     was = f' (is "{old}")' if old else ""
     name, written = ("zones", [value]) if field == "zone" else (field, value)
     return Edit(MEMBER, SET, ("spec", name), written, f"with {field} {value}{was}", cluster.name)
@@ -163,26 +191,48 @@ _FORM = re.compile(r"([+-]?[0-9.]+)([A-Za-z]*)")
 
 
 def to_match(member: str, requirements: Iterable[Requirement], labels: Labels) -> Edits | None:
-    """Return the fewest edits of labels with which a member meets all requirements; None if no labels do."""
+    """Return the fewest edits of labels with which a member meets all requirements; None if no
+    labels do.
+    """
     found = []
     for key, asked in _by_key(requirements).items():
         old = labels.get(key)
         if not all(_met(requirement, old) for requirement in asked):
-            values = (value for value in _values(asked) if all(_met(requirement, value) for requirement in asked))
+            values = (
+                value
+                for value in _values(asked)
+                if all(_met(requirement, value) for requirement in asked)
+            )
             value = next(values, _NOWHERE)
             if value is _NOWHERE:
                 return None
-            found.append(unset_label(member, key) if value is None else set_label(member, key, str(value), old))
+            found.append(
+                unset_label(member, key)
+                if value is None
+                else set_label(member, key, str(value), old)
+            )
     return tuple(found)
 
 
 def to_miss(member: str, requirements: Iterable[Requirement], labels: Labels) -> Iterator[Edits]:
-    """Yield edits of one label with which a member that meets all requirements fails one of them."""
+    """Yield edits of one label with which a member that meets all requirements fails one of
+    them.
+    """
     for key, asked in _by_key(requirements).items():
-        values = (None, *_values(asked), *(f"not-{value}" for requirement in asked for value in requirement.values))
+        values = (
+            None,
+            *_values(asked),
+            *(f"not-{value}" for requirement in asked for value in requirement.values),
+        )
         for value in values:
-            if value != labels.get(key) and not all(_met(requirement, value) for requirement in asked):
-                edit = unset_label(member, key) if value is None else set_label(member, key, value, labels.get(key))
+            if value != labels.get(key) and not all(
+                _met(requirement, value) for requirement in asked
+            ):
+                edit = (
+                    unset_label(member, key)
+                    if value is None
+                    else set_label(member, key, value, labels.get(key))
+                )
                 yield (edit,)
                 break
 
@@ -198,11 +248,21 @@ _NOWHERE = object()
 
 
 def _values(requirements: Sequence[Requirement]) -> Iterator[str | None]:
-    """Yield the values that requirements of one key name, then none, then any, then those that they exclude."""
-    yield from (value for requirement in requirements if requirement.operator == "In" for value in requirement.values)
+    """Yield the values that requirements of one key name, then none, then any, then those that they
+    exclude.
+    """
+    yield from (
+        value
+        for requirement in requirements
+        if requirement.operator == "In"
+        for value in requirement.values
+    )
     yield from (None, _ANY)
     yield from (
-        value for requirement in requirements if requirement.operator == "NotIn" for value in requirement.values
+        value
+        for requirement in requirements
+        if requirement.operator == "NotIn"
+        for value in requirement.values
     )
 
 
@@ -211,7 +271,9 @@ def _met(requirement: Requirement, value: str | None) -> bool:
 
 
 def first_amount(asked: Iterable[str], holds: Callable[[str], bool]) -> str | None:
-    """Return the first amount that does, of those that are asked for and their neighbours in the last place."""
+    """Return the first amount that does, of those that are asked for and their neighbours in the
+    last place.
+    """
     for text in asked:
         for amount in (text, stepped(text, 1), stepped(text, -1)):
             if amount is not None and holds(amount):
@@ -220,7 +282,9 @@ def first_amount(asked: Iterable[str], holds: Callable[[str], bool]) -> str | No
 
 
 def stepped(text: str, steps: int) -> str | None:
-    """Return an amount that is some units of its last place more or less; None where it is not written plainly."""
+    """Return an amount that is some units of its last place more or less; None where it is not
+    written plainly.
+    """
     read = _read(text)
     if read is None:
         return None
@@ -238,7 +302,9 @@ def _read(text: str) -> tuple[Decimal, str] | None:
 
 
 def more(new: str, old: str | None) -> str:
-    """Return how much more an amount is than another: ``2``; empty where they are not written alike."""
+    """Return how much more an amount is than another: ``2``; empty where they are not written
+    alike.
+    """
     ends = _read(new), _read(old or "0" + _suffix(new))
     if ends[0] is None or ends[1] is None or ends[0][1] != ends[1][1]:
         return ""
@@ -254,7 +320,9 @@ _MOST_RUNGS = 500
 
 
 def between(old: str, goal: str) -> list[str]:
-    """Return the amounts from one to another without the first, in steps of their last place or of a fair part."""
+    """Return the amounts from one to another without the first, in steps of their last place or of
+    a fair part.
+    """
     here, there = _read(old), _read(goal)
     if here is None or there is None or here[1] != there[1]:
         return [goal]
@@ -264,5 +332,8 @@ def between(old: str, goal: str) -> list[str]:
     while abs(last - first) / unit > _MOST_RUNGS:
         unit *= 10
     sign = 1 if last > first else -1
-    rungs = [f"{first + sign * unit * step:f}{suffix}" for step in range(1, int(abs(last - first) / unit) + 1)]
+    rungs = [
+        f"{first + sign * unit * step:f}{suffix}"
+        for step in range(1, int(abs(last - first) / unit) + 1)
+    ]
     return rungs if rungs and parse_quantity(rungs[-1]) == parse_quantity(goal) else [*rungs, goal]

@@ -1,4 +1,6 @@
-"""Verdicts of the plug-ins on single members, as data for people to read and for tests to inspect."""
+"""Verdicts of the plug-ins on single members, as data for people to read and for tests to
+inspect.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,18 @@ class MemberExplanation:
     verdicts: tuple[Verdict, ...] = ()
 
 
-def filter_verdicts(profile: Profile, state: State, position: int, *, picked: bool = False) -> Iterator[Verdict]:
-    """Yield the verdict of every filter on one member, including filters that the scheduler would not have reached.
+def filter_verdicts(
+    profile: Profile, state: State, position: int, *, picked: bool = False
+) -> Iterator[Verdict]:
+    """Yield the verdict of every filter on one member, including filters that the scheduler would
+    not have reached.
 
     Args:
         profile: the plug-ins.
         state: the state of the cycle.
         position: the member.
-        picked: whether the member is picked itself, so that plug-ins that count the picks would mislead.
+        picked: whether the member is picked itself, so that plug-ins that count the picks would
+            mislead.
     """
     for plugin in filters_of(profile, state):
         if not (plugin.silent or (picked and plugin.counts_picks)):
@@ -47,14 +53,19 @@ def filter_verdicts(profile: Profile, state: State, position: int, *, picked: bo
 
 
 def passing_all(profile: Profile, state: State, picked: Mask) -> tuple[Mask, tuple[Verdict, ...]]:
-    """Return which of the picked members pass every filter, with the verdicts that :func:`filter_verdicts` has of each.
+    """Return which of the picked members pass every filter, with the verdicts that
+    :func:`filter_verdicts` has of each.
 
     Most do, so that they need not be asked about one by one.
     """
     if not picked:
         return 0, ()
     try:
-        named = [plugin for plugin in filters_of(profile, state) if not (plugin.silent or plugin.counts_picks)]
+        named = [
+            plugin
+            for plugin in filters_of(profile, state)
+            if not (plugin.silent or plugin.counts_picks)
+        ]
         for plugin in named:
             picked = passing(plugin, state, picked)
     except SchedulingError:  # one member is enough for that; the others have verdicts of their own
@@ -67,7 +78,8 @@ def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:
     try:
         passes = bool(passing(plugin, state, 1 << position))
     except SchedulingError as failure:
-        # A plug-in that made the cycle fail must not keep the verdicts of the others from the reader.
+        # A plug-in that made the cycle fail must not keep the verdicts of the others from the
+        # reader.
         return Verdict(plugin.name, False, str(failure))
     if passes:
         return Verdict(plugin.name, True, _PASSES)
@@ -75,15 +87,24 @@ def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:
     return Verdict(plugin.name, False, words, remedy=remedy)
 
 
-def score_verdicts(profile: Profile, state: State, position: int, *, picked: bool = False) -> Iterator[Verdict]:
-    """Yield the verdict of every score on one member; the arguments are those of :func:`filter_verdicts`."""
+def score_verdicts(
+    profile: Profile, state: State, position: int, *, picked: bool = False
+) -> Iterator[Verdict]:
+    """Yield the verdict of every score on one member; the arguments are those of
+    :func:`filter_verdicts`.
+    """
     for plugin in profile.scores:
         if plugin.silent or (picked and plugin.counts_picks):
             continue
         try:
             if counts(plugin, state):
                 score = next(
-                    (n for n, members in scoring(plugin, state, 1 << position).items() if has(members, position)), 0
+                    (
+                        n
+                        for n, members in scoring(plugin, state, 1 << position).items()
+                        if has(members, position)
+                    ),
+                    0,
                 )
                 words = ask(plugin, lambda p: p.words(state, position))
                 yield Verdict(plugin.name, None, words, score, part=plugin.part)
@@ -92,7 +113,9 @@ def score_verdicts(profile: Profile, state: State, position: int, *, picked: boo
 
 
 def missed(requirements: Iterable[Requirement], labels: Labels) -> list[str]:
-    """Return the requirements that the labels do not meet, each with the actual value of the label."""
+    """Return the requirements that the labels do not meet, each with the actual value of the
+    label.
+    """
     return [
         show_miss(requirement, labels.get(requirement.key))
         for requirement in requirements

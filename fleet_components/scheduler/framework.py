@@ -1,7 +1,7 @@
 """Contracts of the scheduler plug-ins; the place to start reading.
 
-A profile (``kubefleet/``, ``karmada/``) is an ordered list of plug-ins, with one plug-in per file. A plug-in takes part
-at one or several extension points, in this order:
+A profile (``kubefleet/``, ``karmada/``) is an ordered list of plug-ins, with one plug-in per file.
+A plug-in takes part at one or several extension points, in this order:
 
 ==============  ====================================================================
 ``PostBatch``   limits how many members one cycle may pick (KubeFleet only)
@@ -11,11 +11,12 @@ at one or several extension points, in this order:
 ``Score``       ranks the members that passed every filter
 ==============  ====================================================================
 
-Plug-ins work on columns: a filter returns a mask over all members of the inventory, a score returns a mask per number.
-The text for a single member is built only on request.
+Plug-ins work on columns: a filter returns a mask over all members of the inventory, a score returns
+a mask per number. The text for a single member is built only on request.
 
-Source of the extension points: KubeFleet v0.3.1, ``pkg/scheduler/framework/interface.go``. Karmada 1.19 has Filter and
-Score (``pkg/scheduler/framework/interface.go``); here its plug-ins may use PreFilter and PreScore as well.
+Source of the extension points: KubeFleet v0.3.1, ``pkg/scheduler/framework/interface.go``. Karmada
+1.19 has Filter and Score (``pkg/scheduler/framework/interface.go``); here its plug-ins may use
+PreFilter and PreScore as well.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ AFFINITY = "affinity"
 
 
 class State(Protocol):
-    """Input of plug-ins for both profiles; a plug-in for one of them may use the state of its profile."""
+    """Input of plug-ins for both profiles; a plug-in for one of them may use the state of its
+    profile.
+    """
 
     @property
     def inventory(self) -> Inventory:
@@ -52,25 +55,31 @@ class State(Protocol):
 
     @property
     def placed(self) -> Mask:
-        """The members that have it already. A filter that lets them pass leaves what stands alone."""
+        """The members that have it already. A filter that lets them pass leaves what stands
+        alone.
+        """
 
 
 S_contra = TypeVar("S_contra", contravariant=True, bound=State)
 
 
 class SchedulingError(Exception):
-    """Failure of a whole scheduling cycle, as in the real scheduler; the previous decision stays in force."""
+    """Failure of a whole scheduling cycle, as in the real scheduler; the previous decision stays in
+    force.
+    """
 
 
 class Plugin(ABC):
-    """Base of all plug-ins. A subclass also inherits from the extension points that it takes part at.
+    """Base of all plug-ins. A subclass also inherits from the extension points that it takes part
+    at.
 
     Attributes:
         name: the name in explanations; unique in a profile.
         profiles: the profiles that a plug-in from outside is added to.
-        counts_picks: whether its answer for a member depends on the members that are picked already. If so,
-            explanations leave it out for a member that is itself picked.
-        silent: whether reasons and explanations leave it out, because the bindings show what it says.
+        counts_picks: whether its answer for a member depends on the members that are picked
+            already. If so, explanations leave it out for a member that is itself picked.
+        silent: whether reasons and explanations leave it out, because the bindings show what it
+            says.
     """
 
     name: ClassVar[str]
@@ -104,7 +113,8 @@ class Filter(Plugin, Generic[S_contra]):
 
     @abstractmethod
     def mask(self, state: S_contra, candidates: Mask) -> Mask:
-        """Return the candidates that pass; the candidates are the members that passed every earlier filter.
+        """Return the candidates that pass; the candidates are the members that passed every earlier
+        filter.
 
         Raises:
             SchedulingError: the policy or a member makes the whole cycle fail.
@@ -112,18 +122,28 @@ class Filter(Plugin, Generic[S_contra]):
 
     @abstractmethod
     def reason(self, state: S_contra, position: int) -> str:
-        """Return why the member at this position does not pass, in the words of the real scheduler."""
+        """Return why the member at this position does not pass, in the words of the real
+        scheduler.
+        """
 
     def remedy(self, state: S_contra, position: int) -> str:
-        """Return what would let the member at this position pass: the changes of ``admitting``, or nothing."""
-        return ", or ".join(map(edit_words, islice(self.admitting(state, position), _MOST_REMEDIES)))
+        """Return what would let the member at this position pass: the changes of ``admitting``, or
+        nothing.
+        """
+        return ", or ".join(
+            map(edit_words, islice(self.admitting(state, position), _MOST_REMEDIES))
+        )
 
     def admitting(self, state: S_contra, position: int) -> Iterable[Edits]:
-        """Yield changes, each of which lets the member at this position pass; explanations try what comes of them."""
+        """Yield changes, each of which lets the member at this position pass; explanations try what
+        comes of them.
+        """
         return ()
 
     def stopping(self, state: S_contra, position: int) -> Iterable[Ladder]:
-        """Yield changes that stop the member at this position, which passes; on each ladder surer and surer."""
+        """Yield changes that stop the member at this position, which passes; on each ladder surer
+        and surer.
+        """
         return ()
 
 
@@ -143,7 +163,8 @@ class Score(Plugin, Generic[S_contra]):
     """Plug-in that ranks the members that can be picked.
 
     Attributes:
-        part: the part of the score that it adds to. A profile compares the parts one after the other.
+        part: the part of the score that it adds to. A profile compares the parts one after the
+            other.
     """
 
     part: ClassVar[str] = AFFINITY
@@ -161,16 +182,26 @@ class Score(Plugin, Generic[S_contra]):
         """Explain how the score of the member at this position comes about."""
 
     def shares(self, state: S_contra, position: int) -> Mapping[str, int]:
-        """Return the score of the member at this position by what it is for: by the plug-in's name, unless it knows."""
+        """Return the score of the member at this position by what it is for: by the plug-in's name,
+        unless it knows.
+        """
         scores = self.scores(state, 1 << position)
-        return {self.name: next((score for score, members in scores.items() if members >> position & 1), 0)}
+        return {
+            self.name: next(
+                (score for score, members in scores.items() if members >> position & 1), 0
+            )
+        }
 
     def raising(self, state: S_contra, position: int) -> Iterable[Ladder]:
-        """Yield changes that give the member at this position a higher score, on each ladder higher and higher."""
+        """Yield changes that give the member at this position a higher score, on each ladder higher
+        and higher.
+        """
         return ()
 
     def lowering(self, state: S_contra, position: int) -> Iterable[Ladder]:
-        """Yield changes that give the member at this position a lower score, on each ladder lower and lower."""
+        """Yield changes that give the member at this position a lower score, on each ladder lower
+        and lower.
+        """
         return ()
 
 
@@ -179,7 +210,12 @@ POINTS: tuple[type[Plugin], ...] = (PostBatch, PreFilter, Filter, PreScore, Scor
 
 
 def problem_of(
-    plugin: Plugin, what: str, path: FieldPath = (), hint: str = "", file: str = "", line: int | None = None
+    plugin: Plugin,
+    what: str,
+    path: FieldPath = (),
+    hint: str = "",
+    file: str = "",
+    line: int | None = None,
 ) -> Problem:
     """Return a problem of a plug-in."""
     return Problem(what, path, hint, f"plug-in {plugin.name}", file, line)
@@ -202,10 +238,12 @@ class Profile:
     parts: tuple[str, ...] = (AFFINITY,)
 
     def extended(self, plugins: Iterable[Plugin]) -> Profile:
-        """Return the profile with the given plug-ins after its own, as far as they are meant for it.
+        """Return the profile with the given plug-ins after its own, as far as they are meant for
+        it.
 
         Raises:
-            FleetError: a plug-in has a name that is in use, or adds to a part of the score that does not exist.
+            FleetError: a plug-in has a name that is in use, or adds to a part of the score that
+                does not exist.
         """
         more = tuple(plugin for plugin in plugins if self.name in plugin.profiles)
         problems = list(self.refused(more))
@@ -214,14 +252,20 @@ class Profile:
         return attrs.evolve(self, plugins=(*self.plugins, *more)) if more else self
 
     def refused(self, plugins: Iterable[Plugin]) -> Iterator[Problem]:
-        """Yield why plug-ins cannot be added: their name is in use, or they add to an unknown part of the score."""
+        """Yield why plug-ins cannot be added: their name is in use, or they add to an unknown part
+        of the score.
+        """
         taken = {plugin.name for plugin in self.plugins}
         for plugin in plugins:
             if plugin.name in taken:
-                yield problem_of(plugin, "has the name of another plug-in", _FIELD, "give it a name of its own")
+                yield problem_of(
+                    plugin, "has the name of another plug-in", _FIELD, "give it a name of its own"
+                )
             if isinstance(plugin, Score) and plugin.part not in self.parts:
                 known = ", ".join(self.parts)
-                yield problem_of(plugin, f'adds to "{plugin.part}"', _FIELD, f"the parts of a score are: {known}")
+                yield problem_of(
+                    plugin, f'adds to "{plugin.part}"', _FIELD, f"the parts of a score are: {known}"
+                )
             taken.add(plugin.name)
 
     @cached_property

@@ -11,7 +11,14 @@ from typing import Any
 from fleet_components.model.frames import raised_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import article, nearest
-from fleet_components.scheduler.framework import KARMADA, KUBEFLEET, POINTS, PROFILES, Plugin, PostBatch
+from fleet_components.scheduler.framework import (
+    KARMADA,
+    KUBEFLEET,
+    POINTS,
+    PROFILES,
+    Plugin,
+    PostBatch,
+)
 from fleet_components.systems.karmada.scheduler.profile import PROFILE as KARMADA_PROFILE
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE as KUBEFLEET_PROFILE
 
@@ -22,14 +29,15 @@ _WRITE = "write MODULE:CLASS, as my_plugins:Cheapest"
 def load_plugins(paths: Iterable[str]) -> tuple[Plugin, ...]:
     """Return plug-ins by their import paths, in the given order.
 
-    A module is imported once in each process, so a plug-in must not keep anything of one decision for the next.
+    A module is imported once in each process, so a plug-in must not keep anything of one decision
+    for the next.
 
     Args:
         paths: import paths, ``MODULE:CLASS``.
 
     Raises:
-        FleetError: a path is malformed or given twice, its module cannot be imported, or what it names is not a plug-in
-            that can be used; carries every problem.
+        FleetError: a path is malformed or given twice, its module cannot be imported, or what it
+            names is not a plug-in that can be used; carries every problem.
     """
     found, problems = [], list[Problem]()
     for path in (paths := tuple(paths)):
@@ -38,7 +46,9 @@ def load_plugins(paths: Iterable[str]) -> tuple[Plugin, ...]:
         except FleetError as error:
             problems += error.problems
     problems += [
-        _problem(path, "is there twice", "name it once") for path in dict.fromkeys(paths) if paths.count(path) > 1
+        _problem(path, "is there twice", "name it once")
+        for path in dict.fromkeys(paths)
+        if paths.count(path) > 1
     ]
     for profile in () if problems else (KUBEFLEET_PROFILE, KARMADA_PROFILE):
         problems += profile.refused(found)
@@ -58,14 +68,18 @@ def meant_for(profile: str, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def forget_plugins() -> None:
-    """Have plug-ins loaded anew: another program of the process may have others under the same paths."""
+    """Have plug-ins loaded anew: another program of the process may have others under the same
+    paths.
+    """
     _load.cache_clear()
 
 
 @cache
 def _load(path: str) -> Plugin:
     module, colon, name = path.partition(":")
-    if not (colon and name.isidentifier() and all(part.isidentifier() for part in module.split("."))):
+    if not (
+        colon and name.isidentifier() and all(part.isidentifier() for part in module.split("."))
+    ):
         raise FleetError([_problem(path, "is not an import path", _WRITE)])
     made = _made(path, _named(path, _imported(path, module), name))
     problems = list(_unusable(path, made))
@@ -78,9 +92,13 @@ def _imported(path: str, module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        # Any other missing module is one that the plug-in's own module imports, and then the path is right.
+        # Any other missing module is one that the plug-in's own module imports, and then the path
+        # is right.
         if error.name and f"{module}.".startswith(f"{error.name}."):
-            hint = "install it, or put it beside the program: the process of the providers imports it too"
+            hint = (
+                "install it, or put it beside the program: the process of the providers imports"
+                " it too"
+            )
             raise FleetError([_problem(path, f"there is no module {error.name}", hint)]) from None
         raise _not_imported(path, error) from error
     except Exception as error:  # whatever the module does when it is imported
@@ -107,16 +125,27 @@ def _named(path: str, module: Any, name: str) -> Any:
 def _made(path: str, found: Any) -> Plugin:
     """Return the plug-in of a class."""
     if not (isinstance(found, type) and issubclass(found, Plugin)):
-        hint = f"inherit from {_listed(point.__name__ for point in POINTS)} of fleet_components.plugins"
+        hint = (
+            f"inherit from {_listed(point.__name__ for point in POINTS)} of"
+            " fleet_components.plugins"
+        )
         raise FleetError([_problem(path, "is not a class of plug-ins", hint)])
     if isabstract(found):
         missing = sorted(found.__abstractmethods__)
-        raise FleetError([_problem(path, f"lacks {', '.join(missing)}", "define what its extension points ask for")])
+        raise FleetError(
+            [
+                _problem(
+                    path, f"lacks {', '.join(missing)}", "define what its extension points ask for"
+                )
+            ]
+        )
     try:
         return found()
     except Exception as error:
         hint = "a plug-in is made without arguments"
-        raise FleetError([_problem(path, f"failed with {article(type(error).__name__)}", hint)]) from error
+        raise FleetError(
+            [_problem(path, f"failed with {article(type(error).__name__)}", hint)]
+        ) from error
 
 
 def _unusable(path: str, plugin: Plugin) -> Iterable[Problem]:
@@ -124,11 +153,21 @@ def _unusable(path: str, plugin: Plugin) -> Iterable[Problem]:
     if not (isinstance(name, str) and name):
         yield _problem(path, "has no name", 'set name = "..."')
     if not isinstance(plugin, POINTS):
-        yield _problem(path, "takes part at no extension point", f"the points: {_listed(p.__name__ for p in POINTS)}")
+        yield _problem(
+            path,
+            "takes part at no extension point",
+            f"the points: {_listed(p.__name__ for p in POINTS)}",
+        )
     if isinstance(profiles, str) or not set(profiles) <= set(PROFILES) or not profiles:
-        yield _problem(path, "is for no known profile", f'set profiles = {PROFILES}, or one of them: ("{KUBEFLEET}",)')
+        yield _problem(
+            path,
+            "is for no known profile",
+            f'set profiles = {PROFILES}, or one of them: ("{KUBEFLEET}",)',
+        )
     elif isinstance(plugin, PostBatch) and KARMADA in profiles:
-        yield _problem(path, "limits batches, and Karmada has none", f'set profiles = ("{KUBEFLEET}",)')
+        yield _problem(
+            path, "limits batches, and Karmada has none", f'set profiles = ("{KUBEFLEET}",)'
+        )
 
 
 def _problem(path: str, what: str, hint: str) -> Problem:

@@ -47,15 +47,19 @@ def schedule(
 ) -> TemplateDecision: ...
 
 
-def schedule(inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any) -> Any:
+def schedule(
+    inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any
+) -> Any:
     """Decide which members get a subject, exactly as KubeFleet v0.3.1 or Karmada 1.19 does.
 
     Args:
         inventory: the fleet.
-        wanted: the policy of a KubeFleet placement, where None means PickAll; or a template, for Karmada.
-        args: the previous decision's memory, by default empty; for Karmada preceded by the placement of the policy
-            that has claimed the template.
-        options: keyword arguments of :func:`fleet_components.systems.kubefleet.scheduler.schedule.schedule` or
+        wanted: the policy of a KubeFleet placement, where None means PickAll; or a template, for
+            Karmada.
+        args: the previous decision's memory, by default empty; for Karmada preceded by the
+            placement of the policy that has claimed the template.
+        options: keyword arguments of
+            :func:`fleet_components.systems.kubefleet.scheduler.schedule.schedule` or
             :func:`fleet_components.systems.karmada.scheduler.schedule.schedule`.
 
     Returns:
@@ -92,14 +96,17 @@ def explain(
 ) -> TemplateExplanation: ...
 
 
-def explain(inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any) -> Any:
+def explain(
+    inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any
+) -> Any:
     """Explain a decision of :func:`schedule`: the verdict of each plug-in on each member.
 
     Args:
         inventory: the fleet that was scheduled on.
         wanted: what was scheduled: a KubeFleet policy, or a template for Karmada.
         args: the decision; for Karmada preceded by the placement that was scheduled.
-        options: keyword arguments of :func:`fleet_components.systems.kubefleet.scheduler.explain.explain` or
+        options: keyword arguments of
+            :func:`fleet_components.systems.kubefleet.scheduler.explain.explain` or
             :func:`fleet_components.systems.karmada.scheduler.explain.explain`.
 
     Raises:

@@ -1,4 +1,6 @@
-"""The files of a new fleet: members, one policy, a sample application, and the Pulumi project around them."""
+"""The files of a new fleet: members, one policy, a sample application, and the Pulumi project
+around them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ SAMPLE_MEMBERS = (
     NewMember("west", {"environment": "production"}),
 )
 """The members of a fleet for which none is given."""
-_HEAD = "# The members: what the scheduler sees of each cluster. Labels are what policies choose by.\n"
+_HEAD = (
+    "# The members: what the scheduler sees of each cluster. Labels are what policies choose by.\n"
+)
 _EXAMPLE_HEAD = f"{_HEAD}# These two are examples: put your own in their place.\n"
 _PROGRAM = {"Pulumi.yaml": "Pulumi.yaml", "__main__.py": "__main__.py.txt"}
 
@@ -66,8 +70,12 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
         raise FleetError(problems)
     name = usable_name(folder.absolute().name, 60)
     files = {folder / text: template(file).text(name=name) for text, file in _PROGRAM.items()}
-    config: dict[str, Any] = {"fleet:source": source.absolute().relative_to(folder.absolute()).as_posix()}
-    reached = {member.name: _path(member.kubeconfig, folder) for member in members if member.kubeconfig}
+    config: dict[str, Any] = {
+        "fleet:source": source.absolute().relative_to(folder.absolute()).as_posix()
+    }
+    reached = {
+        member.name: _path(member.kubeconfig, folder) for member in members if member.kubeconfig
+    }
     config |= {"fleet:kubeconfigs": reached} if reached else {"fleet:render": "out"}
     stack = template("Pulumi.dev.yaml").text(
         config=to_yaml({"config": config}),
@@ -92,19 +100,26 @@ def _declared(member: NewMember, system: str) -> dict[str, Any]:
 
 
 def _unusable(members: Iterable[NewMember]) -> Iterator[Problem]:
-    """Yield a problem for each member that the stack would reach by the wrong context: it uses the current one."""
+    """Yield a problem for each member that the stack would reach by the wrong context: it uses the
+    current one.
+    """
     for member in members:
         if member.kubeconfig and not member.current:
             what = f'"{member.context}" is not its current context, and a stack uses that one'
             command = (
-                f"kubectl config view --minify --flatten --context {shlex.quote(member.context)} > {member.name}.yaml"
+                f"kubectl config view --minify --flatten --context {shlex.quote(member.context)} >"
+                f" {member.name}.yaml"
             )
             hint = f"{command}, and give that; or leave --project out"
-            yield Problem(what, subject=f"member {member.name}", file=str(member.kubeconfig), hint=hint)
+            yield Problem(
+                what, subject=f"member {member.name}", file=str(member.kubeconfig), hint=hint
+            )
 
 
 def _path(kubeconfig: Path, folder: Path) -> str:
-    """Return how the stack names a kubeconfig: below the project or the home directory, it moves with them."""
+    """Return how the stack names a kubeconfig: below the project or the home directory, it moves
+    with them.
+    """
     path = Path(os.path.abspath(os.path.expanduser(kubeconfig)))
     for top, prefix in ((folder.absolute(), ""), (Path.home(), "~/")):
         if path.is_relative_to(top):
@@ -116,7 +131,11 @@ def _unreached(names: Sequence[str], *, rendered: bool) -> str:
     """Return a comment on the members that have no kubeconfig yet."""
     if not names:
         return ""
-    first = "  # To reach the members, instead of fleet:render:\n  # fleet:kubeconfigs:\n" if rendered else ""
+    first = (
+        "  # To reach the members, instead of fleet:render:\n  # fleet:kubeconfigs:\n"
+        if rendered
+        else ""
+    )
     return first + "".join(f"  #   {name}: ~/.kube/{name}.yaml\n" for name in names)
 
 

@@ -1,4 +1,5 @@
-"""The command with which the jobs of a workflow install this package: from a named source, never by its name alone.
+"""The command with which the jobs of a workflow install this package: from a named source, never by
+its name alone.
 
 The name is not registered at any public index yet, so whoever registers it would run in these jobs.
 """
@@ -15,13 +16,20 @@ from pathlib import Path
 from fleet_components.content.files import read_file
 from fleet_components.model.problem import FleetError, Problem
 
-EXAMPLE = "pip install 'fleet-components[cli] @ git+https://git.example.com/fleet-components@COMMIT'"
+EXAMPLE = (
+    "pip install 'fleet-components[cli] @ git+https://git.example.com/fleet-components@COMMIT'"
+)
 """Command that names a source and a commit of it."""
-_LINE = "fleet-components[cli] @ https://example.com/fleet_components-0.1.0-py3-none-any.whl --hash=sha256:..."
+_LINE = (
+    "fleet-components[cli] @ https://example.com/fleet_components-0.1.0-py3-none-any.whl"
+    " --hash=sha256:..."
+)
 _BARE = re.compile(r"fleet[-_.]+components(\[[^\]]*\])?([=<>!~;,\s].*)?", re.IGNORECASE)
 _OURS = re.compile(r"fleet[-_.]+components\b", re.IGNORECASE)
 _ELSEWHERE = ("--index-url", "-i", "--find-links", "-f", "--no-index", "--default-index")
-"""Options of pip and uv after which the name is looked for in a place that somebody has named, and in no other."""
+"""Options of pip and uv after which the name is looked for in a place that somebody has named, and
+in no other.
+"""
 _FILES = ("-r", "-c", "-e", "--requirement", "--constraint", "--editable")
 
 
@@ -32,38 +40,51 @@ def given(command: str) -> str:
         FleetError: it is not one line, or takes the package by its name from a public index.
     """
     if not command.strip() or not command.isprintable():
-        raise FleetError([Problem("--install is not one line", hint=f'for example --install "{EXAMPLE}"')])
+        raise FleetError(
+            [Problem("--install is not one line", hint=f'for example --install "{EXAMPLE}"')]
+        )
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise FleetError([Problem(f"--install cannot be read by a shell: {error}")]) from None
     named = any(word.partition("=")[0] in _ELSEWHERE for word in words)
     if any(_BARE.fullmatch(word) for word in words) and not named:
-        what = "--install takes the package by its name from a public index, where nobody has registered it yet"
+        what = (
+            "--install takes the package by its name from a public index, where nobody has"
+            " registered it yet"
+        )
         raise FleetError([Problem(what, hint=f'name the source: --install "{EXAMPLE}"')])
     return command.strip()
 
 
 def from_requirements(file: Path) -> str:
-    """Return a command that installs what a file of requirements lists, each by its hashes; the command holds the list.
+    """Return a command that installs what a file of requirements lists, each by its hashes; the
+    command holds the list.
 
-    So a branch under review has no say in what is installed, as it would have in a file of the checkout.
+    So a branch under review has no say in what is installed, as it would have in a file of the
+    checkout.
 
     Args:
         file: requirements with hashes, as ``pip-compile --generate-hashes`` writes them.
 
     Raises:
-        FleetError: it cannot be read, lacks the package or a hash, or has what no workflow can hold.
+        FleetError: it cannot be read, lacks the package or a hash, or has what no workflow can
+            hold.
     """
     lines = [line.strip() for line in read_file(file).replace("\\\n", " ").splitlines()]
     lines = [" ".join(line.split()) for line in lines if line and not line.startswith("#")]
     unfit = [(line, _unfit(line)) for line in lines]
     problems = [Problem(f"{why}: {line[:80]}", file=str(file)) for line, why in unfit if why]
     if not any(_OURS.match(line) for line in lines):
-        problems.append(Problem("does not list fleet-components", file=str(file), hint=f"a line like {_LINE}"))
+        problems.append(
+            Problem("does not list fleet-components", file=str(file), hint=f"a line like {_LINE}")
+        )
     if problems:
         raise FleetError(problems)
-    return f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} | pip install --require-hashes -r /dev/stdin"
+    return (
+        f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} | pip install --require-hashes -r"
+        " /dev/stdin"
+    )
 
 
 def _unfit(line: str) -> str:
@@ -88,7 +109,9 @@ def write(files: Mapping[Path, str]) -> None:
         FleetError: one of them is there, or cannot be written; then none is left.
     """
     hint = "nothing was written: move it away, or name another folder"
-    problems = [Problem("exists", file=str(path), hint=hint) for path in files if os.path.lexists(path)]
+    problems = [
+        Problem("exists", file=str(path), hint=hint) for path in files if os.path.lexists(path)
+    ]
     if problems:
         raise FleetError(problems)
     made: list[Path] = []
@@ -101,7 +124,9 @@ def write(files: Mapping[Path, str]) -> None:
     except (OSError, ValueError) as error:
         _remove(made)
         why = error.strerror if isinstance(error, OSError) else error
-        raise FleetError([Problem(f"cannot be written: {why}", file=str(path), hint="nothing was written")]) from error
+        raise FleetError(
+            [Problem(f"cannot be written: {why}", file=str(path), hint="nothing was written")]
+        ) from error
     except BaseException:
         _remove(made)
         raise
@@ -138,6 +163,8 @@ def pinned(image: str) -> str:
         FleetError: it has no digest.
     """
     if not _PINNED.fullmatch(image):
-        hint = f"docker buildx imagetools inspect {DEFAULT} prints it: --image {DEFAULT}@sha256:DIGEST"
+        hint = (
+            f"docker buildx imagetools inspect {DEFAULT} prints it: --image {DEFAULT}@sha256:DIGEST"
+        )
         raise FleetError([Problem("--image has no digest", hint=hint)])
     return image

@@ -18,7 +18,9 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 
 LONGEST = {"kubefleet": 63, "karmada": 48}
-"""Largest number of characters of a member's name, by system: that of a DNS label, and what Karmada's webhook takes."""
+"""Largest number of characters of a member's name, by system: that of a DNS label, and what
+Karmada's webhook takes.
+"""
 _FORM = "--member NAME or --member NAME:label=value,label=value"
 
 
@@ -59,7 +61,9 @@ def twice(members: Iterable[NewMember]) -> Iterator[Problem]:
     seen: set[str] = set()
     for member in members:
         if member.name in seen:
-            yield Problem(f'there are two members "{member.name}"', hint="give each a name of its own")
+            yield Problem(
+                f'there are two members "{member.name}"', hint="give each a name of its own"
+            )
         seen.add(member.name)
 
 
@@ -73,7 +77,10 @@ def _member(text: str, system: str, problems: list[Problem]) -> NewMember:
     name, colon, labels = text.partition(":")
     longest = LONGEST[system]
     if label_errors(name) or len(name) > longest:
-        what = f'"{name}" cannot be the name of a member: lower case letters, digits and -, at most {longest} of them'
+        what = (
+            f'"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
+            f" {longest} of them"
+        )
         hint = f"write {usable_name(name, longest)}" if name else _FORM
         problems.append(Problem(what, hint=hint))
     return NewMember(name, dict(_labels(name, labels, problems)) if colon else {})
@@ -86,7 +93,10 @@ def _labels(name: str, text: str, problems: list[Problem]) -> Iterator[tuple[str
         wrong = [*key_errors(key), *value_errors(value)] if equals else ["it is not label=value"]
         wrong += ["it is there twice"] if key in seen else []
         seen.add(key)
-        problems += [Problem(f'label "{label}": {item}', subject=f"member {name}", hint=_FORM) for item in wrong]
+        problems += [
+            Problem(f'label "{label}": {item}', subject=f"member {name}", hint=_FORM)
+            for item in wrong
+        ]
         yield key, value
 
 
@@ -126,7 +136,9 @@ class Found:
     doubles: tuple[tuple[Context, str], ...]
 
 
-def members_of(files: Sequence[Path], chosen: Collection[str], system: str, taken: Collection[str] = ()) -> Found:
+def members_of(
+    files: Sequence[Path], chosen: Collection[str], system: str, taken: Collection[str] = ()
+) -> Found:
     """Return a member for each cluster of the kubeconfigs.
 
     Args:
@@ -157,10 +169,17 @@ def members_of(files: Sequence[Path], chosen: Collection[str], system: str, take
     picked = [context for context in wanted if first[context.cluster] is context]
     names = _names(picked, LONGEST[system], taken)
     members = tuple(
-        NewMember(names[context], kubeconfig=context.file, context=context.name, current=context.current)
+        NewMember(
+            names[context], kubeconfig=context.file, context=context.name, current=context.current
+        )
         for context in picked
     )
-    return Found(members, tuple((context, names[first[context.cluster]]) for context in wanted if context not in names))
+    return Found(
+        members,
+        tuple(
+            (context, names[first[context.cluster]]) for context in wanted if context not in names
+        ),
+    )
 
 
 def _contexts(file: Path) -> Iterator[Context]:
@@ -175,7 +194,9 @@ def _contexts(file: Path) -> Iterator[Context]:
     except FleetError as error:
         # There is no member yet that could be named.
         hint = "give a kubeconfig with clusters and contexts"
-        raise FleetError([attrs.evolve(problem, subject="", hint=hint) for problem in error.problems]) from None
+        raise FleetError(
+            [attrs.evolve(problem, subject="", hint=hint) for problem in error.problems]
+        ) from None
     clusters: Mapping[str, Any] = {item["name"]: item["cluster"] for item in config["clusters"]}
     current = config.get("current-context")
     problems: list[Problem] = []
@@ -184,7 +205,9 @@ def _contexts(file: Path) -> Iterator[Context]:
         name, cluster = context["name"], context["context"].get("cluster")
         if name in seen:
             hint = "kubectl config rename-context gives one of them another name"
-            problems.append(Problem(f'the context "{name}" is there twice', file=str(file), hint=hint))
+            problems.append(
+                Problem(f'the context "{name}" is there twice', file=str(file), hint=hint)
+            )
         elif not isinstance(cluster, str) or cluster not in clusters:
             what = f'the context "{name}" leads to no cluster of the file'
             hint = f"name other contexts, or kubectl config delete-context {name}"
@@ -212,7 +235,9 @@ def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Prob
 
 
 def _names(contexts: Sequence[Context], longest: int, taken: Collection[str]) -> dict[Context, str]:
-    """Return a name for each context: its own; where several files have it, as ``default`` of k3s, with the file's."""
+    """Return a name for each context: its own; where several files have it, as ``default`` of k3s,
+    with the file's.
+    """
     often = Counter(context.name for context in contexts)
     names: dict[Context, str] = {}
     used = set(taken)

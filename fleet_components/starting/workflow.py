@@ -19,7 +19,9 @@ WORKFLOWS = {
     "gitlab": {".gitlab/fleet-review.yml": "gitlab-ci.yml"},
     "azure-devops": {".azure-pipelines/fleet-review.yml": "azure-pipelines.yml"},
 }
-"""Template of each file, by CI system. The folders are hidden: a fleet may be the whole repository."""
+"""Template of each file, by CI system. The folders are hidden: a fleet may be the whole
+repository.
+"""
 OBSERVING = {
     "github": {".github/workflows/fleet-observe.yml": "fleet-observe.yml"},
     "gitlab": {".gitlab/fleet-observe.yml": "gitlab-observe.yml"},
@@ -34,7 +36,9 @@ _OF_HUB = {
 _OF_CLUSTERS = {
     "source": "the clusters",
     "option": "--members",
-    "kubeconfig": "a kubeconfig with a context for each cluster, of users who may list nodes and pods",
+    "kubeconfig": (
+        "a kubeconfig with a context for each cluster, of users who may list nodes and pods"
+    ),
 }
 """Words in those templates for a hub, and for clusters without one."""
 UPDATER = ".github/dependabot.yml"
@@ -50,7 +54,9 @@ def gitlab_include(*, observed: bool) -> str:
 
 
 def repository_of(folder: Path) -> Path:
-    """Return the top of the git repository that a folder is in, or is to be in; the current folder without one."""
+    """Return the top of the git repository that a folder is in, or is to be in; the current folder
+    without one.
+    """
     at = folder.resolve()
     return next((parent for parent in (at, *at.parents) if (parent / ".git").exists()), Path.cwd())
 
@@ -61,7 +67,8 @@ def has_updater(top: Path) -> bool:
 
 
 def workflow_files(ci: str, top: Path, folder: Path, install: str, image: str) -> dict[Path, str]:
-    """Return the text of each file of a workflow: of the review, and, for an observed directory, of its job.
+    """Return the text of each file of a workflow: of the review, and, for an observed directory, of
+    its job.
 
     Args:
         ci: the CI system.
@@ -71,15 +78,23 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str, image: str) -
         image: the image of the jobs, where they have one: on GitLab.
 
     Raises:
-        FleetError: the folder is not in the repository or has a name for which a shell has other plans.
+        FleetError: the folder is not in the repository or has a name for which a shell has other
+            plans.
     """
     problems = []
     if not within(folder, top):
-        problems.append(Problem(f"is not in {top}", file=str(folder), hint="go to the repository of the fleet first"))
+        problems.append(
+            Problem(
+                f"is not in {top}", file=str(folder), hint="go to the repository of the fleet first"
+            )
+        )
     else:
         name = folder.resolve().relative_to(top.resolve()).as_posix()
         if not _PLAIN.fullmatch(name):
-            what, hint = "a workflow cannot name this folder", "letters, digits, ., _, - and / are fine"
+            what, hint = (
+                "a workflow cannot name this folder",
+                "letters, digits, ., _, - and / are fine",
+            )
             problems.append(Problem(what, file=name, hint=hint))
     if problems:
         raise FleetError(problems)

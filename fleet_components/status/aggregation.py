@@ -27,8 +27,8 @@ _SUMS = {
         "StatefulSet",
     ): "replicas readyReplicas currentReplicas updatedReplicas availableReplicas",
     ("apps/v1", "DaemonSet"): (
-        "currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady updatedNumberScheduled"
-        " numberAvailable numberUnavailable"
+        "currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady"
+        " updatedNumberScheduled numberAvailable numberUnavailable"
     ),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): "currentReplicas desiredReplicas",
 }
@@ -70,14 +70,17 @@ def _budget(manifest: Manifest, items: Items) -> Status:
         for item in items
         for pod, time in ((item.get("status") or {}).get("disruptedPods") or {}).items()
     }
-    return written(manifest, {"disruptedPods": disrupted, **{name: _sum(items, name) for name in counts}})
+    return written(
+        manifest, {"disruptedPods": disrupted, **{name: _sum(items, name) for name in counts}}
+    )
 
 
 def _cron_job(_: Manifest, items: Items) -> Status:
     statuses = _statuses(items)
     active = [job for status in statuses for job in status.get("active") or ()]
     times = {
-        name: _latest(status.get(name) for status in statuses) for name in ("lastScheduleTime", "lastSuccessfulTime")
+        name: _latest(status.get(name) for status in statuses)
+        for name in ("lastScheduleTime", "lastSuccessfulTime")
     }
     return _filled({"active": active, **times})
 
@@ -118,7 +121,11 @@ def _condition(kind: str, reason: str, message: str) -> Status:
 
 def _true(status: Status) -> list[str]:
     """Return the types of the conditions that are true, in order."""
-    return [condition["type"] for condition in status.get("conditions") or () if condition.get("status") == "True"]
+    return [
+        condition["type"]
+        for condition in status.get("conditions") or ()
+        if condition.get("status") == "True"
+    ]
 
 
 def _end(status: Status) -> str:
@@ -150,12 +157,17 @@ def _balanced(items: Items, names: Sequence[str]) -> Status:
             points[key] = point
             here = ports.setdefault(key, [])
             here += point.get("ports") or ()
-    ingress = [_filled({**points[key], "ports": _each_once(ports[key])}) for key in sorted(points, key=_place)]
+    ingress = [
+        _filled({**points[key], "ports": _each_once(ports[key])})
+        for key in sorted(points, key=_place)
+    ]
     return {"loadBalancer": _filled({"ingress": ingress})}
 
 
 def _place(key: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the place of an address: without a host name after all that have one, without a mode likewise."""
+    """Return the place of an address: without a host name after all that have one, without a mode
+    likewise.
+    """
     host, ip, *mode = key
     return not host, host, ip, [(not text, text) for text in mode]
 
@@ -177,7 +189,9 @@ def _pod(_: Manifest, items: Items) -> Status:
 
 
 def _container(status: Status) -> Status:
-    """Return the status of a container: whether it is ready, and its state; all else that the API asks for is empty."""
+    """Return the status of a container: whether it is ready, and its state; all else that the API
+    asks for is empty.
+    """
     empty = {"name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {}}
     return {**empty, "ready": bool(status.get("ready")), "state": status.get("state") or {}}
 
@@ -193,7 +207,9 @@ def _phase(items: Items, phases: Sequence[str]) -> str:
 
 
 def _claim(_: Manifest, items: Items) -> Status:
-    """Return the phase ``Lost`` if it is lost anywhere, else that of the last copy that is not bound."""
+    """Return the phase ``Lost`` if it is lost anywhere, else that of the last copy that is not
+    bound.
+    """
     phases = [status.get("phase") or "" for status in _statuses(items)]
     unbound = [phase for phase in phases if phase != "Bound"]
     return _filled({"phase": "Lost" if "Lost" in phases else unbound[-1] if unbound else "Bound"})

@@ -23,7 +23,9 @@ _WRITTEN = (ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED, APPLIED, AVAILABLE)
 _REPORTED = (ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED, DIFF_REPORTED)
 _STILL = "There are still {} cluster(s) in the process of "
 # Both spelling mistakes are KubeFleet's.
-_SYNCHRONIZED_BEFORE = "Works(s) are succcesfully created or updated in {} target cluster(s)' namespaces"
+_SYNCHRONIZED_BEFORE = (
+    "Works(s) are succcesfully created or updated in {} target cluster(s)' namespaces"
+)
 # By type and status: the reason, and the message with the number of members.
 _OF_PLACEMENT: Mapping[tuple[str, str], tuple[str, str]] = {
     (ROLLOUT_STARTED, UNKNOWN): (
@@ -88,14 +90,21 @@ def of_placement(
     """
     found: list[Condition] = []
     for name in _REPORTED if reports else _WRITTEN:
-        here = [condition for conditions in members for condition in conditions if condition.type == name]
+        here = [
+            condition
+            for conditions in members
+            for condition in conditions
+            if condition.type == name
+        ]
         # Unknown beats False, and False beats True.
         status = next((s for s in (UNKNOWN, FALSE) if any(item.status == s for item in here)), TRUE)
         counted = [item for item in here if item.status == status]
         reason, message = _OF_PLACEMENT[name, status]
         if (name, status) == (SYNCHRONIZED, TRUE) and not release.has(Rule.WORK_TEXT_CORRECTED):
             message = _SYNCHRONIZED_BEFORE
-        if name == OVERRIDDEN and all((item.reason, item.message) == NO_OVERRIDE for item in counted):
+        if name == OVERRIDDEN and all(
+            (item.reason, item.message) == NO_OVERRIDE for item in counted
+        ):
             reason, message = NO_OVERRIDE
         found.append(Condition(f"{kind}{name}", status, reason, message.format(len(counted))))
         if status != TRUE:
@@ -119,12 +128,16 @@ def undecided(kind: str, *, differ: bool) -> Condition:
         f"check the {run} resources with spec.placementName matching this placement"
     )
     message = f"Rollout is controlled by an external controller and {what}"
-    return Condition(f"{kind}{ROLLOUT_STARTED}", UNKNOWN, "RolloutControlledByExternalController", message)
+    return Condition(
+        f"{kind}{ROLLOUT_STARTED}", UNKNOWN, "RolloutControlledByExternalController", message
+    )
 
 
 def accessible_in(namespace: str) -> Condition:
     """Return the condition of a placement whose status is copied into a namespace."""
-    message = f"Successfully created or updated ClusterResourcePlacementStatus in namespace '{namespace}'"
+    message = (
+        f"Successfully created or updated ClusterResourcePlacementStatus in namespace '{namespace}'"
+    )
     return Condition(STATUS_SYNCED, TRUE, "StatusSyncSucceeded", message)
 
 

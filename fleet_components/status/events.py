@@ -1,9 +1,11 @@
 """The engine's events of one update: what it said of each resource, and how far it came.
 
-``pulumi up --json`` prints them, a JSON object a line; ``PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE`` writes
-the same to a file. Source: pulumi/pulumi v3.272.0, ``sdk/go/common/apitype/events.go``.
+``pulumi up --json`` prints them, a JSON object a line; ``PULUMI_DEBUG_COMMANDS=true pulumi up
+--event-log FILE`` writes the same to a file. Source: pulumi/pulumi v3.272.0,
+``sdk/go/common/apitype/events.go``.
 
-Messages quote what clusters answer, so nothing is taken for granted: neither types, nor sizes, nor numbers.
+Messages quote what clusters answer, so nothing is taken for granted: neither types, nor sizes, nor
+numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.plan.names import is_urn
 
-_HINT = "give what `pulumi up --json` has printed, or the file of PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE"
+_HINT = (
+    "give what `pulumi up --json` has printed, or the file of PULUMI_DEBUG_COMMANDS=true pulumi up"
+    " --event-log FILE"
+)
 _SAME = "same"
 _LONGEST = 16_384
 """Length of a message; the rest of a longer one is counted."""
@@ -78,7 +83,9 @@ class Event:
             return cls(kind, _urn(body.get("urn")), severity=_text(body.get("severity")), text=text)
         step = body.get("metadata")
         step = step if isinstance(step, dict) else {}
-        return cls(kind, _urn(step.get("urn")), _text(step.get("op")), planned=bool(body.get("planning")))
+        return cls(
+            kind, _urn(step.get("urn")), _text(step.get("op")), planned=bool(body.get("planning"))
+        )
 
 
 @attrs.define
@@ -90,7 +97,8 @@ class Events:
         notes: the last thing that was said while it was waited for a resource, by URN.
         begun: URNs of what was begun and has not ended.
         failed: URNs of what has failed.
-        ended: True once the engine has summed up; a log without that is one of an update that was killed.
+        ended: True once the engine has summed up; a log without that is one of an update that was
+            killed.
     """
 
     errors: dict[str, list[str]] = attrs.field(factory=dict)
@@ -150,13 +158,16 @@ def read_events(file: Path) -> Events:
     try:
         return parse_events(read_regular(file), str(file))
     except OSError as error:
-        raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(file), hint=_HINT)]) from error
+        raise FleetError(
+            [Problem(f"cannot be read: {error.strerror}", file=str(file), hint=_HINT)]
+        ) from error
     except UnreadableError as error:
         raise FleetError([error.problem(str(file), _HINT)]) from None
 
 
 def parse_events(text: bytes, file: str) -> Events:
-    """Return the account of an update from a log; lines of others, and one that was cut off, are passed over.
+    """Return the account of an update from a log; lines of others, and one that was cut off, are
+    passed over.
 
     Raises:
         FleetError: the text has no events.

@@ -1,4 +1,6 @@
-"""Placements and templates as the last update has decided them, whatever the source has become since."""
+"""Placements and templates as the last update has decided them, whatever the source has become
+since.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ NOT_BEGUN = "the last update ended before its wave"
 
 
 def last(plan: FleetPlan, decided: Decided) -> Decided | None:
-    """Return a subject as the last update has decided it; None if no update has decided about it yet.
+    """Return a subject as the last update has decided it; None if no update has decided about it
+    yet.
 
     Args:
         plan: the plan that starts from the state.
@@ -62,7 +65,11 @@ def changed_since(plan: FleetPlan, decided: Decided) -> bool:
     if before.revision < 0:
         return True
     rules = record.override_digests.keys() - before.override_digests.keys()
-    return bool(rules) or not before.holds(max(before.digests), _content(decided)) or plan.asks_otherwise(decided)
+    return (
+        bool(rules)
+        or not before.holds(max(before.digests), _content(decided))
+        or plan.asks_otherwise(decided)
+    )
 
 
 def _content(decided: Decided) -> Any:
@@ -72,12 +79,20 @@ def _content(decided: Decided) -> Any:
 
 
 def _completed(before: Record[Any, Any], record: Record[Any, Any]) -> Record[Any, Any]:
-    """Return the last record with what the state hides of it, as far as the new one has the same."""
-    contents = {n: kept for n, kept in record.contents.items() if record.digests[n] == before.digests.get(n)}
-    rules = {
-        n: kept for n, kept in record.overrides.items() if record.override_digests[n] == before.override_digests.get(n)
+    """Return the last record with what the state hides of it, as far as the new one has the
+    same.
+    """
+    contents = {
+        n: kept for n, kept in record.contents.items() if record.digests[n] == before.digests.get(n)
     }
-    return attrs.evolve(before, contents={**contents, **before.contents}, overrides={**rules, **before.overrides})
+    rules = {
+        n: kept
+        for n, kept in record.overrides.items()
+        if record.override_digests[n] == before.override_digests.get(n)
+    }
+    return attrs.evolve(
+        before, contents={**contents, **before.contents}, overrides={**rules, **before.overrides}
+    )
 
 
 def _entries(decided: Decided) -> dict[str, Entry]:
@@ -89,7 +104,9 @@ def _entries(decided: Decided) -> dict[str, Entry]:
     for cluster, placed in before.decisions.items():
         here = decided.done(cluster)
         if here.lost:
-            entries[cluster] = Entry(Change.HELD, placed, "the member is marked lost, nothing is sent to it")
+            entries[cluster] = Entry(
+                Change.HELD, placed, "the member is marked lost, nothing is sent to it"
+            )
         elif here.version == placed.version and cluster not in broken:
             now = decided.entries.get(cluster)
             # Without an update run that takes it, a member is to stay on its revision.
@@ -101,12 +118,16 @@ def _entries(decided: Decided) -> dict[str, Entry]:
             entries[cluster] = Entry(Change.ADD if here.revision is None else Change.UPDATE, placed)
         else:
             entries[cluster] = Entry(Change.HELD, placed, NOT_BEGUN)
-    leaving = (c for c, here in done.items() if here.revision is not None and c not in before.decisions)
+    leaving = (
+        c for c, here in done.items() if here.revision is not None and c not in before.decisions
+    )
     return {**entries, **{cluster: Entry(Change.REMOVE, None) for cluster in leaving}}
 
 
 def _waiting(plan: FleetPlan, decided: Decided) -> dict[str, Entry]:
-    """Return the members that are held and have nothing of a subject yet: an approval is missing."""
+    """Return the members that are held and have nothing of a subject yet: an approval is
+    missing.
+    """
     if changed_since(plan, decided):
         return {}
     known = plan.past.members.keys() - decided.before.decisions.keys()

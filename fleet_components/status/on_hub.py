@@ -1,4 +1,6 @@
-"""Compares the forecast of a subject with what its hub has made of it, and tells the causes that the hub names."""
+"""Compares the forecast of a subject with what its hub has made of it, and tells the causes that
+the hub names.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHu
         listing: the answers of the hub.
         observation: what they amount to.
     """
-    found = next((subject for subject in observation.subjects if subject.name == decided.name), None)
+    found = next(
+        (subject for subject in observation.subjects if subject.name == decided.name), None
+    )
     holder = _holder(decided, listing) or {}
     status = holder.get("status") or {}
     if found is None and not status:
@@ -87,14 +91,21 @@ def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHu
         forecast = _in_words(placed, decided.record.revision, decided.replicas_after(name, placed))
         hub = _in_words(done, found.record.revision if found else 0, _replicas(decided, name, done))
         stated = described.get(name, [])
-        causes = [*stated, *_of_member(decided, name, declared.get(name))] if forecast != hub or stated else []
+        causes = (
+            [*stated, *_of_member(decided, name, declared.get(name))]
+            if forecast != hub or stated
+            else []
+        )
         if forecast != hub and not causes:
             causes = [_UNTOLD]
         rows.append(HubRow(name, forecast, hub, tuple(dict.fromkeys(causes)), fine=not stated))
     return OnHub(tuple(rows), tuple(status.get("conditions") or ()), _shown(holder))
 
 
-_UNTOLD = "the hub does not say why: it may be under way still, or somebody has changed something there since"
+_UNTOLD = (
+    "the hub does not say why: it may be under way still, or somebody has changed something there"
+    " since"
+)
 
 
 def _standing(found: ObservedSubject | None) -> Iterable[str]:
@@ -119,7 +130,9 @@ def _in_words(placed: Placed | Done | None, newest: int, replicas: int | None) -
 def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
     if not holder.get("status"):
         return {}
-    metadata = {key: holder["metadata"][key] for key in ("name", "namespace") if holder["metadata"].get(key)}
+    metadata = {
+        key: holder["metadata"][key] for key in ("name", "namespace") if holder["metadata"].get(key)
+    }
     return {
         **{key: holder[key] for key in ("apiVersion", "kind")},
         "metadata": metadata,
@@ -128,7 +141,9 @@ def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _holder(decided: Decided, listing: Listing) -> Object | None:
-    """Return the object whose status tells of a subject: the placement, or the binding of a template."""
+    """Return the object whose status tells of a subject: the placement, or the binding of a
+    template.
+    """
     if listing.system is System.KUBEFLEET:
         namespace, _, name = decided.subject.key.rpartition("/")
         return listing.object(ObjectKey(GROUP, decided.subject.kind, namespace, name))
@@ -157,7 +172,9 @@ def _described(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str,
     """Yield what the hub says of members on which not all is well."""
     if system is System.KUBEFLEET:
         # The field has another name in version v1beta1.
-        for item in status.get("perClusterPlacementStatuses") or status.get("placementStatuses") or ():
+        for item in (
+            status.get("perClusterPlacementStatuses") or status.get("placementStatuses") or ()
+        ):
             wrong = [*_conditions(item.get("conditions")), *_failed(item)]
             if item.get("clusterName") and wrong:
                 yield item["clusterName"], wrong
@@ -179,7 +196,10 @@ def _failed(cluster: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a member of KubeFleet said of single objects."""
     for item in cluster.get("failedPlacements") or ():
         message = (item.get("condition") or {}).get("message")
-        yield f"{item.get('kind')} {'/'.join(filter(None, (item.get('namespace'), item.get('name'))))}: {message}"
+        yield (
+            f"{item.get('kind')}"
+            f" {'/'.join(filter(None, (item.get('namespace'), item.get('name'))))}: {message}"
+        )
 
 
 def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str]:
@@ -196,7 +216,10 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
     changed = sorted(key for key, text in known.labels.items() if labels.get(key) != text)
     if changed:
         yield f"its labels are otherwise on the hub: {', '.join(changed)}"
-    taints = {(taint.get("key"), taint.get("effect")) for taint in (live.get("spec") or {}).get("taints") or ()}
+    taints = {
+        (taint.get("key"), taint.get("effect"))
+        for taint in (live.get("spec") or {}).get("taints") or ()
+    }
     expected = {(taint.key, taint.effect) for taint in known.taints}
     added = sorted(f"{key}:{effect}" for key, effect in taints - expected)
     if added:
@@ -205,7 +228,11 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
     if removed:
         yield f"a taint is gone from the hub since: {', '.join(removed)}"
     status = live.get("status") or {}
-    agents = (condition for agent in status.get("agentStatus") or () for condition in agent.get("conditions") or ())
+    agents = (
+        condition
+        for agent in status.get("agentStatus") or ()
+        for condition in agent.get("conditions") or ()
+    )
     for item in (*(status.get("conditions") or ()), *agents):
         if item.get("type") in ("Ready", "Joined") and item.get("status") != "True":
             yield f"the hub does not reach it: {item.get('reason')}: {item.get('message')}"

@@ -1,4 +1,6 @@
-"""Objects as the stack knows them: what its state and the events of its last update tell of each, without a cluster."""
+"""Objects as the stack knows them: what its state and the events of its last update tell of each,
+without a cluster.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ from fleet_components.systems.kubefleet.content.availability import trackable
 
 _UNREACHABLE = "cluster is unreachable"
 """Words of the Kubernetes provider for a member that does not answer."""
-_INTERRUPTED = "an update was killed while {} it: what is there is not known, and the next update {} it again"
+_INTERRUPTED = (
+    "an update was killed while {} it: what is there is not known, and the next update {} it again"
+)
 _GONE = "it is gone: it was deleted to be replaced and not created; the next update creates it"
 _FORGOTTEN = "the state does not have it any more, as after a refresh: the next update creates it"
 _VANISHED = re.compile(r'"(?P<name>[^"]+)" not found$')
@@ -37,13 +41,16 @@ _VANISHED = re.compile(r'"(?P<name>[^"]+)" not found$')
 # Words of the Kubernetes provider, around those of the API server or the workload.
 _FRAME = re.compile(
     r"\s*(\d+ errors? occurred:|\* |"
-    r"(update|creation) of resource \S+( with kind \S+)? failed:?( because the Kubernetes API server)?|"
+    r"(update|creation) of resource \S+( with kind \S+)? failed:?( because the Kubernetes API"
+    r" server)?|"
     r"resource \S+ was not successfully created by the Kubernetes API server:|"
-    r'(resource \S+ was successfully created, but )?the Kubernetes API server reported that ("[^"]*"|it) failed to '
+    r"(resource \S+ was successfully created, but )?the Kubernetes API server reported that"
+    r' ("[^"]*"|it) failed to '
     r"fully initialize or become live:)\s*"
 )
 _WRITTEN = re.compile(
-    r"was successfully|timed out waiting|Minimum number of live Pods|Resource operation was cancelled"
+    r"was successfully|timed out waiting|Minimum number of live Pods|Resource operation was"
+    r" cancelled"
 )
 """Words for an object that was written and then did not become ready."""
 
@@ -68,10 +75,14 @@ def recorded(
 class _Reader:
     """Reader of what the stack knows of one placement or template."""
 
-    def __init__(self, plan: FleetPlan, decided: Decided, state: StackState, events: Events) -> None:
+    def __init__(
+        self, plan: FleetPlan, decided: Decided, state: StackState, events: Events
+    ) -> None:
         self._plan, self._decided, self._state, self._events = plan, decided, state, events
         self._reports = {
-            resource.name: resource.outputs for resource in state.resources.values() if resource.type == names.REPORT
+            resource.name: resource.outputs
+            for resource in state.resources.values()
+            if resource.type == names.REPORT
         }
         component = names.component_type(decided.subject.COMPONENT)
         urns = {*events.errors, *events.failed, *events.begun, *state.pending} - {""}
@@ -86,10 +97,14 @@ class _Reader:
 
     def member(self, cluster: str) -> ObservedMember:
         """Return what is known of a member."""
-        standing = {item.key: item.urn for item in self._plan.past.standing_on(self._decided.name, cluster)}
+        standing = {
+            item.key: item.urn for item in self._plan.past.standing_on(self._decided.name, cluster)
+        }
         delivery = self._decided.deliveries.get(cluster)
         if delivery and delivery.mode.reports:
-            return ObservedMember({observed.key: observed for observed in self._reported(cluster, delivery)})
+            return ObservedMember(
+                {observed.key: observed for observed in self._reported(cluster, delivery)}
+            )
         wanted = by_key(delivery.objects) if delivery else {}
         found = {}
         for key in dict.fromkeys((*wanted, *standing)):
@@ -97,7 +112,9 @@ class _Reader:
             stands = stored is not None and not stored.pending_replacement
             if key in wanted or stands:
                 found[key] = self._object(cluster, key, wanted.get(key), stored, delivery)
-        unreached = next((observed.error for observed in found.values() if _UNREACHABLE in observed.error), "")
+        unreached = next(
+            (observed.error for observed in found.values() if _UNREACHABLE in observed.error), ""
+        )
         return ObservedMember(found, unreached)
 
     def _reported(self, cluster: str, delivery: Delivery) -> Iterator[ObservedObject]:
@@ -114,7 +131,8 @@ class _Reader:
                 yield found
             elif fields := differences.get(str(key)):
                 shown = (
-                    FieldDifference(path, field.get("wanted"), field.get("there")) for path, field in fields.items()
+                    FieldDifference(path, field.get("wanted"), field.get("there"))
+                    for path, field in fields.items()
                 )
                 degraded = str(key) in (report.get("degraded") or ())
                 compared: Compared = "FoundDiffInDegradedMode" if degraded else "FoundDiff"
@@ -136,8 +154,13 @@ class _Reader:
     ) -> ObservedObject:
         urn = self._urns.get((cluster, key)) or (stored.urn if stored else "")
         outputs = stored.outputs if stored else {}
-        version = str((wanted or {}).get("apiVersion") or (names.api_version_of(stored.type) if stored else ""))
-        found = ObservedObject(key, version, generation=_generation(outputs), status=_status(outputs))
+        version = str(
+            (wanted or {}).get("apiVersion")
+            or (names.api_version_of(stored.type) if stored else "")
+        )
+        found = ObservedObject(
+            key, version, generation=_generation(outputs), status=_status(outputs)
+        )
         leaving = wanted is None and self._knows(cluster)
         if urn in self._state.pending:
             goes_on = "deletes" if leaving else "writes"
@@ -153,8 +176,12 @@ class _Reader:
             words = "; ".join((*error, _GONE))
             return attrs.evolve(found, applied="ManifestApplyFailed", error=words)
         if urn in self._events.begun:
-            return attrs.evolve(found, causes=tuple(filter(None, (*error, self._events.notes.get(urn, "")))))
-        written = stored is not None and (self._settled(cluster) or _is_sent(stored, wanted, delivery))
+            return attrs.evolve(
+                found, causes=tuple(filter(None, (*error, self._events.notes.get(urn, ""))))
+            )
+        written = stored is not None and (
+            self._settled(cluster) or _is_sent(stored, wanted, delivery)
+        )
         # The provider keeps the former inputs of an object that was updated and did not become
         # ready.
         written = written or (stored is not None and bool(kept) and _is_live(stored, wanted))
@@ -163,13 +190,21 @@ class _Reader:
         if stored and not written and _vanished(error, key):
             return attrs.evolve(found, causes=error, absent=True)
         if not error:
-            return attrs.evolve(found, applied="Applied", available=_available(wanted, stored)) if written else found
+            return (
+                attrs.evolve(found, applied="Applied", available=_available(wanted, stored))
+                if written
+                else found
+            )
         if written:
-            return attrs.evolve(found, applied="Applied", available="ManifestNotAvailableYet", causes=error)
+            return attrs.evolve(
+                found, applied="Applied", available="ManifestNotAvailableYet", causes=error
+            )
         if _UNREACHABLE in error[0]:
             return attrs.evolve(found, error=error[0])
         if _WRITTEN.search("\n".join(error)) or _WRITTEN.search(kept):
-            return attrs.evolve(found, causes=error if stated else ("when it was written last:", *error))
+            return attrs.evolve(
+                found, causes=error if stated else ("when it was written last:", *error)
+            )
         return attrs.evolve(found, applied="ManifestApplyFailed", error=" ".join(error))
 
     def _knows(self, cluster: str) -> bool:
@@ -190,7 +225,9 @@ class _Reader:
 
 
 def words_of(error: str) -> tuple[str, ...]:
-    """Return what the API server, the workload or the engine itself said, without the provider's words around it."""
+    """Return what the API server, the workload or the engine itself said, without the provider's
+    words around it.
+    """
     lines = (_FRAME.sub("", line).strip() for line in error.splitlines())
     return tuple(dict.fromkeys(filter(None, lines)))
 
@@ -207,8 +244,12 @@ def _available(wanted: Mapping[str, Any] | None, stored: StoredResource | None) 
     return "NotTrackable" if trackable(Manifest(data)) == "untrackable" else "Available"
 
 
-def _is_sent(stored: StoredResource, wanted: Mapping[str, Any] | None, delivery: Delivery | None) -> bool:
-    """Return whether an object was written as it is wanted: the provider keeps the former inputs otherwise."""
+def _is_sent(
+    stored: StoredResource, wanted: Mapping[str, Any] | None, delivery: Delivery | None
+) -> bool:
+    """Return whether an object was written as it is wanted: the provider keeps the former inputs
+    otherwise.
+    """
     if wanted is None:
         return True
     left_alone = delivery.left_alone if delivery else ()
@@ -219,21 +260,40 @@ def _is_sent(stored: StoredResource, wanted: Mapping[str, Any] | None, delivery:
 
 
 def _is_live(stored: StoredResource, wanted: Mapping[str, Any] | None) -> bool:
-    """Return whether an object was, when the provider read it last, as it is wanted; what is defaulted is left out."""
-    live, new = ({**_unstamped(data), "data": None, "stringData": None} for data in (stored.outputs, wanted or {}))
-    return not any(difference.new is not None and _counts(difference, ()) for difference in differences(live, new))
+    """Return whether an object was, when the provider read it last, as it is wanted; what is
+    defaulted is left out.
+    """
+    live, new = (
+        {**_unstamped(data), "data": None, "stringData": None}
+        for data in (stored.outputs, wanted or {})
+    )
+    return not any(
+        difference.new is not None and _counts(difference, ())
+        for difference in differences(live, new)
+    )
 
 
 def _counts(difference: Difference, left_alone: Sequence[str]) -> bool:
     """Return whether a difference is one of content, not of form, or of what the state hides."""
     formal = difference.old is None and difference.new in ("", {}, [])
-    return not (formal or difference.old == ENCRYPTED or difference.field in left_alone or amounts_alike(difference))
+    return not (
+        formal
+        or difference.old == ENCRYPTED
+        or difference.field in left_alone
+        or amounts_alike(difference)
+    )
 
 
 def _unstamped(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object without the annotations that it gets on its way, and without an empty map of them."""
+    """Return an object without the annotations that it gets on its way, and without an empty map of
+    them.
+    """
     metadata = data.get("metadata") or {}
-    kept = {k: value for k, value in (metadata.get("annotations") or {}).items() if not k.startswith(_STAMPS)}
+    kept = {
+        k: value
+        for k, value in (metadata.get("annotations") or {}).items()
+        if not k.startswith(_STAMPS)
+    }
     return {**data, "metadata": {**metadata, "annotations": kept or None}}
 
 

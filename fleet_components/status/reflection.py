@@ -1,6 +1,7 @@
 """Statuses of objects on members, as Karmada collects them.
 
-Source: ``pkg/resourceinterpreter/default/native/reflectstatus.go`` of Karmada 1.19. The generation of the template is
+Source: ``pkg/resourceinterpreter/default/native/reflectstatus.go`` of Karmada 1.19. The generation
+of the template is
 left out: without a control plane there is none.
 """
 
@@ -15,26 +16,37 @@ Status = Mapping[str, Any]
 
 _FIELDS = {
     ("apps/v1", "Deployment"): (
-        "replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas observedGeneration"
+        "replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas"
+        " observedGeneration"
     ),
     ("apps/v1", "ReplicaSet"): "replicas readyReplicas availableReplicas observedGeneration",
-    ("apps/v1", "StatefulSet"): "availableReplicas currentReplicas readyReplicas replicas updatedReplicas",
+    (
+        "apps/v1",
+        "StatefulSet",
+    ): "availableReplicas currentReplicas readyReplicas replicas updatedReplicas",
     ("apps/v1", "DaemonSet"): (
-        "currentNumberScheduled desiredNumberScheduled numberAvailable numberMisscheduled numberReady"
-        " updatedNumberScheduled numberUnavailable observedGeneration"
+        "currentNumberScheduled desiredNumberScheduled numberAvailable numberMisscheduled"
+        " numberReady updatedNumberScheduled numberUnavailable observedGeneration"
     ),
     ("batch/v1", "Job"): "active succeeded failed conditions startTime completionTime",
-    ("policy/v1", "PodDisruptionBudget"): (
-        "disruptionsAllowed expectedPods desiredHealthy currentHealthy disruptedPods"
-    ),
+    (
+        "policy/v1",
+        "PodDisruptionBudget",
+    ): "disruptionsAllowed expectedPods desiredHealthy currentHealthy disruptedPods",
     ("autoscaling/v2", "HorizontalPodAutoscaler"): "currentReplicas desiredReplicas",
 }
 """The fields that are collected; of other kinds the whole status."""
 _REQUIRED = {
     ("apps/v1", "ReplicaSet"): "replicas",
     ("apps/v1", "StatefulSet"): "availableReplicas replicas",
-    ("apps/v1", "DaemonSet"): "currentNumberScheduled desiredNumberScheduled numberMisscheduled numberReady",
-    ("policy/v1", "PodDisruptionBudget"): "disruptionsAllowed expectedPods desiredHealthy currentHealthy",
+    (
+        "apps/v1",
+        "DaemonSet",
+    ): "currentNumberScheduled desiredNumberScheduled numberMisscheduled numberReady",
+    (
+        "policy/v1",
+        "PodDisruptionBudget",
+    ): "disruptionsAllowed expectedPods desiredHealthy currentHealthy",
     ("autoscaling/v2", "HorizontalPodAutoscaler"): "desiredReplicas",
 }
 """Those of them that the API writes when they are 0."""
@@ -57,7 +69,10 @@ def reflected(manifest: Manifest, status: Status, generation: int = 0) -> Status
     if kind not in _FIELDS:
         return status
     first = {"generation": generation} if manifest.kind in _GENERATED and generation else {}
-    return {**first, **written(manifest, {name: status.get(name) for name in _FIELDS[kind].split()})} or None
+    return {
+        **first,
+        **written(manifest, {name: status.get(name) for name in _FIELDS[kind].split()}),
+    } or None
 
 
 def written(manifest: Manifest, fields: Status) -> Status:

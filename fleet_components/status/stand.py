@@ -1,4 +1,6 @@
-"""States of objects and members in one word, for people: what of a status has to be looked at first."""
+"""States of objects and members in one word, for people: what of a status has to be looked at
+first.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from fleet_components.status.last import NOT_BEGUN
 
 
 class Stand(StrEnum):
-    """State of an object on a member, or of all objects of a placement there: the worst comes first."""
+    """State of an object on a member, or of all objects of a placement there: the worst comes
+    first.
+    """
 
     REFUSED = "refused"
     NOT_TAKEN_OVER = "not taken over"
@@ -94,7 +98,9 @@ def stand_on(member: ObservedMember, entry: Entry | None) -> Stand:
     """
     if member.unreached:
         return Stand.UNREACHED
-    worst = min(map(stand_of, member.objects.values()), key=_WORST_FIRST.index, default=Stand.STANDS)
+    worst = min(
+        map(stand_of, member.objects.values()), key=_WORST_FIRST.index, default=Stand.STANDS
+    )
     if entry is None or (worst.broken and worst is not Stand.MISSING):
         return worst
     if worst is Stand.LEAVING and entry.change is Change.KEEP:

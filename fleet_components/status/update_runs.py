@@ -32,7 +32,9 @@ _INITIALIZED = Condition(
     "The UpdateRun initialized successfully",
 )
 _STARTED = Condition("Started", TRUE, "ClusterUpdatingStarted", "Cluster update started")
-_UPDATED = Condition("Succeeded", TRUE, "ClusterUpdatingSucceeded", "Cluster update completed successfully")
+_UPDATED = Condition(
+    "Succeeded", TRUE, "ClusterUpdatingSucceeded", "Cluster update completed successfully"
+)
 _CREATED = Condition(
     "ApprovalRequestCreated",
     TRUE,
@@ -73,7 +75,10 @@ _PROGRESS: Mapping[int, tuple[str, str, str]] = {
     _STOPPED: (
         FALSE,
         "StageUpdatingStopped",
-        "All the updating clusters have finished updating, the stage is now stopped, waiting to be resumed",
+        (
+            "All the updating clusters have finished updating, the stage is now stopped, waiting to"
+            " be resumed"
+        ),
     ),
     _AFTER: (
         FALSE,
@@ -124,7 +129,8 @@ def eviction_statuses(decided: Decided) -> dict[str, dict[str, Any]]:
     assert isinstance(outcome, PlacementOutcome)
     handled = outcome.record.memory.evictions.items()
     return {
-        name: {"conditions": [to_wire(condition) for condition in eviction.conditions]} for name, eviction in handled
+        name: {"conditions": [to_wire(condition) for condition in eviction.conditions]}
+        for name, eviction in handled
     }
 
 
@@ -184,7 +190,10 @@ class _Part:
         losses = record.losses() if how_far == _FAILED else {}
         clusters = [
             _cluster(
-                cluster, updated=begun and cluster in done, started=begun and cluster in sent, loss=losses.get(cluster)
+                cluster,
+                updated=begun and cluster in done,
+                started=begun and cluster in sent,
+                loss=losses.get(cluster),
             )
             for cluster in self.clusters
         ]
@@ -196,7 +205,9 @@ class _Part:
                 Condition("Succeeded", FALSE, "StageUpdatingFailed", record.message),
             ]
         else:
-            conditions = [Condition("Progressing", *_PROGRESS[how_far])] if how_far in _PROGRESS else []
+            conditions = (
+                [Condition("Progressing", *_PROGRESS[how_far])] if how_far in _PROGRESS else []
+            )
         tasks = {
             "beforeStageTaskStatus": [
                 _task(
@@ -217,7 +228,11 @@ class _Part:
                     self.stage,
                     "after",
                     task,
-                    asked=done >= set(self.clusters) if self.clusters else how_far >= _AFTER and not self.skipped,
+                    asked=(
+                        done >= set(self.clusters)
+                        if self.clusters
+                        else how_far >= _AFTER and not self.skipped
+                    ),
                     passed=how_far == _PASSED and not self.skipped,
                 )
                 for task in self.stage.after
@@ -232,7 +247,9 @@ class _Part:
 
 
 def _in_flight(decided: Decided) -> frozenset[str]:
-    """Return the clusters that the last update has sent something, and that did not become ready."""
+    """Return the clusters that the last update has sent something, and that did not become
+    ready.
+    """
     return stopped_at(decided.subject.done, decided.before.decisions)
 
 
@@ -243,10 +260,14 @@ def _done(decided: Decided, record: RunRecord, part: _Part, how_far: int) -> fro
     if how_far in (_AFTER, _PASSED):
         return frozenset(part.clusters)
     stages: Sequence[StageProgress] = decided.outcome.rollout.stages
-    return frozenset(name for stage in stages if stage.name == part.stage.name for name in stage.done)
+    return frozenset(
+        name for stage in stages if stage.name == part.stage.name for name in stage.done
+    )
 
 
-def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequence[_Part]) -> list[int]:
+def _reached(
+    decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequence[_Part]
+) -> list[int]:
     """Return how far each stage has come."""
     runs = decided.outcome.runs
     if record.outcome == SUCCEEDED:
@@ -260,7 +281,9 @@ def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequenc
     for number, part in enumerate(parts):
         open_so_far = all(item == _PASSED for item in found)
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
-        found.append(_of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED)
+        found.append(
+            _of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED
+        )
     return found
 
 
@@ -275,7 +298,13 @@ def _left_off(record: RunRecord, parts: Sequence[_Part]) -> list[int]:
         going_on = any(brought.intersection(later.clusters) for later in parts[number + 1 :])
         open_so_far = all(item == _PASSED for item in found)
         passed = open_so_far and (going_on or part.skipped)
-        found.append(_PASSED if passed else _last_stage(record, part, brought) if open_so_far else _NOT_REACHED)
+        found.append(
+            _PASSED
+            if passed
+            else _last_stage(record, part, brought)
+            if open_so_far
+            else _NOT_REACHED
+        )
     return found
 
 
@@ -311,7 +340,9 @@ def _progress(
     """Yield the conditions behind the first one."""
     if record.outcome == SUCCEEDED:
         yield Condition("Progressing", FALSE, "UpdateRunSucceeded", "All stages are completed")
-        yield Condition("Succeeded", TRUE, "UpdateRunSucceeded", "All stages are completed successfully")
+        yield Condition(
+            "Succeeded", TRUE, "UpdateRunSucceeded", "All stages are completed successfully"
+        )
     elif record.outcome == FAILED:
         aborted = "The stages are aborted due to a non-recoverable error"
         yield Condition("Progressing", FALSE, "UpdateRunFailed", aborted)
@@ -323,23 +354,32 @@ def _progress(
 
 
 def _going(stages: Sequence[tuple[_Part, int]], sent: frozenset[str]) -> Condition:
-    """Return the condition of a run that goes on, waits, or is stuck at clusters that do not become ready."""
+    """Return the condition of a run that goes on, waits, or is stuck at clusters that do not become
+    ready.
+    """
     for part, how_far in stages:
         name = part.stage.name
         if how_far in (_BEFORE, _AFTER):
             when = "before" if how_far == _BEFORE else "after"
             message = f"The updateRun is waiting for {when}-stage tasks in stage {name} to complete"
             return Condition("Progressing", FALSE, "UpdateRunWaiting", message)
-        if how_far == _MOVING and (stuck := [cluster for cluster in part.clusters if cluster in sent]):
+        if how_far == _MOVING and (
+            stuck := [cluster for cluster in part.clusters if cluster in sent]
+        ):
             what = (
-                f"The updateRun is stuck waiting for {', '.join(stuck)} cluster(s) in stage {name} to finish updating"
+                f"The updateRun is stuck waiting for {', '.join(stuck)} cluster(s) in stage {name}"
+                " to finish updating"
             )
             hint = "please check placement status for potential errors"
             return Condition("Progressing", FALSE, "UpdateRunStuck", f"{what}, {hint}")
-    return Condition("Progressing", TRUE, "UpdateRunProgressing", "The update run is making progress")
+    return Condition(
+        "Progressing", TRUE, "UpdateRunProgressing", "The update run is making progress"
+    )
 
 
-def _cluster(name: str, *, updated: bool, started: bool = False, loss: str | None = None) -> dict[str, Any]:
+def _cluster(
+    name: str, *, updated: bool, started: bool = False, loss: str | None = None
+) -> dict[str, Any]:
     conditions = [_STARTED, _UPDATED] if updated else [_STARTED] if started else []
     if loss:
         conditions.append(Condition("Succeeded", FALSE, "ClusterUpdatingFailed", loss))

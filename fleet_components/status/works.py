@@ -24,12 +24,17 @@ from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
 _LIMIT = 100
 """So many objects are told of, and so many fields of each."""
 _UNAVAILABLE = "Manifest is not yet available; Fleet will check again later"
-_DRIFTS = "cannot apply manifest: drifts are found between the manifest and the object from the member cluster"
+_DRIFTS = (
+    "cannot apply manifest: drifts are found between the manifest and the object from the member"
+    " cluster"
+)
 _REASONS: Mapping[str, str] = {
     "FoundDrifts": _DRIFTS,
     "FoundDriftsInDegradedMode": _DRIFTS,
-    "FailedToTakeOver": "cannot take over object: configuration differences are found between the manifest object "
-    "and the corresponding object in the member cluster",
+    "FailedToTakeOver": (
+        "cannot take over object: configuration differences are found between the manifest object "
+        "and the corresponding object in the member cluster"
+    ),
     "NotTakenOver": "no ownership of the object in the member cluster; takeover is needed",
 }
 _STANDING_IN_THE_WAY = ("FailedToTakeOver", "NotTakenOver")
@@ -93,12 +98,15 @@ def _end(envelope: Manifest, release: Release) -> str:
 def _known(manifests: Iterable[Manifest], observed: ObservedMember) -> tuple[ObservedObject, ...]:
     known: Mapping[ObjectKey, ObservedObject] = {} if observed.unreached else observed.objects
     return tuple(
-        known.get(manifest.key) or ObservedObject(manifest.key, manifest.api_version) for manifest in manifests
+        known.get(manifest.key) or ObservedObject(manifest.key, manifest.api_version)
+        for manifest in manifests
     )
 
 
 def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
-    """Return the conditions ``Applied`` and ``Available`` of a member, and the lists of what has failed or drifted."""
+    """Return the conditions ``Applied`` and ``Available`` of a member, and the lists of what has
+    failed or drifted.
+    """
     drifted = list(_drifted(works))
     # The engine ends with what fails, and what comes after it is not tried: an agent tries all.
     work = _first(works, lambda observed: observed.applied not in ("", "Applied"))
@@ -114,7 +122,9 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     work = _first(works, lambda observed: not observed.applied)
     if work:
         return [_not_applied(f"{work.name} has not yet completed the apply op")], {}
-    applied = Condition(APPLIED, TRUE, "AllWorkHaveBeenApplied", "All corresponding work objects are applied")
+    applied = Condition(
+        APPLIED, TRUE, "AllWorkHaveBeenApplied", "All corresponding work objects are applied"
+    )
     details = {"driftedPlacements": _cut(drifted)}
     work = _first(works, lambda observed: not observed.available)
     if work:
@@ -133,7 +143,9 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
             applied,
             Condition(AVAILABLE, TRUE, "NotAllWorkAreAvailabilityTrackable", message),
         ], details
-    available = Condition(AVAILABLE, TRUE, "AllWorkAreAvailable", "All corresponding work objects are available")
+    available = Condition(
+        AVAILABLE, TRUE, "AllWorkAreAvailable", "All corresponding work objects are available"
+    )
     return [applied, available], details
 
 
@@ -200,7 +212,9 @@ def _failed(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _condition(name: str, reason: str, message: str, generation: Mapping[str, int]) -> dict[str, Any]:
+def _condition(
+    name: str, reason: str, message: str, generation: Mapping[str, int]
+) -> dict[str, Any]:
     return {"type": name, "status": FALSE, **generation, "reason": reason, "message": message}
 
 
@@ -215,13 +229,21 @@ def _drifted(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that somebody has changed since they were written."""
     for work, observed in _all(works):
         if observed.differences and observed.applied not in _STANDING_IN_THE_WAY:
-            yield {**_of(work, observed), **_generation(observed), "observedDrifts": _fields(observed.differences)}
+            yield {
+                **_of(work, observed),
+                **_generation(observed),
+                "observedDrifts": _fields(observed.differences),
+            }
 
 
 def _in_the_way(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that are not taken over because they differ."""
     return (
-        {**_of(work, observed), **_generation(observed), "observedDiffs": _fields(observed.differences)}
+        {
+            **_of(work, observed),
+            **_generation(observed),
+            "observedDiffs": _fields(observed.differences),
+        }
         for work, observed in _all(works)
         if observed.differences and observed.applied in _STANDING_IN_THE_WAY
     )

@@ -16,7 +16,8 @@ A test of a program::
         decisions = run.inputs("production/shop", "dynamic/fleet:Placement")["decisions"]
         assert all(cluster.startswith("eu-") for cluster in decisions)
 
-Nothing is loaded before it is used: pytest loads the plug-in in every project, and rules need no Pulumi.
+Nothing is loaded before it is used: pytest loads the plug-in in every project, and rules need no
+Pulumi.
 """
 
 # ruff: noqa: I001  a name is exported to type checkers where it is imported as itself
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
     from fleet_components.testing.planned_member import PlannedMember as PlannedMember
     from fleet_components.testing.planned_placement import PlannedPlacement as PlannedPlacement
     from fleet_components.testing.planning import plan_fleet_of as plan_fleet_of
-    from fleet_components.testing.program import ProgramRun as ProgramRun, run_program as run_program
+    from fleet_components.testing.program import (
+        ProgramRun as ProgramRun,
+        run_program as run_program,
+    )
     from fleet_components.testing.rules import (
         Broken as Broken,
         BrokenRuleError as BrokenRuleError,

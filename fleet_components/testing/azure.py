@@ -1,4 +1,6 @@
-"""Answers of Azure for mocks: an ID for each resource, and kubeconfigs of clusters that do not exist."""
+"""Answers of Azure for mocks: an ID for each resource, and kubeconfigs of clusters that do not
+exist.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,13 @@ from typing import Any
 _PACKAGE = "azure-native:"
 _SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 _KUBECONFIG = base64.b64encode(
-    b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server: 'https://127.0.0.1'}}],"
-    b" contexts: [{name: it, context: {cluster: it, user: it}}], users: [{name: it, user: {}}]}"
+    b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server:"
+    b" 'https://127.0.0.1'}}], contexts: [{name: it, context: {cluster: it, user: it}}], users:"
+    b" [{name: it, user: {}}]}"
 ).decode()
-"""Kubeconfig of a cluster that does not exist, in base64 as Azure returns it; nothing listens at its address."""
+"""Kubeconfig of a cluster that does not exist, in base64 as Azure returns it; nothing listens at
+its address.
+"""
 
 
 def resource_id(token: str, name: str, inputs: Mapping[str, Any]) -> str:
@@ -27,7 +32,8 @@ def resource_id(token: str, name: str, inputs: Mapping[str, Any]) -> str:
         return ""
     group = inputs.get("resourceGroupName", name)
     _, module, kind = token.split(":")
-    return f"/subscriptions/{_SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.{module}/{kind}/{name}"
+    of_group = f"/subscriptions/{_SUBSCRIPTION}/resourceGroups/{group}"
+    return f"{of_group}/providers/Microsoft.{module}/{kind}/{name}"
 
 
 def answer(token: str) -> dict[str, Any] | None:

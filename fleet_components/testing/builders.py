@@ -1,4 +1,6 @@
-"""Builders of small fleets for tests: members, placements and objects with only the fields that matter."""
+"""Builders of small fleets for tests: members, placements and objects with only the fields that
+matter.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.manifest import Manifest
 
 
-def member(name: str, labels: Mapping[str, str] | None = None, *, taints: tuple[Taint, ...] = ()) -> Member:
+def member(
+    name: str, labels: Mapping[str, str] | None = None, *, taints: tuple[Taint, ...] = ()
+) -> Member:
     """Return a declared member whose kubeconfig leads to no cluster."""
     return Member(Cluster(name, labels=labels or {}, taints=taints), kubeconfig(name))
 
@@ -31,7 +35,9 @@ def kubeconfig(name: str) -> str:
     )
 
 
-def placement(namespace: str, policy: Mapping[str, Any] | None = None, *, name: str = "") -> Manifest:
+def placement(
+    namespace: str, policy: Mapping[str, Any] | None = None, *, name: str = ""
+) -> Manifest:
     """Return a ``ClusterResourcePlacement`` of a namespace with everything in it.
 
     Args:
@@ -45,10 +51,21 @@ def placement(namespace: str, policy: Mapping[str, Any] | None = None, *, name: 
     return Manifest({**kind, "metadata": {"name": name or namespace}, "spec": spec})
 
 
-def config_map(namespace: str, name: str, data: Mapping[str, str] | None = None) -> tuple[Manifest, Manifest]:
-    """Return a namespace and a ``ConfigMap`` in it: the smallest set of objects that can be placed."""
+def config_map(
+    namespace: str, name: str, data: Mapping[str, str] | None = None
+) -> tuple[Manifest, Manifest]:
+    """Return a namespace and a ``ConfigMap`` in it: the smallest set of objects that can be
+    placed.
+    """
     metadata = {"name": name, "namespace": namespace}
     return (
         Manifest({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
-        Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data or {})}),
+        Manifest(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": metadata,
+                "data": dict(data or {}),
+            }
+        ),
     )

@@ -20,7 +20,10 @@ _FORMS = (
 )
 _BETWEEN = re.compile(r",(?![^(]*\))")
 """A comma that stands in no parentheses."""
-_HINT = "write it as for kubectl: tier=0, tier!=0, tier in (0,1), tier notin (0,1), tier or !tier, with commas between"
+_HINT = (
+    "write it as for kubectl: tier=0, tier!=0, tier in (0,1), tier notin (0,1), tier or !tier, with"
+    " commas between"
+)
 
 
 def parsed(text: str) -> tuple[Requirement, ...]:
@@ -29,17 +32,24 @@ def parsed(text: str) -> tuple[Requirement, ...]:
     Raises:
         FleetError: it is no selector.
     """
-    return tuple(_requirement(part.strip(), text) for part in _BETWEEN.split(text)) if text.strip() else ()
+    return (
+        tuple(_requirement(part.strip(), text) for part in _BETWEEN.split(text))
+        if text.strip()
+        else ()
+    )
 
 
 def met_by(asked: Requirement, values: Mapping[str, Collection[str]]) -> bool:
     """Return whether labels meet a requirement, where one key may have several values.
 
-    ``NotIn`` and ``DoesNotExist`` are the opposites of ``In`` and ``Exists``: no value may be one of the named ones.
+    ``NotIn`` and ``DoesNotExist`` are the opposites of ``In`` and ``Exists``: no value may be one
+    of the named ones.
     """
     match asked.operator:
         case "In" | "NotIn":
-            return (asked.operator == "In") is not set(asked.values).isdisjoint(values.get(asked.key, ()))
+            return (asked.operator == "In") is not set(asked.values).isdisjoint(
+                values.get(asked.key, ())
+            )
         case _:
             return (asked.operator == "Exists") is (asked.key in values)
 
@@ -49,7 +59,11 @@ def _requirement(part: str, text: str) -> Requirement:
         found = form.fullmatch(part)
         if found:
             groups = found.groupdict()
-            values = tuple(value.strip() for value in groups["values"].split(",")) if "values" in groups else ()
+            values = (
+                tuple(value.strip() for value in groups["values"].split(","))
+                if "values" in groups
+                else ()
+            )
             asked = Requirement(groups["key"], operator, values)
             if asked.valid:
                 return asked

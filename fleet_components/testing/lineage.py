@@ -1,6 +1,7 @@
 """Inheritance of options, transforms and aliases from parent resources, as on the engine.
 
-Source: ``RegisterResource`` and ``generateAliases`` of the engine (pulumi/pulumi ``pkg/resource/deploy``).
+Source: ``RegisterResource`` and ``generateAliases`` of the engine (pulumi/pulumi
+``pkg/resource/deploy``).
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class Lineage:
         self._lock = threading.Lock()
 
     def transform_all(self, callback: Any) -> None:
-        """Add a transform of the whole stack; it applies to resources that are registered from now on."""
+        """Add a transform of the whole stack; it applies to resources that are registered from now
+        on.
+        """
         with self._lock:
             self._stack.append(callback)
 
@@ -72,7 +75,9 @@ class Lineage:
             request.provider = above.providers.get(request.type.partition(":")[0], "")
 
     def transforms(self, request: Any) -> list[Any]:
-        """Return the transforms of a resource: its own, then those of its parents, then those of the stack."""
+        """Return the transforms of a resource: its own, then those of its parents, then those of
+        the stack.
+        """
         found, urn = list(request.transforms), request.parent
         while urn in self._above:
             found += self._above[urn].transforms
@@ -81,15 +86,22 @@ class Lineage:
             return [*found, *self._stack]
 
     def aliases(self, request: Any) -> tuple[str, ...]:
-        """Return the URNs, except its own, under which a resource may have been registered before."""
-        spoken = [*request.aliasURNs, *(alias.urn or self._spelled(alias.spec, request) for alias in request.aliases)]
+        """Return the URNs, except its own, under which a resource may have been registered
+        before.
+        """
+        spoken = [
+            *request.aliasURNs,
+            *(alias.urn or self._spelled(alias.spec, request) for alias in request.aliases),
+        ]
         found = [*spoken, *self._inherited(spoken, request)]
         own = make_urn(request.parent, request.type, request.name)
         return tuple(urn for urn in dict.fromkeys(found) if urn != own)
 
     def previous(self, urn: str, aliases: Sequence[str]) -> str:
         """Return the URN under which a resource is in the state; empty for a new resource."""
-        return next((self._known[at] for at in map(_place, (urn, *aliases)) if at in self._known), "")
+        return next(
+            (self._known[at] for at in map(_place, (urn, *aliases)) if at in self._known), ""
+        )
 
     def enter(self, urn: str, request: Any, previous: str) -> None:
         """Store what a resource hands down to its children."""
@@ -138,13 +150,17 @@ def make_urn(parent: str, type_: str, name: str) -> str:
 
 
 def _below(parent: str, type_: str, name: str, parent_name: str) -> str:
-    """Return the URN of a child under a former URN of its parent, whose name is replaced in that of the child."""
+    """Return the URN of a child under a former URN of its parent, whose name is replaced in that of
+    the child.
+    """
     rest = name.removeprefix(parent_name)
     return make_urn(parent, type_, name if rest == name else f"{_name(parent)}{rest}")
 
 
 def _place(urn: str) -> str:
-    """Return a URN without stack and project: in the state they may differ from those that are planned."""
+    """Return a URN without stack and project: in the state they may differ from those that are
+    planned.
+    """
     return urn.split("::", 2)[-1]
 
 

@@ -1,4 +1,6 @@
-"""Mocks for Pulumi programs with fleet components; unlike plain mocks they make the placement decisions."""
+"""Mocks for Pulumi programs with fleet components; unlike plain mocks they make the placement
+decisions.
+"""
 
 from __future__ import annotations
 
@@ -84,11 +86,16 @@ class FleetMocks(Mocks):
         # SDK 3.272.0, pulumi/dynamic/__main__.py, Configure).
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
         # Secret inputs stay secret, whatever `check` returns for them.
-        shown = {k: pulumi.Output.secret(v) if is_marked_secret(args.inputs.get(k)) else v for k, v in outputs.items()}
+        shown = {
+            k: pulumi.Output.secret(v) if is_marked_secret(args.inputs.get(k)) else v
+            for k, v in outputs.items()
+        }
         return str(outputs.get("key", args.name)), shown
 
     def computes(self) -> bool:
-        """Return whether outputs that no input gives are made up: not in a preview, where they are unknown."""
+        """Return whether outputs that no input gives are made up: not in a preview, where they are
+        unknown.
+        """
         return not pulumi.runtime.is_dry_run()
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -115,14 +122,27 @@ class FleetMocks(Mocks):
 
     def _as_stored(self, kind: str, sought: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs of the resource of a kind with these inputs as the state has them."""
-        same_kind = (resource for resource in self.state.resources.values() if resource.type.endswith(f":{kind}"))
+        same_kind = (
+            resource
+            for resource in self.state.resources.values()
+            if resource.type.endswith(f":{kind}")
+        )
         # A run keeps what was given; a function returns what a provider makes of it.
-        found = (echoed(stored.type, stored.outputs) for stored in same_kind if sought.items() <= stored.inputs.items())
+        found = (
+            echoed(stored.type, stored.outputs)
+            for stored in same_kind
+            if sought.items() <= stored.inputs.items()
+        )
         return _plain(next(found, {}))
 
     def lacking(self, stack: str) -> Problem:
-        """Return the problem of another stack whose outputs a program needs, and of which nothing is known."""
-        hint = f'run_program(..., stacks={{"{stack}": run.exports}}) takes them from a run of its program'
+        """Return the problem of another stack whose outputs a program needs, and of which nothing
+        is known.
+        """
+        hint = (
+            f'run_program(..., stacks={{"{stack}": run.exports}}) takes them from a run of its'
+            " program"
+        )
         return Problem(f'the outputs of the stack "{stack}" are not known to this run', hint=hint)
 
     def _outputs_of(self, stack: str) -> Mapping[str, Any]:
@@ -142,7 +162,9 @@ class FleetMocks(Mocks):
         """Set the URN under which a resource is in the state; empty for a new resource."""
         self._stood[typ, name] = urn
 
-    def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
+    def check(
+        self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]
+    ) -> dict[str, Any]:
         """Return the inputs that the engine would use.
 
         Raises:
@@ -165,7 +187,9 @@ def _answered(stored: StoredResource) -> dict[str, Any]:
 
 def _plain(outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return outputs without unknown values, which the engine does not return either."""
-    return {key: value for key, value in outputs.items() if not isinstance(value, pulumi.output.Unknown)}
+    return {
+        key: value for key, value in outputs.items() if not isinstance(value, pulumi.output.Unknown)
+    }
 
 
 # Outputs that mocks make of inputs: in the form in which a provider would return them, which may
@@ -183,7 +207,8 @@ _NOTHING = object()
 def echoed(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the inputs of a resource as its outputs.
 
-    A list of names where the class declares a map becomes the map of these names. An input that is of another form
+    A list of names where the class declares a map becomes the map of these names. An input that is
+    of another form
     than the output is left out: unknown in a preview, as where a provider computes it.
 
     Args:
@@ -194,7 +219,8 @@ def echoed(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def computed(token: str, name: str, outputs: Mapping[str, Any]) -> dict[str, str]:
-    """Return texts for the outputs that a resource always has and that no input gives: ``NAME-OUTPUT``, made up.
+    """Return texts for the outputs that a resource always has and that no input gives:
+    ``NAME-OUTPUT``, made up.
 
     Args:
         token: type token of the resource.
@@ -207,9 +233,13 @@ def computed(token: str, name: str, outputs: Mapping[str, Any]) -> dict[str, str
 
 @cache
 def _declared(token: str) -> Mapping[str, Any]:
-    """Return the types of the outputs of a resource; empty if no class that is loaded declares them."""
+    """Return the types of the outputs of a resource; empty if no class that is loaded declares
+    them.
+    """
     # The class is there, since the program has made an instance of it.
-    found = next((kind for kind in _classes(pulumi.Resource) if pulumi.get_type_token(kind) == token), None)
+    found = next(
+        (kind for kind in _classes(pulumi.Resource) if pulumi.get_type_token(kind) == token), None
+    )
     return _types.resource_types(found) if found else {}
 
 

@@ -1,4 +1,6 @@
-"""A mock monitor that records what a program registers, in the form in which the engine would receive it."""
+"""A mock monitor that records what a program registers, in the form in which the engine would
+receive it.
+"""
 
 from __future__ import annotations
 
@@ -58,22 +60,29 @@ class Refused(Exception):
 
 
 class RecordingMonitor(MockMonitor):
-    """The SDK's mock monitor, extended by a record of all registrations and by behaviour of the engine.
+    """The SDK's mock monitor, extended by a record of all registrations and by behaviour of the
+    engine.
 
-    As on the engine, resources inherit transforms (those of the stack included), aliases, protection and providers
-    from their parents.
+    As on the engine, resources inherit transforms (those of the stack included), aliases,
+    protection and providers from their parents.
 
     Args:
         mocks: the mocks that answer for the resources.
         fails: returns True for registrations that fail, as if a cluster had rejected them.
     """
 
-    def __init__(self, mocks: FleetMocks, fails: Callable[[Registration], bool] = lambda _: False) -> None:
+    def __init__(
+        self, mocks: FleetMocks, fails: Callable[[Registration], bool] = lambda _: False
+    ) -> None:
         super().__init__(mocks)
         self._fleet_mocks = mocks
         self.registrations: list[Registration] = []
-        self.outputs: dict[str, Mapping[str, Any]] = {}  # of components and of the stack, in wire form, by URN
-        self.answers: dict[str, tuple[str, Mapping[str, Any]]] = {}  # ids and outputs of resources, by URN
+        self.outputs: dict[
+            str, Mapping[str, Any]
+        ] = {}  # of components and of the stack, in wire form, by URN
+        self.answers: dict[
+            str, tuple[str, Mapping[str, Any]]
+        ] = {}  # ids and outputs of resources, by URN
         self._fails = fails
         self._lineage = Lineage(mocks.state.resources)
         self._transforms = Transforms()
@@ -134,7 +143,9 @@ class RecordingMonitor(MockMonitor):
         return empty_pb2.Empty()
 
     def SignalAndWaitForShutdown(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Close the connections to the program's transforms before it ends, and with it the server of these."""
+        """Close the connections to the program's transforms before it ends, and with it the server
+        of these.
+        """
         self._transforms.close()
         return super().SignalAndWaitForShutdown(request)  # type: ignore[no-untyped-call]
 
@@ -189,7 +200,8 @@ class RecordingMonitor(MockMonitor):
 
     def _note_loop(self) -> None:
         with self._lock, suppress(RuntimeError):  # a thread that needed no event loop has none
-            # The SDK's mocks open an event loop in each thread that they are called in, and close none.
+            # The SDK's mocks open an event loop in each thread that they are called in, and close
+            # none.
             self._loops.add(asyncio.get_event_loop())
 
     def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:

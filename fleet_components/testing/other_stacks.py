@@ -1,4 +1,6 @@
-"""Outputs of other stacks, which a program reads by stack references and by ``members_of_stack``."""
+"""Outputs of other stacks, which a program reads by stack references and by
+``members_of_stack``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class OtherStacks:
     """Outputs of other stacks, as far as a run is told of them.
 
     Attributes:
-        outputs: the outputs by name of the stack, in the form of a state or of the wire, with secrets marked.
+        outputs: the outputs by name of the stack, in the form of a state or of the wire, with
+            secrets marked.
         organization: the organization of the stack whose program runs.
         project: its project.
         read: full names of the stacks that the program has read.
@@ -38,16 +41,27 @@ class OtherStacks:
         """
         name = self.full_name(stack)
         self.read.add(name)
-        found = next((outputs for known, outputs in self.outputs.items() if self.full_name(known) == name), None)
+        found = next(
+            (outputs for known, outputs in self.outputs.items() if self.full_name(known) == name),
+            None,
+        )
         return None if found is None else {key: _on_the_wire(value) for key, value in found.items()}
 
     def known_of(self, stack: str) -> Mapping[str, Any] | None:
-        """Return the outputs of a stack that are known before its next update; None if nothing is known of it."""
+        """Return the outputs of a stack that are known before its next update; None if nothing is
+        known of it.
+        """
         found = self.of(stack)
-        return None if found is None else {key: value for key, value in found.items() if UNKNOWN not in _leaves(value)}
+        return (
+            None
+            if found is None
+            else {key: value for key, value in found.items() if UNKNOWN not in _leaves(value)}
+        )
 
     def full_name(self, stack: str) -> str:
-        """Return ``organization/project/stack``; what is left out is that of the stack whose program runs."""
+        """Return ``organization/project/stack``; what is left out is that of the stack whose
+        program runs.
+        """
         parts = stack.split("/")
         return "/".join([*(self.organization, self.project)[: 3 - len(parts)], *parts])
 

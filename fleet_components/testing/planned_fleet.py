@@ -40,7 +40,9 @@ class PlannedFleet:
     @cached_property
     def members(self) -> Members:
         """Members that can be placed on, by name; lost ones are not among them."""
-        return tuple(PlannedMember(cluster.name, cluster) for cluster in self._plan.inventory.clusters)
+        return tuple(
+            PlannedMember(cluster.name, cluster) for cluster in self._plan.inventory.clusters
+        )
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -51,7 +53,9 @@ class PlannedFleet:
     def warnings(self) -> tuple[str, ...]:
         """Warnings of the fleet as a whole, and of each placement."""
         own = (
-            text for subject in self._plan.subjects for text in (*subject.subject.warnings, *subject.outcome.warnings)
+            text
+            for subject in self._plan.subjects
+            for text in (*subject.subject.warnings, *subject.outcome.warnings)
         )
         return tuple(map(str, (*self._plan.warnings, *own)))
 
@@ -90,7 +94,9 @@ class PlannedFleet:
         )
         if found or optional:
             return found
-        asked = " and ".join(filter(None, [label and f"the label {label}", kind and f"the kind {kind}"]))
+        asked = " and ".join(
+            filter(None, [label and f"the label {label}", kind and f"the kind {kind}"])
+        )
         what = f"no placement has {asked}" if asked else "no placement is meant"
         raise FleetError([Problem(visible(what), hint=self._instead(label))])
 
@@ -104,16 +110,28 @@ class PlannedFleet:
         Raises:
             FleetError: none or several have this name.
         """
-        exact = [placement for placement in self._placements if name in (placement.name, placement.key)]
-        ending = [placement for placement in self._placements if placement.key.rpartition("/")[2] == name]
+        exact = [
+            placement for placement in self._placements if name in (placement.name, placement.key)
+        ]
+        ending = [
+            placement for placement in self._placements if placement.key.rpartition("/")[2] == name
+        ]
         found = exact or [item for item in ending if item.policy] or ending
         if len(found) == 1:
             return found[0]
         if found:
             hint = f"there are: {few([item.name for item in found], 10)}"
-            raise FleetError([Problem(visible(f'several placements are called "{name}"'), hint=hint)])
+            raise FleetError(
+                [Problem(visible(f'several placements are called "{name}"'), hint=hint)]
+            )
         known = Vocabulary(placement.key for placement in self._placements)
-        raise FleetError([Problem(visible(f'there is no placement "{name}"'), hint=meant(name, known, "there is"))])
+        raise FleetError(
+            [
+                Problem(
+                    visible(f'there is no placement "{name}"'), hint=meant(name, known, "there is")
+                )
+            ]
+        )
 
     def member(self, name: str) -> PlannedMember:
         """Return a member.
@@ -128,10 +146,14 @@ class PlannedFleet:
             f'there is no member "{name}"',
             meant(name, Vocabulary(self.members), "the members are"),
         )
-        raise FleetError([Problem(visible(what), hint="it is lost in this plan" if name in self.lost else hint)])
+        raise FleetError(
+            [Problem(visible(what), hint="it is lost in this plan" if name in self.lost else hint)]
+        )
 
     def known(self, name: str) -> PlannedMember:
-        """Return a member of this name; one of which nothing else is known if it is lost or no longer in the fleet."""
+        """Return a member of this name; one of which nothing else is known if it is lost or no
+        longer in the fleet.
+        """
         return self._by_name.get(name) or PlannedMember(name)
 
     def grouped(self, members: Iterable[PlannedMember], by: By = "region") -> dict[str, Members]:
@@ -161,12 +183,16 @@ class PlannedFleet:
             regions = self.grouped(self.members)
             if region not in regions:
                 hint = meant(region, Vocabulary(filter(None, regions)), "the regions are")
-                raise FleetError([Problem(visible(f'no member is in the region "{region}"'), hint=hint)])
+                raise FleetError(
+                    [Problem(visible(f'no member is in the region "{region}"'), hint=hint)]
+                )
             names |= set(map(str, regions[region]))
         return self._losing(frozenset(names)) if names else self
 
     def losing_each(self, by: By = "region") -> Iterator[tuple[str, PlannedFleet]]:
-        """Yield each region, or whatever else members are told apart by, with the fleet after its loss."""
+        """Yield each region, or whatever else members are told apart by, with the fleet after its
+        loss.
+        """
         for value, members in self.grouped(self.members, by).items():
             if value:
                 yield value, self.losing(*members)
@@ -186,13 +212,15 @@ class PlannedFleet:
         if asked:
             return meant(asked[0], Vocabulary(found), "the labels are")
         return (
-            f"there is: {few([placement.name for placement in self._placements])}; with optional=True there may be none"
+            f"there is: {few([placement.name for placement in self._placements])}; with"
+            " optional=True there may be none"
         )
 
     @cached_property
     def _placements(self) -> tuple[PlannedPlacement, ...]:
         return tuple(
-            PlannedPlacement(self, subject) for subject in sorted(self._plan.subjects, key=lambda decided: decided.name)
+            PlannedPlacement(self, subject)
+            for subject in sorted(self._plan.subjects, key=lambda decided: decided.name)
         )
 
     @cached_property
@@ -201,4 +229,6 @@ class PlannedFleet:
 
     def __repr__(self) -> str:
         lost = f" without {few(sorted(self.lost))}" if self.lost else ""
-        return visible(f"<fleet of {len(self.members)} members and {len(self._placements)} placements{lost}>")
+        return visible(
+            f"<fleet of {len(self.members)} members and {len(self._placements)} placements{lost}>"
+        )

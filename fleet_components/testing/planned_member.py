@@ -30,7 +30,8 @@ class PlannedMember(str):
 
         Args:
             name: its name.
-            cluster: what is known of it; None for one that is no longer in the fleet, or that is lost.
+            cluster: what is known of it; None for one that is no longer in the fleet, or that is
+                lost.
         """
         self = super().__new__(cls, name)
         self.cluster = cluster and serving_both(cluster)
@@ -55,14 +56,17 @@ class PlannedMember(str):
     def region(self) -> str:
         """Region that its spec declares, else one of the labels that commonly say it; or empty.
 
-        The labels are ``topology.kubernetes.io/region``, ``fleet.azure.com/location`` and ``region``.
+        The labels are ``topology.kubernetes.io/region``, ``fleet.azure.com/location`` and
+        ``region``.
         """
         return (self.cluster.region if self.cluster else "") or self.labels.get("region", "")
 
     @property
     def zones(self) -> tuple[str, ...]:
         """``spec.zones``; else the label ``topology.kubernetes.io/zone`` or ``zone``."""
-        return (self.cluster.zones if self.cluster else ()) or tuple(filter(None, [self.labels.get("zone", "")]))
+        return (self.cluster.zones if self.cluster else ()) or tuple(
+            filter(None, [self.labels.get("zone", "")])
+        )
 
     @property
     def provider(self) -> str:
@@ -72,7 +76,9 @@ class PlannedMember(str):
 
 Members = tuple[PlannedMember, ...]
 By = str | Callable[[PlannedMember], str]
-"""Criterion to tell members by: ``member``, ``region``, ``zone``, ``provider``, the key of a label, or a function."""
+"""Criterion to tell members by: ``member``, ``region``, ``zone``, ``provider``, the key of a label,
+or a function.
+"""
 FIELDS: Mapping[str, Callable[[PlannedMember], Sequence[str]]] = {
     "member": lambda member: (str(member),),
     "region": lambda member: (member.region,),
@@ -83,7 +89,8 @@ _REGION_HINT = "declare spec.region, or the label topology.kubernetes.io/region"
 
 
 def grouped(members: Iterable[PlannedMember], by: By, everyone: Members) -> dict[str, Members]:
-    """Return members by what they are told apart by; those of which that is unknown are under the empty text.
+    """Return members by what they are told apart by; those of which that is unknown are under the
+    empty text.
 
     Args:
         members: the members; one may be in several zones.
@@ -91,7 +98,8 @@ def grouped(members: Iterable[PlannedMember], by: By, everyone: Members) -> dict
         everyone: all members of the fleet.
 
     Raises:
-        FleetError: no member of the fleet has a value for it, so that it is misspelt or not declared.
+        FleetError: no member of the fleet has a value for it, so that it is misspelt or not
+            declared.
     """
     if everyone and not any(_values(member, by) for member in everyone):
         raise FleetError([_nobody(by, everyone)])
@@ -106,7 +114,11 @@ def noun_of(by: By, number: int = 1) -> str:
     """Return the noun for what members are told apart by, in the plural unless the number is 1."""
     if isinstance(by, str) and by not in FIELDS:
         return f"value{'' if number == 1 else 's'} of {by}"
-    noun = by if isinstance(by, str) else getattr(by, "__name__", "group").strip("<>").replace("_", " ")
+    noun = (
+        by
+        if isinstance(by, str)
+        else getattr(by, "__name__", "group").strip("<>").replace("_", " ")
+    )
     return noun if number == 1 else f"{noun}s"
 
 

@@ -60,7 +60,9 @@ class PlannedPlacement:
 
     @property
     def policy(self) -> str:
-        """Name of the policy that places it: its own for a placement; empty for a template that none has claimed."""
+        """Name of the policy that places it: its own for a placement; empty for a template that
+        none has claimed.
+        """
         if not isinstance(self._decided.subject, TemplateSubject):
             return self.name
         found = self._decided.record.memory.policy
@@ -106,10 +108,16 @@ class PlannedPlacement:
 
     @property
     def picked(self) -> Members:
-        """Members that have it once no rollout holds anything back any more: those that its policy picks now."""
+        """Members that have it once no rollout holds anything back any more: those that its policy
+        picks now.
+        """
         left = self._left_later
         entries = self._decided.entries.items()
-        return self._named(name for name, entry in entries if entry.change is not Change.REMOVE and name not in left)
+        return self._named(
+            name
+            for name, entry in entries
+            if entry.change is not Change.REMOVE and name not in left
+        )
 
     @property
     def joins(self) -> Members:
@@ -123,7 +131,9 @@ class PlannedPlacement:
 
     @property
     def dropped(self) -> Members:
-        """Members that have it and that its policy does not pick any more: it leaves them now or in a later update."""
+        """Members that have it and that its policy does not pick any more: it leaves them now or in
+        a later update.
+        """
         kept = {*self.picked, *self.joins}
         return self._named(name for name in self._decided.entries if name not in kept)
 
@@ -134,8 +144,12 @@ class PlannedPlacement:
 
     @property
     def held(self) -> Mapping[str, str]:
-        """Members that stay as they are although something should happen to them, each with the reason."""
-        return {str(name): self._decided.outcome.rollout.held[name] for name in self._that(Change.HELD)}
+        """Members that stay as they are although something should happen to them, each with the
+        reason.
+        """
+        return {
+            str(name): self._decided.outcome.rollout.held[name] for name in self._that(Change.HELD)
+        }
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -149,20 +163,33 @@ class PlannedPlacement:
 
     @property
     def unfulfilled(self) -> str:
-        """Reason why the policy is not fulfilled, in the words of the real system; empty if it is."""
+        """Reason why the policy is not fulfilled, in the words of the real system; empty if it
+        is.
+        """
         return str(self._decided.outcome.unfulfilled)
 
     @property
     def objects(self) -> tuple[dict[str, Any], ...]:
-        """Objects that are wanted, before anything is changed for single members; Secrets read ``[secret]``."""
+        """Objects that are wanted, before anything is changed for single members; Secrets read
+        ``[secret]``.
+        """
         return _shown(self._decided.subject.objects)
 
     @property
     def replicas(self) -> Mapping[str, int]:
-        """Replicas by member: those of all workloads that it brings there, overrides and division included."""
-        shapes = self._decided.subject.settings.shapes if isinstance(self._decided.subject, TemplateSubject) else ()
+        """Replicas by member: those of all workloads that it brings there, overrides and division
+        included.
+        """
+        shapes = (
+            self._decided.subject.settings.shapes
+            if isinstance(self._decided.subject, TemplateSubject)
+            else ()
+        )
         return {
-            name: sum(replicas_of(Manifest(data), shapes) for data in self._decided.deliveries[name].written)
+            name: sum(
+                replicas_of(Manifest(data), shapes)
+                for data in self._decided.deliveries[name].written
+            )
             for name in self.members
         }
 
@@ -180,7 +207,11 @@ class PlannedPlacement:
         if member not in self._decided.entries:
             self.fleet.member(member)
         delivery = self._decided.deliveries.get(str(member))
-        return _shown(data for data in (delivery.written if delivery else ()) if kind in ("", data.get("kind")))
+        return _shown(
+            data
+            for data in (delivery.written if delivery else ())
+            if kind in ("", data.get("kind"))
+        )
 
     def why(self, member: str) -> str:
         """Return in one line why a member has it, or does not."""
@@ -200,7 +231,9 @@ class PlannedPlacement:
         }
 
     def allowed(self, members: Iterable[str]) -> Members:
-        """Return those of the members that no filter of the scheduler speaks against, picked or not."""
+        """Return those of the members that no filter of the scheduler speaks against, picked or
+        not.
+        """
         explained = self._explained(map(str, members)).values()
         return self._named(
             explanation.cluster
@@ -253,11 +286,15 @@ class PlannedPlacement:
 
     def concerns(self, kind: str) -> bool:
         """Return whether it is of a kind, or any of its objects is; an empty kind is any."""
-        return kind in ("", self.kind) or any(kind == item.get("kind") for item in self._decided.subject.objects)
+        return kind in ("", self.kind) or any(
+            kind == item.get("kind") for item in self._decided.subject.objects
+        )
 
     @property
     def _left_later(self) -> set[str]:
-        """Members that keep it for now: their turn has not come, or a taint is tolerated for some time."""
+        """Members that keep it for now: their turn has not come, or a taint is tolerated for some
+        time.
+        """
         outcome = self._decided.outcome
         if isinstance(outcome, TemplateOutcome):
             return {*outcome.due, *outcome.record.memory.left_later}
@@ -268,7 +305,9 @@ class PlannedPlacement:
         return {member.cluster: member for member in explanation.members}
 
     def _that(self, change: Change) -> Members:
-        return self._named(name for name, entry in self._decided.entries.items() if entry.change is change)
+        return self._named(
+            name for name, entry in self._decided.entries.items() if entry.change is change
+        )
 
     def _named(self, names: Iterable[str]) -> Members:
         return tuple(self.fleet.known(name) for name in sorted(names))
@@ -279,5 +318,7 @@ class PlannedPlacement:
 
 
 def _shown(objects: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return objects for a test, which may do with them what it likes: the plan serves other tests too."""
+    """Return objects for a test, which may do with them what it likes: the plan serves other tests
+    too.
+    """
     return tuple(copy.deepcopy(dict(redacted(item))) for item in objects)

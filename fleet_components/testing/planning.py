@@ -31,13 +31,18 @@ _AFTER = "the update before the loss"
 
 
 def plan_fleet_of(
-    *paths: str | Path, state: str | Path | None = None, stack: str = "", lost: Iterable[str] = (), fleet: str = ""
+    *paths: str | Path,
+    state: str | Path | None = None,
+    stack: str = "",
+    lost: Iterable[str] = (),
+    fleet: str = "",
 ) -> PlannedFleet:
     """Plan a fleet, for rules.
 
     Args:
         paths: files and directories, or one Pulumi project.
-        state: what ``pulumi stack export`` prints, or the ``state.json`` of a render; a new fleet without.
+        state: what ``pulumi stack export`` prints, or the ``state.json`` of a render; a new fleet
+            without.
         stack: the stack; asks for the program of a Pulumi project to be run.
         lost: names of members that are lost for good.
         fleet: the fleet's name, where a program has several.
@@ -46,7 +51,9 @@ def plan_fleet_of(
         FleetError: the input cannot be planned; carries all problems.
     """
     if not paths:
-        raise FleetError([Problem("no source is given", hint="give a file, a directory or a Pulumi project")])
+        raise FleetError(
+            [Problem("no source is given", hint="give a file, a directory or a Pulumi project")]
+        )
     command = CommandLine(stack=stack or None, lost=frozenset(lost))
     if state is not None:
         command = attrs.evolve(command, state=read_state(Path(state)))
@@ -59,7 +66,8 @@ class _Fleet:
 
     Attributes:
         paths: the paths, to be named.
-        source: what is in them, read once; None for a Pulumi project, whose program is run for each plan.
+        source: what is in them, read once; None for a Pulumi project, whose program is run for each
+            plan.
         name: the name that is asked for.
     """
 
@@ -90,7 +98,12 @@ def _planned(fleet: _Fleet, command: CommandLine) -> PlannedFleet:
     def losing(names: frozenset[str]) -> PlannedFleet:
         """Plan again, as if this update had been carried out before the members were lost."""
         if surveyed.refused:
-            raise FleetError([Problem("the update is refused, so nothing can be lost after it"), *surveyed.refused])
+            raise FleetError(
+                [
+                    Problem("the update is refused, so nothing can be lost after it"),
+                    *surveyed.refused,
+                ]
+            )
         after = parse_state(json.dumps(surveyed.after()).encode(), _AFTER)
         return _planned(fleet, attrs.evolve(command, state=after, lost=command.lost | names))
 
@@ -109,5 +122,15 @@ def _single(surveyed: Survey, fleet: str) -> FleetPlan:
     known = f"the fleets are: {few(sorted(by_name), 10) or 'none'}"
     if fleet in by_name:
         return by_name[fleet]
-    what = f'there is no fleet "{fleet}"' if fleet or not by_name else "has several fleets: say which one is meant"
-    raise FleetError([Problem(what, file=str(surveyed.subject.get("directory", "")), hint=f"fleet=NAME; {known}")])
+    what = (
+        f'there is no fleet "{fleet}"'
+        if fleet or not by_name
+        else "has several fleets: say which one is meant"
+    )
+    raise FleetError(
+        [
+            Problem(
+                what, file=str(surveyed.subject.get("directory", "")), hint=f"fleet=NAME; {known}"
+            )
+        ]
+    )

@@ -1,4 +1,6 @@
-"""Runs a Pulumi program in process: without the CLI, without an engine, without touching a cluster."""
+"""Runs a Pulumi program in process: without the CLI, without an engine, without touching a
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,11 @@ class ProgramRun:
     Attributes:
         registrations: the resources, in the order of registration.
         before: the state before the run.
-        exports: the outputs of the stack in wire form, with secrets marked; another run takes them as ``stacks``.
+        exports: the outputs of the stack in wire form, with secrets marked; another run takes them
+            as ``stacks``.
         messages: what the program logged, as (level, message).
-        error: the error that ended the program early, with the frames of the program only; None if it did not.
+        error: the error that ended the program early, with the frames of the program only; None if
+            it did not.
         registered: what components registered as their outputs, in wire form, by URN.
         answers: the id and the outputs that the mocks gave each resource, in wire form, by URN.
     """
@@ -52,7 +56,9 @@ class ProgramRun:
         return plain
 
     def state(self) -> StackState:
-        """Return the state after the run; after a failed one, with all resources that it did not update or delete."""
+        """Return the state after the run; after a failed one, with all resources that it did not
+        update or delete.
+        """
         after = {r.urn: _stored(r, self.registered.get(r.urn, {})) for r in self.registrations}
         kept = self.before.resources if self.error else {}
         return StackState({**kept, **after})
@@ -70,7 +76,9 @@ class ProgramRun:
         return found[0]
 
     def inputs(self, name: str, kind: str = "") -> Mapping[str, Any]:
-        """Return the inputs of a resource, with secrets in plain; arguments as for :meth:`named`."""
+        """Return the inputs of a resource, with secrets in plain; arguments as for
+        :meth:`named`.
+        """
         plain: Mapping[str, Any] = reveal(self.named(name, kind).inputs)
         return plain
 
@@ -97,11 +105,14 @@ def run_program(
         project: the project's name.
         stack: the stack's name.
         organization: the organization; a file backend has ``organization``.
-        config: stack configuration; values other than strings are handed over as JSON, as by the engine.
+        config: stack configuration; values other than strings are handed over as JSON, as by the
+            engine.
         secret_keys: the configuration keys that are secret.
         preview: whether the program runs as in a preview.
-        fails: returns True for registrations that fail; resources that depend on them are then not registered.
-        stacks: outputs of other stacks that the program reads, by name: ``run.exports`` of a run of their program.
+        fails: returns True for registrations that fail; resources that depend on them are then not
+            registered.
+        stacks: outputs of other stacks that the program reads, by name: ``run.exports`` of a run of
+            their program.
         mocks: returns the mocks, given the state before the run.
     """
     before = state or StackState()
@@ -117,7 +128,8 @@ def run_program(
     error: BaseException | None = None
     try:
         set_mocks(monitor.mocks, project, stack, preview, logger, monitor, organization)
-        # set_mocks registers a root stack, and run_in_stack refuses to make the program's own beside it.
+        # set_mocks registers a root stack, and run_in_stack refuses to make the program's own
+        # beside it.
         set_root_resource(None)  # type: ignore[arg-type]
         with _without_traces():
             loop.run_until_complete(run_in_stack(program))
@@ -129,15 +141,25 @@ def run_program(
     finally:
         end_loop(loop)
         monitor.close()
-    exports = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
+    exports = next(
+        (v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {}
+    )
     return ProgramRun(
-        tuple(monitor.registrations), before, exports, tuple(messages), error, monitor.outputs, monitor.answers
+        tuple(monitor.registrations),
+        before,
+        exports,
+        tuple(messages),
+        error,
+        monitor.outputs,
+        monitor.answers,
     )
 
 
 @contextmanager
 def _without_traces() -> Iterator[None]:
-    """Keeps the SDK from walking the whole call stack for every resource: only an engine looks at these traces."""
+    """Keeps the SDK from walking the whole call stack for every resource: only an engine looks at
+    these traces.
+    """
     trace = getattr(resource, "_get_stack_trace", None)
     if trace is not None:
         setattr(resource, "_get_stack_trace", source_pb2.StackTrace)  # noqa: B010 - private to the SDK
@@ -199,7 +221,9 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _stored(registration: Registration, registered: Mapping[str, Any]) -> StoredResource:
-    """Return a resource as a state has it; a component with what it registered, all others with their inputs."""
+    """Return a resource as a state has it; a component with what it registered, all others with
+    their inputs.
+    """
     inputs = _without_nulls(reveal(registration.inputs))
     outputs = inputs if registration.custom else _without_nulls(reveal(registered))
     return StoredResource(

@@ -1,4 +1,6 @@
-"""Hints at what would bring a placement to further regions or members, in the words of its system."""
+"""Hints at what would bring a placement to further regions or members, in the words of its
+system.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ EXPLAIN = "see what fleet explain says of each member"
 
 
 def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: By) -> str:
-    """Return what would bring a placement to a number of regions, or of whatever members are told apart by.
+    """Return what would bring a placement to a number of regions, or of whatever members are told
+    apart by.
 
     Args:
         placement: the placement.
@@ -25,14 +28,18 @@ def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: 
     groups = placement.fleet.grouped(placement.fleet.members, by)
     elsewhere = {value: members for value, members in groups.items() if value and value not in here}
     if len(elsewhere) + len(here) < number:
-        return f"more {noun_of(by, 2)}: the fleet has {few([value for value in groups if value]) or 'none'} only"
+        return (
+            f"more {noun_of(by, 2)}: the fleet has"
+            f" {few([value for value in groups if value]) or 'none'} only"
+        )
     if not placement.policy:
         return "a policy that selects it"
     return _asked(placement, elsewhere, number - len(here), number, by) or EXPLAIN
 
 
 def staying(placement: PlannedPlacement, allowed: Collection[str], abroad: Members, by: By) -> str:
-    """Return what would keep a placement in the regions, or whatever members are told apart by, that are allowed.
+    """Return what would keep a placement in the regions, or whatever members are told apart by,
+    that are allowed.
 
     Args:
         placement: the placement.
@@ -46,17 +53,27 @@ def staying(placement: PlannedPlacement, allowed: Collection[str], abroad: Membe
         return f"filters that {few(abroad)} does not pass"
     groups = placement.fleet.grouped(placement.fleet.members, by)
     label = _label_of({value: members for value, members in groups.items() if value}, by)
-    named = f"{label} in ({', '.join(sorted(allowed))})" if label else "a label that only those allowed have"
+    named = (
+        f"{label} in ({', '.join(sorted(allowed))})"
+        if label
+        else "a label that only those allowed have"
+    )
     return f"require {named} of its members"
 
 
-def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missing: int, number: int, by: By) -> str:
+def _asked(
+    placement: PlannedPlacement, elsewhere: Mapping[str, Members], missing: int, number: int, by: By
+) -> str:
     there = few(list(elsewhere)) if by == "member" else f"members in {_shown(elsewhere)}"
     allowed = set(placement.allowed(planned for many in elsewhere.values() for planned in many))
     barred = sum(not allowed.isdisjoint(many) for many in elsewhere.values()) < missing
     match placement.placement_type:
         case "":
-            asked = [f"a clusterAffinity that allows {there}"] if barred else _spread(placement, number, by)
+            asked = (
+                [f"a clusterAffinity that allows {there}"]
+                if barred
+                else _spread(placement, number, by)
+            )
         case one if one == PICK_FIXED:
             asked = [f"clusterNames with {there}"]
         case one if one == PICK_N:
@@ -64,7 +81,11 @@ def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missin
             asked += [f"filters that let {there} pass"] if barred else []
             label = _label_of(elsewhere, by)
             spread = by == "member" or label in placement.spread_over
-            asked += [] if spread else [f"topologySpreadConstraints over {label or 'a label that tells them apart'}"]
+            asked += (
+                []
+                if spread
+                else [f"topologySpreadConstraints over {label or 'a label that tells them apart'}"]
+            )
         case _:
             asked = [f"filters that let {there} pass"]
     shown = " and ".join(asked)
@@ -72,12 +93,16 @@ def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missin
 
 
 def _spread(placement: PlannedPlacement, number: int, by: By) -> list[str]:
-    """Return the constraint that a Karmada policy lacks; nothing if it has it, or if there is none for it."""
+    """Return the constraint that a Karmada policy lacks; nothing if it has it, or if there is none
+    for it.
+    """
     field = "cluster" if by == "member" else by
     if not isinstance(field, str) or by not in FIELDS or field in placement.spread_over:
         return []
     # Karmada's webhook refuses any field without that one.
-    besides = [] if "cluster" in (field, *placement.spread_over) else ["one with spreadByField: cluster"]
+    besides = (
+        [] if "cluster" in (field, *placement.spread_over) else ["one with spreadByField: cluster"]
+    )
     return [f"spreadConstraints with spreadByField: {field} and minGroups: {number}", *besides]
 
 
@@ -91,4 +116,11 @@ def _label_of(groups: Mapping[str, Members], by: By) -> str:
         return by
     members = [(value, planned) for value, many in groups.items() for planned in many]
     keys = sorted(members[0][1].labels) if members else ()
-    return next((key for key in keys if all(planned.labels.get(key) == value for value, planned in members)), "")
+    return next(
+        (
+            key
+            for key in keys
+            if all(planned.labels.get(key) == value for value, planned in members)
+        ),
+        "",
+    )

@@ -73,7 +73,11 @@ class BrokenRuleError(AssertionError):
     def __init__(self, rule: str, violations: Iterable[Violation]) -> None:
         self.rule, self.violations = rule, tuple(violations)
         lines = (line for violation in self.violations for line in str(violation).splitlines())
-        super().__init__("\n".join([f"broken in {count(len(self.violations), 'place')}: {visible(rule)}", *_in(lines)]))
+        super().__init__(
+            "\n".join(
+                [f"broken in {count(len(self.violations), 'place')}: {visible(rule)}", *_in(lines)]
+            )
+        )
 
 
 class Broken:
@@ -120,7 +124,9 @@ class Broken:
     def __enter__(self) -> Broken:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
         # An error of the body itself says more than what was found before it.
         if self.violations and error is None:
             raise BrokenRuleError(self.rule, self.violations)
@@ -133,7 +139,9 @@ class _Assumed(AbstractContextManager[None]):
     broken: Broken
     assumed: str
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> bool:
         if not isinstance(error, BrokenRuleError):
             return False
         whole = (
@@ -207,10 +215,18 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
         )
     with rule(f"each stays in {few(sorted(allowed), 10)}") as broken:
         for placement in _each(placements):
-            groups = placement.fleet.grouped(dict.fromkeys((*placement.picked, *placement.members)), by)
+            groups = placement.fleet.grouped(
+                dict.fromkeys((*placement.picked, *placement.members)), by
+            )
             for value in sorted(groups.keys() - set(allowed)):
-                what = f"is {_where(by)} {value}" if value else f"is where the {noun_of(by)} is unknown"
-                broken.by(placement, what, groups[value], staying(placement, allowed, groups[value], by))
+                what = (
+                    f"is {_where(by)} {value}"
+                    if value
+                    else f"is where the {noun_of(by)} is unknown"
+                )
+                broken.by(
+                    placement, what, groups[value], staying(placement, allowed, groups[value], by)
+                )
 
 
 def not_only_together(placements: Placements, by: By = "region") -> None:
@@ -233,7 +249,11 @@ def not_only_together(placements: Placements, by: By = "region") -> None:
         for value, several in alone.items():
             for placement in several if len(several) > 1 else ():
                 others = few([other.name for other in several if other is not placement])
-                where = f"{_where(by)} {value} only" if value else f"only where the {noun_of(by)} is unknown"
+                where = (
+                    f"{_where(by)} {value} only"
+                    if value
+                    else f"only where the {noun_of(by)} is unknown"
+                )
                 broken.by(
                     placement,
                     f"is {where}, as {others}",
@@ -256,9 +276,17 @@ def never_together(placements: Placements, by: By = "member") -> None:
             here, there = placement.spread(by), other.spread(by)
             shared = sorted(here.keys() & there.keys())
             if shared:
-                what = f"shares {few([value or f'an unknown {noun_of(by)}' for value in shared])} with {other.name}"
+                what = (
+                    f"shares {few([value or f'an unknown {noun_of(by)}' for value in shared])} with"
+                    f" {other.name}"
+                )
                 members = dict.fromkeys(member for value in shared for member in here[value])
-                broken.by(placement, what, members, "let the two require different labels of their members")
+                broken.by(
+                    placement,
+                    what,
+                    members,
+                    "let the two require different labels of their members",
+                )
 
 
 def fulfilled(placements: Placements) -> None:
@@ -285,7 +313,9 @@ def loses_at_most(placements: Placements, number: int = 0) -> None:
             if len(placement.dropped) > number:
                 had = {*placement.members, *placement.dropped} - {*placement.joins}
                 broken.by(
-                    placement, f"loses {len(placement.dropped)} of {count(len(had), 'member')}", placement.dropped
+                    placement,
+                    f"loses {len(placement.dropped)} of {count(len(had), 'member')}",
+                    placement.dropped,
                 )
 
 
@@ -301,9 +331,13 @@ def deletes_nothing(fleet: PlannedFleet, *kinds: str) -> None:
     """
     with rule(f"no {' or '.join(kinds) or 'object'} is deleted") as broken:
         for departure in fleet.departures:
-            if departure.fate in (Fate.DELETED, Fate.SWEPT, Fate.UNDONE) and (not kinds or departure.key.kind in kinds):
+            if departure.fate in (Fate.DELETED, Fate.SWEPT, Fate.UNDONE) and (
+                not kinds or departure.key.kind in kinds
+            ):
                 of = f" of {departure.subject}" if departure.subject else ""
-                broken.violations.append(Violation(f"{departure.key}{of} on {departure.cluster} is deleted"))
+                broken.violations.append(
+                    Violation(f"{departure.key}{of} on {departure.cluster} is deleted")
+                )
 
 
 def _each(placements: Placements) -> tuple[PlannedPlacement, ...]:

@@ -1,4 +1,6 @@
-"""Calls a program's transforms as the engine does: through the callbacks that the program serves."""
+"""Calls a program's transforms as the engine does: through the callbacks that the program
+serves.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ _OF_CALLS = {
     "plugin_download_url": "pluginDownloadURL",
     "plugin_checksums": "pluginChecksums",
 }
-"""Options of a call that a transform may change: name in the transform's messages, name in a call."""
+"""Options of a call that a transform may change: name in the transform's messages, name in a
+call.
+"""
 _KNOWN = {
     option: field
     for option, field in _FIELDS.items()
@@ -77,7 +81,10 @@ class Transforms:
             return
         own = bool(request.transforms)
         before = list(request.dependencies)
-        _raise_outputs(request, {k: each.urns for k, each in request.propertyDependencies.items()} if own else {})
+        _raise_outputs(
+            request,
+            {k: each.urns for k, each in request.propertyDependencies.items()} if own else {},
+        )
         for callback in callbacks:
             self._transform(callback, request)
         named = _lower_outputs(request)
@@ -132,7 +139,9 @@ class Transforms:
                 self._channels[callback.target] = grpc.insecure_channel(callback.target, _NO_LIMIT)
         stub: Any = callback_pb2_grpc.CallbacksStub(self._channels[callback.target])
         try:
-            answer = stub.Invoke(callback_pb2.CallbackInvokeRequest(token=callback.token, request=request))
+            answer = stub.Invoke(
+                callback_pb2.CallbackInvokeRequest(token=callback.token, request=request)
+            )
         except grpc.RpcError as error:
             # The text begins with the token of the callback, which says nothing to a reader.
             why = str(error.details()).partition(" error: ")[2] or error.details()
@@ -171,7 +180,9 @@ def _take_back(answer: Any, request: Any, fields: Mapping[str, str]) -> None:
 
 
 def _copy(source: Any, field: str, target: Any, name: str) -> None:
-    """Copy a field of any type from one message to another; if it is not set, it is cleared in the target."""
+    """Copy a field of any type from one message to another; if it is not set, it is cleared in the
+    target.
+    """
     target.ClearField(name)
     if source.DESCRIPTOR.fields_by_name[field].has_presence and not source.HasField(field):
         return
@@ -189,22 +200,33 @@ def _copy(source: Any, field: str, target: Any, name: str) -> None:
 # engine (pulumi/pulumi ``pkg/resource/deploy/source_eval.go``).
 
 
-def with_outputs(properties: Mapping[str, Any], dependencies: Mapping[str, Iterable[str]]) -> dict[str, Any]:
-    """Return properties in which secrets, unknown values and what depends on other resources are outputs.
+def with_outputs(
+    properties: Mapping[str, Any], dependencies: Mapping[str, Iterable[str]]
+) -> dict[str, Any]:
+    """Return properties in which secrets, unknown values and what depends on other resources are
+    outputs.
 
     Args:
         properties: the properties in wire form.
         dependencies: the URNs that a property depends on, by property.
     """
     found = {key: _raised(value) for key, value in properties.items()}
-    return {key: _depending(value, sorted(dependencies.get(key, ()))) for key, value in found.items()}
+    return {
+        key: _depending(value, sorted(dependencies.get(key, ()))) for key, value in found.items()
+    }
 
 
 def without_outputs(value: Any) -> Any:
-    """Return a value in wire form in which secrets and unknown values are marked as such, and nothing is an output."""
+    """Return a value in wire form in which secrets and unknown values are marked as such, and
+    nothing is an output.
+    """
     if is_marked_output(value):
         plain = without_outputs(value["value"]) if "value" in value else UNKNOWN
-        return {**SECRET_MARK, "value": plain} if value.get("secret") and not is_marked_secret(plain) else plain
+        return (
+            {**SECRET_MARK, "value": plain}
+            if value.get("secret") and not is_marked_secret(plain)
+            else plain
+        )
     if isinstance(value, Mapping):
         return {key: without_outputs(item) for key, item in value.items()}
     return [without_outputs(item) for item in value] if isinstance(value, list) else value

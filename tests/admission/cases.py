@@ -24,7 +24,9 @@ def _context(case: Case) -> list[dict[str, Any]]:
     """What exists. A budget was recorded with its placement at hand, whatever the names; a hub goes by the name."""
     context = [dict(it) for it in case.get("context") or ()]
     if case["kind"] == "ClusterResourcePlacementDisruptionBudget":
-        return [{**it, "metadata": {**it["metadata"], **case["object"]["metadata"]}} for it in context]
+        return [
+            {**it, "metadata": {**it["metadata"], **case["object"]["metadata"]}} for it in context
+        ]
     return context
 
 
@@ -32,7 +34,11 @@ def outcome(case: Case) -> dict[str, Any]:
     """What we say, in the form of the recording; a hub by itself drops unknown fields, so ``strict`` is left out."""
     admission = run(case)
     refusals = [it for it in admission.refusals if it.stage != "strict"]
-    definition = [_DECODE + it.text if it.stage == "decode" else it.text for it in refusals if it.stage != "webhook"]
+    definition = [
+        _DECODE + it.text if it.stage == "decode" else it.text
+        for it in refusals
+        if it.stage != "webhook"
+    ]
     return {
         "valid": not refusals,
         "crdErrors": sorted(definition),

@@ -32,7 +32,9 @@ def lines(path: str, schema: Schema) -> Iterator[str]:
 
 def genuine_lines(path: str, schema: dict[str, Any]) -> Iterator[str]:
     """The same of the OpenAPI schema of a CustomResourceDefinition."""
-    kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type", "any")
+    kind = (
+        "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type", "any")
+    )
     rules = schema.get("x-kubernetes-validations", [])
     facts = {
         "default": schema.get("default"),

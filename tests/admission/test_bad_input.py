@@ -59,7 +59,13 @@ def _admit(text: str, *context: Manifest) -> Admission:
 _BAD = {
     "kind misspelt": (
         _PLACEMENT.replace("Placement", "Placment"),
-        (2, "kind", "kind", 'no matches for kind "ClusterResourcePlacment"', "write kind: ClusterResourcePlacement"),
+        (
+            2,
+            "kind",
+            "kind",
+            'no matches for kind "ClusterResourcePlacment"',
+            "write kind: ClusterResourcePlacement",
+        ),
     ),
     "version that does not exist": (
         _PLACEMENT.replace("/v1", "/v2"),
@@ -77,23 +83,48 @@ _BAD = {
     ),
     "kind in the core group": (
         _MEMBER.replace("cluster.kubernetes-fleet.io/", ""),
-        (1, "kind", "apiVersion", 'in version "v1"', "write apiVersion: cluster.kubernetes-fleet.io/v1"),
+        (
+            1,
+            "kind",
+            "apiVersion",
+            'in version "v1"',
+            "write apiVersion: cluster.kubernetes-fleet.io/v1",
+        ),
     ),
     "field misspelt": (
         _PLACEMENT + "  policy:\n    placementTyp: PickAll\n",
-        (9, "strict", "spec.policy.placementTyp", 'unknown field "spec.policy.placementTyp"', 'write "placementType"'),
+        (
+            9,
+            "strict",
+            "spec.policy.placementTyp",
+            'unknown field "spec.policy.placementTyp"',
+            'write "placementType"',
+        ),
     ),
     "field with a capital": (
-        _PLACEMENT + "  policy:\n    tolerations:\n    - key: gpu\n      operator: Exists\n      Effect: NoSchedule\n",
+        _PLACEMENT
+        + "  policy:\n    tolerations:\n    - key: gpu\n      operator: Exists\n      Effect: NoSchedule\n",
         (12, "strict", "spec.policy.tolerations[0].Effect", "unknown field", 'write "effect"'),
     ),
     "field in the wrong place": (
         _PLACEMENT + "  numberOfClusters: 3\n",
-        (8, "strict", "spec.numberOfClusters", "unknown field", "it belongs at spec.policy.numberOfClusters"),
+        (
+            8,
+            "strict",
+            "spec.numberOfClusters",
+            "unknown field",
+            "it belongs at spec.policy.numberOfClusters",
+        ),
     ),
     "labels without matchLabels": (
         _STAGES + "  stages:\n  - name: canary\n    labelSelector: {env: canary}\n",
-        (7, "strict", "spec.stages[0].labelSelector.env", "unknown field", "write matchLabels: {env: canary}"),
+        (
+            7,
+            "strict",
+            "spec.stages[0].labelSelector.env",
+            "unknown field",
+            "write matchLabels: {env: canary}",
+        ),
     ),
     "field of another version": (
         _PLACEMENT + "  strategy:\n    deleteStrategy: {propagationPolicy: Abandon}\n",
@@ -107,15 +138,33 @@ _BAD = {
     ),
     "list given as an object": (
         _PLACEMENT + "  policy:\n    tolerations:\n      key: gpu\n",
-        (9, "decode", "spec.policy.tolerations", "cannot unmarshal object", "expected a list, found an object: write "),
+        (
+            9,
+            "decode",
+            "spec.policy.tolerations",
+            "cannot unmarshal object",
+            "expected a list, found an object: write ",
+        ),
     ),
     "number given as text": (
         _PLACEMENT + '  policy: {placementType: PickN, numberOfClusters: "3"}\n',
-        (8, "decode", "spec.policy.numberOfClusters", "cannot unmarshal string", "write numberOfClusters: 3"),
+        (
+            8,
+            "decode",
+            "spec.policy.numberOfClusters",
+            "cannot unmarshal string",
+            "write numberOfClusters: 3",
+        ),
     ),
     "number too great": (
         _PLACEMENT + "  policy: {placementType: PickN, numberOfClusters: 3000000000}\n",
-        (8, "decode", "spec.policy.numberOfClusters", "number 3000000000", "write a smaller number"),
+        (
+            8,
+            "decode",
+            "spec.policy.numberOfClusters",
+            "number 3000000000",
+            "write a smaller number",
+        ),
     ),
     "PickN without a number": (
         _PLACEMENT + "  policy:\n    placementType: PickN\n",
@@ -139,11 +188,23 @@ _BAD = {
     ),
     "placement type in lower case": (
         _PLACEMENT + "  policy:\n    placementType: pickAll\n",
-        (9, "crd", "spec.policy.placementType", 'Unsupported value: "pickAll"', "write placementType: PickAll"),
+        (
+            9,
+            "crd",
+            "spec.policy.placementType",
+            'Unsupported value: "pickAll"',
+            "write placementType: PickAll",
+        ),
     ),
     "no selectors": (
         _PLACEMENT.partition("  resourceSelectors")[0] + "  policy: {}\n",
-        (5, "crd", "spec.resourceSelectors", "Required value", "add resourceSelectors: [{group: ''"),
+        (
+            5,
+            "crd",
+            "spec.resourceSelectors",
+            "Required value",
+            "add resourceSelectors: [{group: ''",
+        ),
     ),
     "amount that is not an amount": (
         _PLACEMENT + '  strategy: {rollingUpdate: {maxSurge: "a third"}}\n',
@@ -151,7 +212,13 @@ _BAD = {
     ),
     "amount as text": (
         _PLACEMENT + '  strategy: {rollingUpdate: {maxSurge: "3"}}\n',
-        (8, "webhook", "spec.strategy.rollingUpdate.maxSurge", "string is not a percentage", "write maxSurge: 3"),
+        (
+            8,
+            "webhook",
+            "spec.strategy.rollingUpdate.maxSurge",
+            "string is not a percentage",
+            "write maxSurge: 3",
+        ),
     ),
     "preference with PickAll": (
         _PLACEMENT + "  policy:\n    affinity:\n      clusterAffinity:\n"
@@ -166,26 +233,57 @@ _BAD = {
     ),
     "group named core": (
         _PLACEMENT.replace('group: ""', "group: core"),
-        (7, "webhook", "spec.resourceSelectors[0].kind", "no matches for kind", 'write group: "", version: v1'),
+        (
+            7,
+            "webhook",
+            "spec.resourceSelectors[0].kind",
+            "no matches for kind",
+            'write group: "", version: v1',
+        ),
     ),
     "version that is not served": (
         _PLACEMENT.replace("version: v1", "version: v1beta1"),
-        (7, "webhook", "spec.resourceSelectors[0].version", 'in version "v1beta1"', "write version: v1"),
+        (
+            7,
+            "webhook",
+            "spec.resourceSelectors[0].version",
+            'in version "v1beta1"',
+            "write version: v1",
+        ),
     ),
     "object in a namespace": (
         _PLACEMENT.replace("kind: Namespace", "kind: ConfigMap"),
-        (7, "webhook", "spec.resourceSelectors[0].kind", "not a cluster scoped resource", "select its namespace"),
+        (
+            7,
+            "webhook",
+            "spec.resourceSelectors[0].kind",
+            "not a cluster scoped resource",
+            "select its namespace",
+        ),
     ),
     "custom kind that nobody defines": (
         _PLACEMENT.replace('group: ""', "group: example.com"),
-        (7, "webhook", "spec.resourceSelectors[0].kind", 'in version "example.com/v1"', 'write group: ""'),
+        (
+            7,
+            "webhook",
+            "spec.resourceSelectors[0].kind",
+            'in version "example.com/v1"',
+            'write group: ""',
+        ),
     ),
     "taint effect that KubeFleet does not know": (
         _MEMBER + "  taints:\n  - key: gpu\n    effect: NoExecute\n",
-        (9, "crd", "spec.taints[0].effect", 'supported values: "NoSchedule"', "write effect: NoSchedule"),
+        (
+            9,
+            "crd",
+            "spec.taints[0].effect",
+            'supported values: "NoSchedule"',
+            "write effect: NoSchedule",
+        ),
     ),
     "taint twice": (
-        _MEMBER + "  taints:\n  - {key: gpu, effect: NoSchedule}\n  - {key: gpu, effect: NoSchedule}\n",
+        _MEMBER
+        + "  taints:\n  - {key: gpu, effect: NoSchedule}\n  - {key: gpu, effect: NoSchedule}\n",
         (9, "webhook", "spec.taints[1]", "taints must be unique", "remove it"),
     ),
     "name with a capital": (
@@ -197,7 +295,9 @@ _BAD = {
         (1, "crd", "", "metadata.name max length is 63", "shorter"),
     ),
     "label with a space": (
-        _MEMBER.replace("name: member-1\nspec", "name: member-1\n  labels:\n    site: new york\nspec"),
+        _MEMBER.replace(
+            "name: member-1\nspec", "name: member-1\n  labels:\n    site: new york\nspec"
+        ),
         (6, "crd", "metadata.labels.site", 'Invalid value: "new york"', "annotation"),
     ),
     "stage name with a dash": (
@@ -205,8 +305,15 @@ _BAD = {
         (6, "crd", "spec.stages[0].name", "'^[a-z0-9]+$'", "write name: canary"),
     ),
     "wait in days": (
-        _STAGES + "  stages:\n  - name: canary\n    afterStageTasks: [{type: TimedWait, waitTime: 1d}]\n",
-        (7, "crd", "spec.stages[0].afterStageTasks[0].waitTime", "should match", "write waitTime: 1h"),
+        _STAGES
+        + "  stages:\n  - name: canary\n    afterStageTasks: [{type: TimedWait, waitTime: 1d}]\n",
+        (
+            7,
+            "crd",
+            "spec.stages[0].afterStageTasks[0].waitTime",
+            "should match",
+            "write waitTime: 1h",
+        ),
     ),
     "wait without time": (
         _STAGES + "  stages:\n  - name: canary\n    afterStageTasks: [{type: TimedWait}]\n",
@@ -224,7 +331,8 @@ _BAD = {
         ),
     ),
     "patch operation in capitals": (
-        _OVERRIDE + "    overrideRules:\n    - jsonPatchOverrides: [{op: Add, path: /x, value: 1}]\n",
+        _OVERRIDE
+        + "    overrideRules:\n    - jsonPatchOverrides: [{op: Add, path: /x, value: 1}]\n",
         (
             9,
             "crd",
@@ -241,10 +349,14 @@ _BAD = {
 
 
 @pytest.mark.parametrize(("text", "wanted"), _BAD.values(), ids=_BAD)
-def test_is_refused_with_place_and_way_out(text: str, wanted: tuple[int, str, str, str, str]) -> None:
+def test_is_refused_with_place_and_way_out(
+    text: str, wanted: tuple[int, str, str, str, str]
+) -> None:
     line, stage, field, what, hint = wanted
     matching = [it for it in _admit(text).refusals if show_path(it.problem.path) == field]
-    assert [(it.stage, it.problem.line, it.problem.file) for it in matching] == [(stage, line, "fleet.yaml")]
+    assert [(it.stage, it.problem.line, it.problem.file) for it in matching] == [
+        (stage, line, "fleet.yaml")
+    ]
     assert what in matching[0].problem.what
     assert hint in matching[0].problem.hint
 
@@ -272,7 +384,9 @@ def test_the_published_form_of_preferred_terms_is_answered_with_the_working_one(
 
 
 def test_a_hub_says_unknown_to_the_fields_of_an_object_that_should_be_a_list() -> None:
-    refusals = _admit(_PLACEMENT + _indented("      policy:\n        tolerations: {key: a}\n")).refusals
+    refusals = _admit(
+        _PLACEMENT + _indented("      policy:\n        tolerations: {key: a}\n")
+    ).refusals
     assert [it.text for it in refusals if it.follows] == [
         'strict decoding error: unknown field "spec.policy.tolerations.key"'
     ]
@@ -283,7 +397,10 @@ def _indented(text: str) -> str:
 
 
 def test_several_problems_come_at_once() -> None:
-    wrong = _MEMBER.replace("namespace:", "Namespace:") + "  heartbeatPeriodSeconds: 0\n  taints: [{key: a}]\n"
+    wrong = (
+        _MEMBER.replace("namespace:", "Namespace:")
+        + "  heartbeatPeriodSeconds: 0\n  taints: [{key: a}]\n"
+    )
     assert [show_path(problem.path) for problem in _admit(wrong).problems] == [
         "spec.identity.Namespace",
         "spec.heartbeatPeriodSeconds",
@@ -299,22 +416,34 @@ _POLICY = _PLACEMENT + "  policy:\n    placementType: PickN\n"
     [
         (_POLICY + "    numberOfCluster: 3\n", ["spec.policy.numberOfCluster"]),
         (_PLACEMENT.replace("resourceSelectors", "resourceSelector"), ["spec.resourceSelector"]),
-        (_POLICY + "    clusterName: [a]\n", ["spec.policy.numberOfClusters", "spec.policy.clusterName"]),
-        (_POLICY + "    numberOfCluster: 3\n    numberOfClusters: -1\n", ["numberOfCluster", "numberOfClusters"]),
         (
-            _PLACEMENT + "  policy:\n    placementType: PickFixed\n    clusterNames: [a]\n    numberOfClustrs: 3\n",
+            _POLICY + "    clusterName: [a]\n",
+            ["spec.policy.numberOfClusters", "spec.policy.clusterName"],
+        ),
+        (
+            _POLICY + "    numberOfCluster: 3\n    numberOfClusters: -1\n",
+            ["numberOfCluster", "numberOfClusters"],
+        ),
+        (
+            _PLACEMENT
+            + "  policy:\n    placementType: PickFixed\n    clusterNames: [a]\n    numberOfClustrs: 3\n",
             ["spec.policy.numberOfClustrs"],
         ),
         (
-            _PLACEMENT + "  policy:\n    tolerations:\n    - key: a b\n      operatr: Exists\n      value: x\n",
+            _PLACEMENT
+            + "  policy:\n    tolerations:\n    - key: a b\n      operatr: Exists\n      value: x\n",
             ["tolerations[0].key", "tolerations[0].operatr"],
         ),
         (
-            _PLACEMENT.replace("resourceSelectors", "resourceSelector").replace("version: v1", "Version: v1"),
+            _PLACEMENT.replace("resourceSelectors", "resourceSelector").replace(
+                "version: v1", "Version: v1"
+            ),
             ["spec.resourceSelector"],
         ),
         (
-            _PLACEMENT.replace("resourceSelectors", "resourceSelector").replace("Namespace", "ConfigMap"),
+            _PLACEMENT.replace("resourceSelectors", "resourceSelector").replace(
+                "Namespace", "ConfigMap"
+            ),
             ["spec.resourceSelector"],
         ),
     ],
@@ -336,7 +465,10 @@ def test_what_a_misspelt_field_entails_is_not_told(text: str, shown: list[str]) 
 
 def test_a_refusal_that_is_not_told_is_still_one_of_a_hub() -> None:
     refusals = _admit(_POLICY + "    numberOfCluster: 3\n").refusals
-    assert [(refusal.stage, refusal.follows) for refusal in refusals] == [("strict", False), ("webhook", True)]
+    assert [(refusal.stage, refusal.follows) for refusal in refusals] == [
+        ("strict", False),
+        ("webhook", True),
+    ]
 
 
 def test_problems_come_in_the_order_of_lines() -> None:
@@ -366,22 +498,37 @@ def test_the_version_named_has_all_fields(strategy: str, version: str) -> None:
 )
 def test_what_a_hub_does_not_offer_cannot_be_selected(group: str, version: str, kind: str) -> None:
     selector = f"group: {group}, version: {version}, kind: {kind}"
-    (refusal,) = _admit(_PLACEMENT.replace('group: "", version: v1, kind: Namespace', selector)).refusals
+    (refusal,) = _admit(
+        _PLACEMENT.replace('group: "", version: v1, kind: Namespace', selector)
+    ).refusals
     assert f'no matches for kind "{kind}" in version "{group}/{version}"' in refusal.text
 
 
-_CUSTOM = _PLACEMENT.replace('group: ""', "group: example.com").replace("kind: Namespace", "kind: Widget")
+_CUSTOM = _PLACEMENT.replace('group: ""', "group: example.com").replace(
+    "kind: Namespace", "kind: Widget"
+)
 
 
 @pytest.mark.parametrize(("scope", "refused"), [("Cluster", False), ("Namespaced", True)])
 def test_a_definition_tells_where_custom_objects_live(scope: str, refused: bool) -> None:
-    spec = {"group": "example.com", "names": {"kind": "Widget"}, "scope": scope, "versions": [{"name": "v1"}]}
-    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    spec = {
+        "group": "example.com",
+        "names": {"kind": "Widget"},
+        "scope": scope,
+        "versions": [{"name": "v1"}],
+    }
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "spec": spec,
+    }
     assert bool(_admit(_CUSTOM, Manifest(definition)).refusals) == refused
 
 
 def test_a_custom_kind_exists_where_an_object_of_it_does() -> None:
-    widget = Manifest({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}})
+    widget = Manifest(
+        {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}}
+    )
     assert _admit(_CUSTOM).refusals
     assert not _admit(_CUSTOM, widget).refusals
 
@@ -397,7 +544,9 @@ def test_a_custom_kind_exists_where_an_object_of_it_does() -> None:
     ],
 )
 def test_objects_of_other_systems_pass_unchanged(api_version: str, kind: str) -> None:
-    manifest = Manifest({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "spec": {"any": None}})
+    manifest = Manifest(
+        {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "spec": {"any": None}}
+    )
     assert admit(manifest) == Admission(manifest)
 
 
@@ -405,7 +554,9 @@ def _override(name: str, namespace: str = "web") -> Manifest:
     """An existing override of a namespace."""
     term = {"group": "", "version": "v1", "kind": "Namespace", "name": namespace}
     data = {"apiVersion": "placement.kubernetes-fleet.io/v1", "kind": "ClusterResourceOverride"}
-    return Manifest({**data, "metadata": {"name": name}, "spec": {"clusterResourceSelectors": [term]}})
+    return Manifest(
+        {**data, "metadata": {"name": name}, "spec": {"clusterResourceSelectors": [term]}}
+    )
 
 
 _RULE = "    overrideRules:\n    - {overrideType: Delete, clusterSelector: {clusterSelectorTerms: []}}\n"
@@ -433,5 +584,8 @@ def test_a_deleted_placement_may_be_updated_though_its_old_form_is_invalid() -> 
     assert refusal.text.startswith(
         "deny update on old invalid v1beta1 CRP with DeletionTimestamp not set the placement"
     )
-    deleted = {**old.data, "metadata": {**old.metadata, "deletionTimestamp": "2000-01-01T00:00:00Z"}}
+    deleted = {
+        **old.data,
+        "metadata": {**old.metadata, "deletionTimestamp": "2000-01-01T00:00:00Z"},
+    }
     assert not admit(Manifest(deleted), old=old).refusals

@@ -34,7 +34,9 @@ MADE_BY_SYSTEM = [*kubefleet.MADE_BY_SYSTEM.items(), *karmada.MADE_BY_SYSTEM.ite
 
 def test_the_data_are_what_the_script_makes_of_the_definitions(tmp_path: Path) -> None:
     write(_folders(), tmp_path)
-    made, kept = ({file.name: file.read_text() for file in folder.iterdir()} for folder in (tmp_path, FOLDER))
+    made, kept = (
+        {file.name: file.read_text() for file in folder.iterdir()} for folder in (tmp_path, FOLDER)
+    )
     assert made == kept, "run: python -m tools.schemas FOLDER..."
 
 
@@ -45,27 +47,39 @@ def test_a_kind_is_as_in_its_definition(kind: Kind) -> None:
     assert kind.namespaced == (definition["scope"] == "Namespaced")
     genuine = version["schema"]["openAPIV3Schema"]
     assert ("status" in kind.schema.fields) == ("status" in genuine["properties"])
-    own = {name: field for name, field in kind.schema.fields.items() if name not in ("metadata", "status")}
+    own = {
+        name: field
+        for name, field in kind.schema.fields.items()
+        if name not in ("metadata", "status")
+    }
     assert list(lines("", kind.schema.but(fields=own))) == list(genuine_lines("", genuine))
 
 
 @pytest.mark.parametrize("kind", DEFINED, ids=lambda kind: f"{kind.name}-{kind.version}")
 def test_every_version_is_served_and_the_stored_one_comes_last(kind: Kind) -> None:
-    versions = {it["name"]: it["storage"] for it in _definitions()[kind.group, kind.name]["versions"] if it["served"]}
+    versions = {
+        it["name"]: it["storage"]
+        for it in _definitions()[kind.group, kind.name]["versions"]
+        if it["served"]
+    }
     served = [it.version for it in DEFINED if (it.group, it.name) == (kind.group, kind.name)]
     assert set(served) == set(versions)
     assert versions[served[-1]]
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in DEFINED if kind.status], ids=lambda kind: f"{kind.name}-{kind.version}"
+    "kind",
+    [kind for kind in DEFINED if kind.status],
+    ids=lambda kind: f"{kind.name}-{kind.version}",
 )
 def test_the_status_that_is_read_has_the_fields_of_all_versions(kind: Kind) -> None:
     """Namespaces of a MemberCluster, which v1 lacks, are read in v1 all the same."""
     versions = _definitions()[kind.group, kind.name]["versions"]
     schemas = [version["schema"]["openAPIV3Schema"]["properties"]["status"] for version in versions]
     assert kind.status
-    assert {*_paths(kind.status)} == {line.split()[0] for it in schemas for line in genuine_lines("status", it)}
+    assert {*_paths(kind.status)} == {
+        line.split()[0] for it in schemas for line in genuine_lines("status", it)
+    }
 
 
 def test_no_kind_of_the_definitions_is_unknown() -> None:

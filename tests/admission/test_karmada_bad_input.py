@@ -52,15 +52,34 @@ spec:
 _BAD = {
     "kind misspelt": (
         _POLICY.replace("Propagation", "Propogation"),
-        (2, "kind", "kind", 'no matches for kind "PropogationPolicy"', "write kind: PropagationPolicy"),
+        (
+            2,
+            "kind",
+            "kind",
+            'no matches for kind "PropogationPolicy"',
+            "write kind: PropagationPolicy",
+        ),
     ),
     "version that does not exist": (
         _POLICY.replace("/v1alpha1", "/v1", 1),
-        (1, "kind", "apiVersion", "policy.karmada.io/v1", "write apiVersion: policy.karmada.io/v1alpha1"),
+        (
+            1,
+            "kind",
+            "apiVersion",
+            "policy.karmada.io/v1",
+            "write apiVersion: policy.karmada.io/v1alpha1",
+        ),
     ),
     "field with a capital": (
-        _PLACEMENT + "    clusterTolerations:\n    - key: gpu\n      operator: Exists\n      Effect: NoSchedule\n",
-        (11, "strict", "spec.placement.clusterTolerations[0].Effect", "unknown field", 'write "effect"'),
+        _PLACEMENT
+        + "    clusterTolerations:\n    - key: gpu\n      operator: Exists\n      Effect: NoSchedule\n",
+        (
+            11,
+            "strict",
+            "spec.placement.clusterTolerations[0].Effect",
+            "unknown field",
+            'write "effect"',
+        ),
     ),
     "field in the wrong place": (
         _PLACEMENT + "    weightPreference: {dynamicWeight: AvailableReplicas}\n",
@@ -85,20 +104,44 @@ _BAD = {
     ),
     "names as a text": (
         _PLACEMENT + "    clusterAffinity: {clusterNames: member1}\n",
-        (8, "decode", "spec.placement.clusterAffinity.clusterNames", "[]string", "write clusterNames: [member1]"),
+        (
+            8,
+            "decode",
+            "spec.placement.clusterAffinity.clusterNames",
+            "[]string",
+            "write clusterNames: [member1]",
+        ),
     ),
     "affinity and affinities": (
         _PLACEMENT
         + "    clusterAffinity: {clusterNames: [a]}\n    clusterAffinities: [{affinityName: a, clusterNames: [b]}]\n",
-        (7, "webhook", "spec.placement", "cannot co-exist with clusterAffinity", "the first of the groups"),
+        (
+            7,
+            "webhook",
+            "spec.placement",
+            "cannot co-exist with clusterAffinity",
+            "the first of the groups",
+        ),
     ),
     "affinity name too long": (
         _PLACEMENT + f"    clusterAffinities: [{{affinityName: {'a' * 33}}}]\n",
-        (8, "crd", "spec.placement.clusterAffinities[0].affinityName", "Too long", "write at most 32 characters"),
+        (
+            8,
+            "crd",
+            "spec.placement.clusterAffinities[0].affinityName",
+            "Too long",
+            "write at most 32 characters",
+        ),
     ),
     "affinity name twice": (
         _PLACEMENT + "    clusterAffinities: [{affinityName: a}, {affinityName: a}]\n",
-        (8, "webhook", "spec.placement.clusterAffinities", "must have a unique name", 'rename one of the groups "a"'),
+        (
+            8,
+            "webhook",
+            "spec.placement.clusterAffinities",
+            "must have a unique name",
+            'rename one of the groups "a"',
+        ),
     ),
     "field that members do not have": (
         _PLACEMENT
@@ -112,7 +155,8 @@ _BAD = {
         ),
     ),
     "regions without clusters": (
-        _PLACEMENT + "    spreadConstraints: [{spreadByField: region, minGroups: 2, maxGroups: 2}]\n",
+        _PLACEMENT
+        + "    spreadConstraints: [{spreadByField: region, minGroups: 2, maxGroups: 2}]\n",
         (
             8,
             "webhook",
@@ -122,7 +166,8 @@ _BAD = {
         ),
     ),
     "fewer groups at most than at least": (
-        _PLACEMENT + "    spreadConstraints:\n    - {spreadByField: cluster, minGroups: 2, maxGroups: 1}\n",
+        _PLACEMENT
+        + "    spreadConstraints:\n    - {spreadByField: cluster, minGroups: 2, maxGroups: 1}\n",
         (
             9,
             "webhook",
@@ -175,14 +220,27 @@ _BAD = {
     ),
     "no selectors": (
         _NO_SELECTORS + "  priority: 1\n",
-        (4, "crd", "spec.resourceSelectors", "Required value", "add resourceSelectors: [{apiVersion: apps/v1"),
+        (
+            4,
+            "crd",
+            "spec.resourceSelectors",
+            "Required value",
+            "add resourceSelectors: [{apiVersion: apps/v1",
+        ),
     ),
     "an empty list of selectors": (
         _NO_SELECTORS + "  resourceSelectors: []\n",
-        (5, "crd", "spec.resourceSelectors", "should have at least 1 items", "write resourceSelectors: [{apiVersion"),
+        (
+            5,
+            "crd",
+            "spec.resourceSelectors",
+            "should have at least 1 items",
+            "write resourceSelectors: [{apiVersion",
+        ),
     ),
     "selector of another namespace": (
-        _NO_SELECTORS + "  resourceSelectors:\n  - {apiVersion: v1, kind: Secret, name: web, namespace: bank}\n",
+        _NO_SELECTORS
+        + "  resourceSelectors:\n  - {apiVersion: v1, kind: Secret, name: web, namespace: bank}\n",
         (
             6,
             "webhook",
@@ -192,15 +250,29 @@ _BAD = {
         ),
     ),
     "preemption of a whole kind": (
-        _NO_SELECTORS + "  preemption: Always\n  resourceSelectors:\n  - {apiVersion: apps/v1, kind: Deployment}\n",
-        (7, "webhook", "spec.resourceSelectors[0].name", "name cannot be empty", "write preemption: Never"),
+        _NO_SELECTORS
+        + "  preemption: Always\n  resourceSelectors:\n  - {apiVersion: apps/v1, kind: Deployment}\n",
+        (
+            7,
+            "webhook",
+            "spec.resourceSelectors[0].name",
+            "name cannot be empty",
+            "write preemption: Never",
+        ),
     ),
     "failover without dependencies": (
         _POLICY + "  failover:\n    application: {decisionConditions: {tolerationSeconds: 60}}\n",
-        (4, "webhook", "spec.propagateDeps", "propagateDeps must be true", "write propagateDeps: true"),
+        (
+            4,
+            "webhook",
+            "spec.propagateDeps",
+            "propagateDeps must be true",
+            "write propagateDeps: true",
+        ),
     ),
     "grace without a graceful purge": (
-        _POLICY + "  propagateDeps: true\n  failover:\n    application:\n      decisionConditions: {}\n"
+        _POLICY
+        + "  propagateDeps: true\n  failover:\n    application:\n      decisionConditions: {}\n"
         "      purgeMode: Directly\n      gracePeriodSeconds: 5\n",
         (
             12,
@@ -212,10 +284,17 @@ _BAD = {
     ),
     "priority as a word": (
         _POLICY + "  priority: high\n",
-        (7, "decode", "spec.priority", "cannot unmarshal string", "expected a whole number, found a string"),
+        (
+            7,
+            "decode",
+            "spec.priority",
+            "cannot unmarshal string",
+            "expected a whole number, found a string",
+        ),
     ),
     "suspension of all and of some": (
-        _POLICY + "  suspension:\n    dispatching: true\n    dispatchingOnClusters: {clusterNames: [a]}\n",
+        _POLICY
+        + "  suspension:\n    dispatching: true\n    dispatchingOnClusters: {clusterNames: [a]}\n",
         (
             7,
             "webhook",
@@ -226,11 +305,23 @@ _BAD = {
     ),
     "rules as an object": (
         _RULE.replace("  - overriders:\n", "    overriders: {}\n"),
-        (5, "decode", "spec.overrideRules", "[]v1alpha1.RuleWithCluster", "write overrideRules: [{overriders: {"),
+        (
+            5,
+            "decode",
+            "spec.overrideRules",
+            "[]v1alpha1.RuleWithCluster",
+            "write overrideRules: [{overriders: {",
+        ),
     ),
     "overrider misspelt": (
         _RULE + "      imageOverriders: []\n",
-        (7, "strict", "spec.overrideRules[0].overriders.imageOverriders", "unknown field", 'write "imageOverrider"'),
+        (
+            7,
+            "strict",
+            "spec.overrideRules[0].overriders.imageOverriders",
+            "unknown field",
+            'write "imageOverrider"',
+        ),
     ),
     "operator that there is not": (
         _RULE + "      plaintext:\n      - {path: /spec/replicas, operator: set, value: 1}\n",
@@ -243,7 +334,8 @@ _BAD = {
         ),
     ),
     "image path with dots": (
-        _RULE + "      imageOverrider:\n      - component: Tag\n        operator: replace\n        value: v2\n"
+        _RULE
+        + "      imageOverrider:\n      - component: Tag\n        operator: replace\n        value: v2\n"
         "        predicate: {path: spec.image}\n",
         (
             11,
@@ -274,7 +366,8 @@ _BAD = {
         ),
     ),
     "field of both forms": (
-        _RULE + "      fieldOverrider:\n      - fieldPath: /data/x\n        json: [{subPath: /a, operator: remove}]\n"
+        _RULE
+        + "      fieldOverrider:\n      - fieldPath: /data/x\n        json: [{subPath: /a, operator: remove}]\n"
         "        yaml: [{subPath: /a, operator: remove}]\n",
         (
             8,
@@ -285,7 +378,8 @@ _BAD = {
         ),
     ),
     "field change without a value": (
-        _RULE + "      fieldOverrider:\n      - fieldPath: /data/x\n        json: [{subPath: /a, operator: add}]\n",
+        _RULE
+        + "      fieldOverrider:\n      - fieldPath: /data/x\n        json: [{subPath: /a, operator: add}]\n",
         (
             9,
             "webhook",
@@ -296,7 +390,13 @@ _BAD = {
     ),
     "rules and the older form": (
         _RULE + "      plaintext: []\n  overriders: {plaintext: [{path: /a, operator: remove}]}\n",
-        (8, "webhook", "spec.overriders", "overrideRules and overriders can't co-exist", "overrideRules: [{overriders"),
+        (
+            8,
+            "webhook",
+            "spec.overriders",
+            "overrideRules and overriders can't co-exist",
+            "overrideRules: [{overriders",
+        ),
     ),
     "sync mode in lower case": (
         _CLUSTER.replace("Push", "push"),
@@ -320,11 +420,23 @@ _BAD = {
     ),
     "cluster taint twice": (
         _CLUSTER + "  taints:\n  - {key: a, effect: NoExecute}\n  - {key: a, effect: NoExecute}\n",
-        (8, "webhook", "spec.taints[1]", "taints must be unique by key and effect pair", "remove it"),
+        (
+            8,
+            "webhook",
+            "spec.taints[1]",
+            "taints must be unique by key and effect pair",
+            "remove it",
+        ),
     ),
     "nothing to rebalance": (
         _REBALANCER + "  workloads: []\n",
-        (5, "crd", "spec.workloads", "should have at least 1 items", "write workloads: [{apiVersion: apps/v1"),
+        (
+            5,
+            "crd",
+            "spec.workloads",
+            "should have at least 1 items",
+            "write workloads: [{apiVersion: apps/v1",
+        ),
     ),
     "workload without a name": (
         _REBALANCER + "  workloads:\n  - {apiVersion: apps/v1, kind: Deployment}\n",
@@ -332,12 +444,24 @@ _BAD = {
     ),
     "taint that evicts": (
         _TAINTING + "  taints:\n  - {key: a, effect: NoExecute}\n",
-        (6, "webhook", "spec.taints[0]", "NoExecute effect is not allowed", "write effect: NoSchedule"),
+        (
+            6,
+            "webhook",
+            "spec.taints[0]",
+            "NoExecute effect is not allowed",
+            "write effect: NoSchedule",
+        ),
     ),
     "condition without values": (
         _TAINTING + "  taints: [{key: a, effect: NoSchedule}]\n  addOnConditions:\n"
         "  - {conditionType: Ready, operator: NotIn}\n",
-        (7, "crd", "spec.addOnConditions[0].statusValues", "Required value", "add statusValues: ['True']"),
+        (
+            7,
+            "crd",
+            "spec.addOnConditions[0].statusValues",
+            "Required value",
+            "add statusValues: ['True']",
+        ),
     ),
 }
 
@@ -347,7 +471,9 @@ def _admit(text: str, old: str = "") -> Admission:
 
 
 @pytest.mark.parametrize(("text", "wanted"), _BAD.values(), ids=_BAD)
-def test_is_refused_with_place_and_way_out(text: str, wanted: tuple[int, str, str, str, str]) -> None:
+def test_is_refused_with_place_and_way_out(
+    text: str, wanted: tuple[int, str, str, str, str]
+) -> None:
     line, stage, field, what, hint = wanted
     (refusal,) = (it for it in _admit(text).refusals if not it.follows)
     problem = refusal.problem
@@ -369,7 +495,9 @@ def test_every_refusal_has_a_hint(name: str) -> None:
     cases = vectors(f"karmada/{name}")
     policies = [Manifest(case["policy"]) for case in cases if not case["outcome"]["allowed"]]
     assert policies
-    assert [problem for policy in policies for problem in admit(policy).problems if not problem.hint] == []
+    assert [
+        problem for policy in policies for problem in admit(policy).problems if not problem.hint
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -381,13 +509,17 @@ def test_every_refusal_has_a_hint(name: str) -> None:
         ("  priority: 1\n", "  priority: 2\n  preemption: Always\n", None),
     ],
 )
-def test_the_scheduler_of_a_policy_cannot_change(before: str, after: str, field: str | None) -> None:
+def test_the_scheduler_of_a_policy_cannot_change(
+    before: str, after: str, field: str | None
+) -> None:
     refusals = _admit(_POLICY + after, _POLICY + before).refusals
     assert [show_path(refusal.problem.path) for refusal in refusals] == ([field] if field else [])
 
 
 def test_the_label_that_karmada_sets_cannot_change() -> None:
-    labelled = _POLICY.replace("shop}", "shop, labels: {propagationpolicy.karmada.io/permanent-id: one}}")
+    labelled = _POLICY.replace(
+        "shop}", "shop, labels: {propagationpolicy.karmada.io/permanent-id: one}}"
+    )
     assert not _admit(labelled, labelled).refusals
     (refusal,) = _admit(labelled.replace("one", "two"), labelled).refusals
     assert "is immutable" in refusal.problem.what

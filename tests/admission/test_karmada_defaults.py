@@ -14,7 +14,11 @@ _IMPORT = {"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ServiceImpor
 
 
 def _defaulted(kind: str, spec: dict[str, Any], **metadata: str) -> dict[str, Any]:
-    data = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": kind, "metadata": {"name": "web", **metadata}}
+    data = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": "web", **metadata},
+    }
     admission = admit(Manifest({**data, "spec": {"resourceSelectors": [_SELECTOR], **spec}}))
     assert admission.problems == ()
     result: dict[str, Any] = admission.defaulted.data["spec"]
@@ -22,7 +26,9 @@ def _defaulted(kind: str, spec: dict[str, Any], **metadata: str) -> dict[str, An
 
 
 def _placement(**placement: Any) -> dict[str, Any]:
-    result: dict[str, Any] = _defaulted("ClusterPropagationPolicy", {"placement": placement})["placement"]
+    result: dict[str, Any] = _defaulted("ClusterPropagationPolicy", {"placement": placement})[
+        "placement"
+    ]
     return result
 
 
@@ -57,9 +63,15 @@ def test_replica_scheduling(written: dict[str, Any], stored: dict[str, Any]) -> 
     ("written", "stored"),
     [
         ({}, {"spreadByField": "cluster", "minGroups": 1}),
-        ({"maxGroups": 2, "minGroups": 0}, {"spreadByField": "cluster", "maxGroups": 2, "minGroups": 1}),
+        (
+            {"maxGroups": 2, "minGroups": 0},
+            {"spreadByField": "cluster", "maxGroups": 2, "minGroups": 1},
+        ),
         ({"spreadByLabel": "rack"}, {"spreadByLabel": "rack", "minGroups": 1}),
-        ({"spreadByField": "cluster", "minGroups": 3}, {"spreadByField": "cluster", "minGroups": 3}),
+        (
+            {"spreadByField": "cluster", "minGroups": 3},
+            {"spreadByField": "cluster", "minGroups": 3},
+        ),
     ],
 )
 def test_spread_constraints(written: dict[str, Any], stored: dict[str, Any]) -> None:
@@ -67,7 +79,10 @@ def test_spread_constraints(written: dict[str, Any], stored: dict[str, Any]) -> 
 
 
 def test_failover() -> None:
-    spec = {"propagateDeps": True, "failover": {"application": {"decisionConditions": {}}, "cluster": {}}}
+    spec = {
+        "propagateDeps": True,
+        "failover": {"application": {"decisionConditions": {}}, "cluster": {}},
+    }
     assert _defaulted("ClusterPropagationPolicy", spec)["failover"] == {
         "application": {
             "decisionConditions": {"tolerationSeconds": 300},
@@ -76,7 +91,9 @@ def test_failover() -> None:
         },
         "cluster": {"purgeMode": "Gracefully"},
     }
-    spec["failover"] = {"application": {"decisionConditions": {"tolerationSeconds": 0}, "purgeMode": "Never"}}
+    spec["failover"] = {
+        "application": {"decisionConditions": {"tolerationSeconds": 0}, "purgeMode": "Never"}
+    }
     assert _defaulted("ClusterPropagationPolicy", spec)["failover"] == spec["failover"]
 
 
@@ -90,12 +107,18 @@ def test_imported_services_bring_what_they_depend_on() -> None:
 def test_a_namespaced_policy_selects_in_its_namespace(kind: str) -> None:
     shop = [{**_SELECTOR, "namespace": "shop"}]
     assert _defaulted(kind, {}, namespace="shop")["resourceSelectors"] == shop
-    assert _defaulted(kind, {"resourceSelectors": shop}, namespace="shop")["resourceSelectors"] == shop
+    assert (
+        _defaulted(kind, {"resourceSelectors": shop}, namespace="shop")["resourceSelectors"] == shop
+    )
     assert _defaulted(kind, {})["resourceSelectors"] == [{**_SELECTOR, "namespace": "default"}]
     assert _defaulted(f"Cluster{kind}", {})["resourceSelectors"] == [_SELECTOR]
 
 
 def test_the_zone_of_a_cluster_becomes_a_list() -> None:
-    cluster = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "member1"}}
+    cluster = {
+        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "kind": "Cluster",
+        "metadata": {"name": "member1"},
+    }
     admission = admit(Manifest({**cluster, "spec": {"syncMode": "Push", "zone": "a"}}))
     assert admission.defaulted.data["spec"] == {"syncMode": "Push", "zones": ["a"]}

@@ -28,7 +28,10 @@ NEARLY = (
 OTHERS = ("apps/v1", "core.kubeadmiral.io/v1alpha1", "example.com/v1", "fleet.azure.com/v1alpha1")
 NOT_OURS = [
     *(("fleet.azure.com/v1", kind) for kind in ("Work", "InternalMemberCluster")),
-    *(("cluster.x-k8s.io/v1beta1", kind) for kind in ("Cluster", "ClusterClass", "MachineDeployment")),
+    *(
+        ("cluster.x-k8s.io/v1beta1", kind)
+        for kind in ("Cluster", "ClusterClass", "MachineDeployment")
+    ),
     *(("cluster.open-cluster-management.io/v1", kind) for kind in ("ManagedCluster", "Placement")),
     ("work.karmada.io/v1alpha2", "ClusterResourceBinding"),
     ("work.karmada.io/v1alpha2", "ResourceBinding"),
@@ -45,7 +48,9 @@ def served(name: str) -> list[str]:
 
 
 def made(api_version: str, kind: str) -> Manifest:
-    return Manifest({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "spec": {}})
+    return Manifest(
+        {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "spec": {}}
+    )
 
 
 def refused(api_version: str, kind: str) -> tuple[str, str]:
@@ -88,14 +93,19 @@ def test_misspelt(name: str, api_version: str) -> None:
 
 def test_part_of_a_name_is_told_with_all_that_have_it() -> None:
     names = "ClusterResourcePlacement, ResourcePlacement, ClusterResourcePlacementEviction"
-    assert refused("placement.kubernetes-fleet.io/v1", "Placement")[1].startswith(f"write one of {names}")
+    assert refused("placement.kubernetes-fleet.io/v1", "Placement")[1].startswith(
+        f"write one of {names}"
+    )
     assert "ClusterResourceEnvelope" in refused("placement.kubernetes-fleet.io/v1", "Gadget")[1]
 
 
 @pytest.mark.parametrize("written", ["v1", "v1beta1"])
 def test_the_version_that_was_written_is_kept_where_it_is_served(written: str) -> None:
     group = "placement.kubernetes-fleet"
-    assert refused(f"{group}.com/{written}", "ResourcePlacement")[1] == f"write apiVersion: {group}.io/{written}"
+    assert (
+        refused(f"{group}.com/{written}", "ResourcePlacement")[1]
+        == f"write apiVersion: {group}.io/{written}"
+    )
 
 
 @pytest.mark.parametrize(("api_version", "kind"), NOT_OURS)
@@ -105,7 +115,11 @@ def test_kinds_of_others_are_left_alone(api_version: str, kind: str) -> None:
 
 
 def test_no_kind_that_every_control_plane_serves_is_taken_for_one_of_ours() -> None:
-    others = [(group, kind) for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))]
+    others = [
+        (group, kind)
+        for group, kind in BUILT_IN
+        if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))
+    ]
     assert others
     for group, kind in others:
         assert not misnamed(made(f"{group}/v1".lstrip("/"), kind)), (group, kind)
@@ -113,7 +127,12 @@ def test_no_kind_that_every_control_plane_serves_is_taken_for_one_of_ours() -> N
 
 def test_what_the_source_defines_itself_is_no_kind_of_ours() -> None:
     names = {"kind": "OverridePolicy", "plural": "overridepolicies"}
-    spec = {"group": "example.com", "names": names, "scope": "Cluster", "versions": [{"name": "v1", "served": True}]}
+    spec = {
+        "group": "example.com",
+        "names": names,
+        "scope": "Cluster",
+        "versions": [{"name": "v1", "served": True}],
+    }
     metadata = {"name": "overridepolicies.example.com"}
     kind = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     definition: dict[str, Any] = {**kind, "metadata": metadata, "spec": spec}
@@ -131,7 +150,12 @@ def test_what_the_source_defines_itself_is_no_kind_of_ours() -> None:
             "kind",
             "write one of ApplicationHealth, Chart, Hub, KarmadaSettings, Kustomization, Members, Upgrades",
         ),
-        ("fleet-components/v2", "KarmadaSettings", "apiVersion", "write apiVersion: fleet-components/v1"),
+        (
+            "fleet-components/v2",
+            "KarmadaSettings",
+            "apiVersion",
+            "write apiVersion: fleet-components/v1",
+        ),
     ],
 )
 def test_declarations_of_our_own(api_version: str, kind: str, path: str, hint: str) -> None:

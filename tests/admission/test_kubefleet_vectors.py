@@ -15,7 +15,9 @@ def test_is_decided_as_recorded(case: Case) -> None:
     assert outcome(case) == expected(case)
 
 
-@pytest.mark.parametrize("case", [it for it in CASES if it["valid"]], ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize(
+    "case", [it for it in CASES if it["valid"]], ids=lambda case: str(case["name"])
+)
 def test_what_was_stored_is_admitted_unchanged(case: Case) -> None:
     stored = run(case).defaulted
     assert run({**case, "object": stored.data, "oldObject": stored.data}).defaulted == stored

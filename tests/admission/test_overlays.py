@@ -35,7 +35,9 @@ SYSTEMS = [
         for name, release in RELEASES.items()
     ),
     *(
-        pytest.param(karmada.DECLARED, overlay_of_karmada(KARMADA.named(name)), id=f"Karmada {name}")
+        pytest.param(
+            karmada.DECLARED, overlay_of_karmada(KARMADA.named(name)), id=f"Karmada {name}"
+        )
         for name in KARMADA.names
     ),
 ]
@@ -68,12 +70,16 @@ def test_every_note_is_about_a_field_that_there_is(
     declared: tuple[Declared, ...], overlay: Overlay, table: str
 ) -> None:
     notes: Collection[str] = getattr(overlay, table)
-    found = {name_at(notes, path) for start, node in nodes(declared) for path, _ in fields(start, node)}
+    found = {
+        name_at(notes, path) for start, node in nodes(declared) for path, _ in fields(start, node)
+    }
     assert set(notes) - found == set()
 
 
 @system
-def test_the_order_is_that_of_fields_that_there_are(declared: tuple[Declared, ...], overlay: Overlay) -> None:
+def test_the_order_is_that_of_fields_that_there_are(
+    declared: tuple[Declared, ...], overlay: Overlay
+) -> None:
     seen: dict[str, set[str]] = {}
     for start, root in nodes(declared):
         for path, node in fields(start, root):
@@ -84,14 +90,20 @@ def test_the_order_is_that_of_fields_that_there_are(declared: tuple[Declared, ..
 
 
 @system
-def test_every_rule_is_carried_out_and_nothing_else(declared: tuple[Declared, ...], overlay: Overlay) -> None:
+def test_every_rule_is_carried_out_and_nothing_else(
+    declared: tuple[Declared, ...], overlay: Overlay
+) -> None:
     rules = [rule for _, root in nodes(declared) for _, rule in rules_in(root)]
-    others = {rule["message"]: rule.get("transition", False) for rule in rules if "immutable" not in rule}
+    others = {
+        rule["message"]: rule.get("transition", False) for rule in rules if "immutable" not in rule
+    }
     assert others == {message: rule.transition for message, rule in overlay.rules.items()}
     assert set(overlay.hints) <= {rule["message"] for rule in rules if "immutable" in rule}
 
 
-def test_a_file_that_is_added_is_a_new_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_added_is_a_new_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fleet_components.admission.definitions.FOLDER", tmp_path)
     for version, stored in {"v1": True, "v2": False}.items():
         spec = {"type": "object", "fields": {version: {"type": "string", "enum": ["b", "a"]}}}
@@ -111,7 +123,11 @@ def test_a_file_that_is_added_is_a_new_version(tmp_path: Path, monkeypatch: pyte
 
 
 def test_every_kind_of_the_data_is_declared() -> None:
-    kept = {(file.stem.replace("_", "/"), name) for file in FOLDER.iterdir() for name in json.loads(file.read_text())}
+    kept = {
+        (file.stem.replace("_", "/"), name)
+        for file in FOLDER.iterdir()
+        for name in json.loads(file.read_text())
+    }
     assert kept == {key for key in KINDS if not key[0].startswith("cluster.karmada.io/")}
 
 
@@ -133,11 +149,31 @@ def refused(schema: Schema) -> list[str]:
     ("absent", "changes"),
     [
         ("error", {("a", "a"): True, ("a", "b"): False, ("", "a"): KeyError, ("a", ""): KeyError}),
-        ("kept", {("a", "a"): True, ("a", "b"): False, ("", "a"): False, ("a", ""): False, ("", ""): True}),
-        ("free", {("a", "a"): True, ("a", "b"): False, ("", "a"): True, ("a", ""): KeyError, ("", ""): True}),
+        (
+            "kept",
+            {
+                ("a", "a"): True,
+                ("a", "b"): False,
+                ("", "a"): False,
+                ("a", ""): False,
+                ("", ""): True,
+            },
+        ),
+        (
+            "free",
+            {
+                ("a", "a"): True,
+                ("a", "b"): False,
+                ("", "a"): True,
+                ("a", ""): KeyError,
+                ("", ""): True,
+            },
+        ),
     ],
 )
-def test_an_immutable_field_that_is_absent(absent: Absent, changes: Mapping[tuple[str, str], Any]) -> None:
+def test_an_immutable_field_that_is_absent(
+    absent: Absent, changes: Mapping[tuple[str, str], Any]
+) -> None:
     rule = immutable("no", "field", absent=absent)
     for (before, after), holds in changes.items():
         old, new = ({"field": text} if text else {} for text in (before, after))

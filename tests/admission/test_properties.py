@@ -17,9 +17,13 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 
 _junk = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 300) | st.sampled_from(["", "x", "5", "25%", "PickN", "true"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 300)
+    | st.sampled_from(["", "x", "5", "25%", "PickN", "true"]),
     lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["key", "name", "x"]), inner, max_size=2)
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["key", "name", "x"]), inner, max_size=2)
     ),
     max_leaves=4,
 )
@@ -33,14 +37,24 @@ def _values(draw: st.DrawFn, schema: Schema, wrong: bool) -> Any:
         return draw(_junk)
     match schema.type:
         case "object" if schema.items:
-            return draw(st.dictionaries(st.sampled_from(["env", "tier"]), _values(schema.items, wrong), max_size=2))
+            return draw(
+                st.dictionaries(
+                    st.sampled_from(["env", "tier"]), _values(schema.items, wrong), max_size=2
+                )
+            )
         case "object":
             optional = [key for key, it in schema.fields.items() if not it.required]
-            chosen = draw(st.lists(st.sampled_from(optional), unique=True, max_size=3)) if optional else []
+            chosen = (
+                draw(st.lists(st.sampled_from(optional), unique=True, max_size=3))
+                if optional
+                else []
+            )
             required = [key for key, it in schema.fields.items() if it.required]
             return {key: draw(_values(schema.fields[key], wrong)) for key in required + chosen}
         case "array" if schema.items:
-            return draw(st.lists(_values(schema.items, wrong), min_size=schema.min_items or 0, max_size=2))
+            return draw(
+                st.lists(_values(schema.items, wrong), min_size=schema.min_items or 0, max_size=2)
+            )
     return draw(_scalars(schema))
 
 
@@ -77,7 +91,9 @@ def test_admitting_what_was_admitted_changes_nothing(data: dict[str, Any]) -> No
 
 @given(objects(wrong=True), objects(wrong=True))
 @settings(max_examples=150)
-def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(data: dict[str, Any], other: dict[str, Any]) -> None:
+def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(
+    data: dict[str, Any], other: dict[str, Any]
+) -> None:
     manifest, before = Manifest(data), yaml.safe_dump(data)
     for refusal in admit(manifest, context=Existing((Manifest(other),))).refusals:
         assert refusal.problem.what in refusal.text

@@ -129,7 +129,9 @@ CASES: list[Any] = [
 
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].name)
-def test_a_release_answers_as_its_code_does(case: tuple[Rule, dict[str, Any], str, str], name: str) -> None:
+def test_a_release_answers_as_its_code_does(
+    case: tuple[Rule, dict[str, Any], str, str], name: str
+) -> None:
     rule, data, before, after = case
     release = RELEASES[name]
     wanted = after if release.has(rule) else before
@@ -144,7 +146,10 @@ def test_what_the_webhook_defaults_is_defaulted_under_each_release() -> None:
         numberOfClusters=1,
         topologySpreadConstraints=[{"topologyKey": "region"}],
     )
-    found = [admit(Manifest(data), context=Existing((), Releases(release))).defaulted for release in RELEASES.values()]
+    found = [
+        admit(Manifest(data), context=Existing((), Releases(release))).defaulted
+        for release in RELEASES.values()
+    ]
     assert found[0] == found[1]
     (constraint,) = found[0].data["spec"]["policy"]["topologySpreadConstraints"]
     assert constraint == {

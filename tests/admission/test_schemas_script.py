@@ -14,7 +14,11 @@ from tools.schemas import write
 
 def written(folder: Path, spec: dict[str, Any]) -> Any:
     """The ``spec`` of a ResourceOverride in the data made of such a definition."""
-    schema = {"type": "object", "properties": {"kind": {"type": "string"}, "spec": spec}, "required": ["spec"]}
+    schema = {
+        "type": "object",
+        "properties": {"kind": {"type": "string"}, "spec": spec},
+        "required": ["spec"],
+    }
     definition = {
         "kind": "CustomResourceDefinition",
         "spec": {
@@ -23,7 +27,12 @@ def written(folder: Path, spec: dict[str, Any]) -> Any:
             "scope": "Namespaced",
             "versions": [
                 {"name": "v1", "served": False},
-                {"name": "v2", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}},
+                {
+                    "name": "v2",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                },
             ],
         },
     }
@@ -31,7 +40,11 @@ def written(folder: Path, spec: dict[str, Any]) -> Any:
     write([folder], folder)
     assert not (folder / "placement.kubernetes-fleet.io_v1.json").exists()
     kinds = json.loads((folder / "placement.kubernetes-fleet.io_v2.json").read_text())
-    assert {**kinds["ResourceOverride"], "schema": {}} == {"namespaced": True, "storage": True, "schema": {}}
+    assert {**kinds["ResourceOverride"], "schema": {}} == {
+        "namespaced": True,
+        "storage": True,
+        "schema": {},
+    }
     assert list(kinds["ResourceOverride"]["schema"]["fields"]) == ["spec"]
     return kinds["ResourceOverride"]["schema"]["fields"]["spec"]
 
@@ -40,10 +53,19 @@ def written(folder: Path, spec: dict[str, Any]) -> Any:
     ("theirs", "ours"),
     [
         ({"type": "string", "enum": ["b", "a"]}, {"type": "string", "enum": ["b", "a"]}),
-        ({"type": "string", "minLength": 1, "maxLength": 2}, {"type": "string", "min_length": 1, "max_length": 2}),
-        ({"type": "integer", "minimum": 0, "default": 0}, {"type": "integer", "minimum": 0, "default": 0}),
         (
-            {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True},
+            {"type": "string", "minLength": 1, "maxLength": 2},
+            {"type": "string", "min_length": 1, "max_length": 2},
+        ),
+        (
+            {"type": "integer", "minimum": 0, "default": 0},
+            {"type": "integer", "minimum": 0, "default": 0},
+        ),
+        (
+            {
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+                "x-kubernetes-int-or-string": True,
+            },
             {"type": "int-or-string"},
         ),
         ({"x-kubernetes-preserve-unknown-fields": True}, {"type": "any"}),
@@ -56,11 +78,21 @@ def written(folder: Path, spec: dict[str, Any]) -> Any:
             {"type": "object", "items": {"type": "string"}, "min_items": 1},
         ),
         (
-            {"type": "array", "items": {"type": "string"}, "maxItems": 3, "x-kubernetes-list-type": "atomic"},
+            {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 3,
+                "x-kubernetes-list-type": "atomic",
+            },
             {"type": "array", "items": {"type": "string"}, "max_items": 3},
         ),
         (
-            {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "description": "..."},
+            {
+                "type": "object",
+                "properties": {"a": {"type": "string"}},
+                "required": ["a"],
+                "description": "...",
+            },
             {"type": "object", "fields": {"a": {"type": "string", "required": True}}},
         ),
     ],
@@ -84,7 +116,10 @@ def test_a_structure(tmp_path: Path, theirs: dict[str, Any], ours: dict[str, Any
     ],
 )
 def test_a_rule(tmp_path: Path, rule: str, kept: dict[str, Any]) -> None:
-    spec = {"type": "string", "x-kubernetes-validations": [{"rule": rule, "message": "no"}, {"rule": rule}]}
+    spec = {
+        "type": "string",
+        "x-kubernetes-validations": [{"rule": rule, "message": "no"}, {"rule": rule}],
+    }
     said = [{"message": "no", **kept}, {"message": f"failed rule: {rule}", **kept}]
     assert written(tmp_path, spec)["rules"] == said
 
@@ -93,9 +128,14 @@ def test_a_rule(tmp_path: Path, rule: str, kept: dict[str, Any]) -> None:
     ("spec", "unknown"),
     [
         ({"type": "integer", "multipleOf": 2}, "multipleOf"),
-        ({"type": "string", "x-kubernetes-validations": [{"rule": "true", "reason": "no"}]}, "reason"),
+        (
+            {"type": "string", "x-kubernetes-validations": [{"rule": "true", "reason": "no"}]},
+            "reason",
+        ),
     ],
 )
-def test_what_the_package_does_not_know_is_no_part_of_the_data(tmp_path: Path, spec: Any, unknown: str) -> None:
+def test_what_the_package_does_not_know_is_no_part_of_the_data(
+    tmp_path: Path, spec: Any, unknown: str
+) -> None:
     with pytest.raises(ValueError, match=unknown):
         written(tmp_path, spec)

@@ -77,7 +77,10 @@ def test_label_keys_that_are_refused(name: str, starts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "key", "unit"),
-    [(KUBERNETES_1_34, "a qualified name", "characters"), (KUBERNETES_1_36, "a valid label key", "bytes")],
+    [
+        (KUBERNETES_1_34, "a qualified name", "characters"),
+        (KUBERNETES_1_36, "a valid label key", "bytes"),
+    ],
 )
 def test_releases_differ_in_two_words(words: Words, key: str, unit: str) -> None:
     assert key_errors("a/b/c", words)[0].startswith(f"{key} must consist of")
@@ -97,9 +100,18 @@ def test_names_of_objects() -> None:
         ({}, ""),
         ({"matchLabels": {"env": ""}}, ""),
         ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, ""),
-        ({"matchExpressions": [{"key": "a", "operator": "in"}]}, '"in" is not a valid label selector operator'),
-        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": []}]}, "values: Invalid value: null: for"),
-        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["-"]}]}, 'values[0][a]: Invalid value: "-"'),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "in"}]},
+            '"in" is not a valid label selector operator',
+        ),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "NotIn", "values": []}]},
+            "values: Invalid value: null: for",
+        ),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "In", "values": ["-"]}]},
+            'values[0][a]: Invalid value: "-"',
+        ),
         ({"matchLabels": {"-": "-"}}, '[key: Invalid value: "-": name part must consist of'),
     ],
 )
@@ -111,7 +123,9 @@ def test_label_selectors(selector: dict[str, object], error: str) -> None:
 
 def test_structs_are_shown_as_go_does() -> None:
     expressions = [{"key": "a", "operator": "In", "values": ["x", "y"]}]
-    assert gotext.label_selector({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": expressions}) == (
+    assert gotext.label_selector(
+        {"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": expressions}
+    ) == (
         "&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:[]LabelSelectorRequirement{"
         "LabelSelectorRequirement{Key:a,Operator:In,Values:[x y],},},}"
     )

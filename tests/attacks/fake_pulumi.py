@@ -30,7 +30,9 @@ BINDING = (
     "urn:pulumi:stack::project::fleet:index:Fleet$fleet:index:Placement$fleet:index:Target"
     "$pulumi-python:dynamic/fleet:Binding::dev/shop@a"
 )
-END = {"summaryEvent": {"maybeCorrupt": False, "durationSeconds": 1, "resourceChanges": {"create": 1}}}
+END = {
+    "summaryEvent": {"maybeCorrupt": False, "durationSeconds": 1, "resourceChanges": {"create": 1}}
+}
 _SCRIPT = """#!/bin/sh
 cd {folder}
 case "$*" in
@@ -62,14 +64,20 @@ class FakePulumi:
         ups = self.folder / "ups"
         return ups.read_text().splitlines() if ups.exists() else []
 
-    def says(self, command: str, out: str | bytes, *, err: bytes = b"", status: int = 0, script: str = "") -> None:
+    def says(
+        self, command: str, out: str | bytes, *, err: bytes = b"", status: int = 0, script: str = ""
+    ) -> None:
         """Let a command (``export``, ``config``, ``up``) print texts, do more, and end."""
-        (self.folder / f"{command}.out").write_bytes(out if isinstance(out, bytes) else out.encode())
+        (self.folder / f"{command}.out").write_bytes(
+            out if isinstance(out, bytes) else out.encode()
+        )
         (self.folder / f"{command}.err").write_bytes(err)
         lines = (f"cat {command}.out", f"cat {command}.err >&2", script, f"exit {status}")
         (self.folder / f"{command}.sh").write_text("\n".join(lines))
 
-    def tells(self, events: Iterable[Any], *, err: bytes = b"", status: int = 0, script: str = "") -> None:
+    def tells(
+        self, events: Iterable[Any], *, err: bytes = b"", status: int = 0, script: str = ""
+    ) -> None:
         """Let an update tell events."""
         out = "".join(f"{json.dumps(event)}\n" for event in events)
         self.says("up", out, err=err, status=status, script=script)
@@ -90,7 +98,10 @@ def fake_pulumi(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakePulumi:
     monkeypatch.chdir(project)
     world = World(members={"a": {}}, extra=[SECRET])
     world.write(project / "fleet")
-    known = {name: kubeconfig({"server": f"https://{name}.invalid"}, {"token": TOKEN}) for name in world.members}
+    known = {
+        name: kubeconfig({"server": f"https://{name}.invalid"}, {"token": TOKEN})
+        for name in world.members
+    }
     config = {"fleet:source": "fleet", "fleet:kubeconfigs": known}
     (project / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
     (project / "Pulumi.stack.yaml").write_text(yaml.safe_dump({"config": config}))

@@ -71,7 +71,9 @@ SPELLINGS: Mapping[str, str] = {
 """One value of a Secret, in every way that somebody could write it, right or wrong."""
 
 
-def secret(value: str, field: str = "stringData", api: str = "apiVersion: v1", kind: str = "Secret") -> str:
+def secret(
+    value: str, field: str = "stringData", api: str = "apiVersion: v1", kind: str = "Secret"
+) -> str:
     return f"{api}\nkind: {kind}\nmetadata: {{name: login, namespace: shop}}\n{field}:\n  user: admin\n  pin: {_deep(value, 2)}\n"
 
 
@@ -81,7 +83,14 @@ def _deep(text: str, by: int) -> str:
 
 
 def _as_json(value: str) -> str:
-    return json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login"}, "data": {"pin": value}})
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "login"},
+            "data": {"pin": value},
+        }
+    )
 
 
 def _text_of(value: str, kind: str, field: str) -> str:
@@ -98,7 +107,8 @@ def _in_list(value: str, kind: str) -> str:
 def _in_envelope(value: str, item: str) -> str:
     return (
         "apiVersion: placement.kubernetes-fleet.io/v1\nkind: ResourceEnvelope\n"
-        "metadata: {name: wrapped, namespace: shop}\ndata:\n  login.yaml:\n" + textwrap.indent(item, "    ")
+        "metadata: {name: wrapped, namespace: shop}\ndata:\n  login.yaml:\n"
+        + textwrap.indent(item, "    ")
     )
 
 
@@ -109,19 +119,29 @@ HOLDERS: Mapping[str, Callable[[str], str]] = {
     "a Secret of another group": lambda value: secret(value, api="apiVersion: example.com/v1"),
     "a Secret of no version": lambda value: secret(value, api="# none"),
     "a Secret in other letters": lambda value: secret(value, kind="SECRET"),
-    "a Secret that is immutable": lambda value: secret(value, api="immutable: true\napiVersion: v1"),
-    "a Secret of a strange type": lambda value: secret(value, api="type: kubernetes.io/tls\napiVersion: v1"),
+    "a Secret that is immutable": lambda value: secret(
+        value, api="immutable: true\napiVersion: v1"
+    ),
+    "a Secret of a strange type": lambda value: secret(
+        value, api="type: kubernetes.io/tls\napiVersion: v1"
+    ),
     "a Secret with the value twice": lambda value: secret(value) + f"  pin: {_deep(value, 2)}\n",
     "a Secret of an unknown field": lambda value: secret(value) + "strings: {a: b}\n",
-    "a Secret with labels of a wrong type": lambda value: secret(value).replace("}", ", labels: {a: [1]}}", 1),
+    "a Secret with labels of a wrong type": lambda value: secret(value).replace(
+        "}", ", labels: {a: [1]}}", 1
+    ),
     "a Secret as JSON": _as_json,
     "a list": lambda value: _in_list(value, "List"),
     "a list of Secrets": lambda value: _in_list(value, "SecretList"),
     "a ConfigMap": lambda value: _text_of(value, "ConfigMap", "data"),
     "a Secret with a text": lambda value: _text_of(value, "Secret", "stringData"),
-    "a custom object": lambda value: _text_of(value, "Farm", "spec").replace("v1", "example.com/v1", 1),
+    "a custom object": lambda value: _text_of(value, "Farm", "spec").replace(
+        "v1", "example.com/v1", 1
+    ),
     "an envelope": lambda value: _in_envelope(value, secret(value)),
-    "an envelope of an item without kind": lambda value: _in_envelope(value, f"data:\n  pin: {_deep(value, 2)}\n"),
+    "an envelope of an item without kind": lambda value: _in_envelope(
+        value, f"data:\n  pin: {_deep(value, 2)}\n"
+    ),
     "what kubectl applied": lambda value: (
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: applied\n  namespace: shop\n  annotations:\n"
         f"    kubectl.kubernetes.io/last-applied-configuration: {json.dumps(_as_json(value))}\ndata: {{a: b}}\n"
@@ -163,25 +183,46 @@ _KARMADA = yaml.safe_dump_all(
 )
 OVERRIDES: Mapping[str, str] = {
     "nothing": "",
-    "the kind": _overriding(plaintext=[{"path": "/kind", "operator": "replace", "value": "ConfigMap"}]),
+    "the kind": _overriding(
+        plaintext=[{"path": "/kind", "operator": "replace", "value": "ConfigMap"}]
+    ),
     "no kind": _overriding(plaintext=[{"path": "/kind", "operator": "remove"}]),
-    "the value": _overriding(plaintext=[{"path": "/stringData/pin", "operator": "replace", "value": CANARY}]),
-    "below the value": _overriding(plaintext=[{"path": "/stringData/pin/0", "operator": "add", "value": CANARY}]),
-    "what is not there": _overriding(plaintext=[{"path": "/data/none", "operator": "replace", "value": CANARY}]),
-    "all of the data": _overriding(plaintext=[{"path": "/data", "operator": "add", "value": {"pin": CANARY}}]),
+    "the value": _overriding(
+        plaintext=[{"path": "/stringData/pin", "operator": "replace", "value": CANARY}]
+    ),
+    "below the value": _overriding(
+        plaintext=[{"path": "/stringData/pin/0", "operator": "add", "value": CANARY}]
+    ),
+    "what is not there": _overriding(
+        plaintext=[{"path": "/data/none", "operator": "replace", "value": CANARY}]
+    ),
+    "all of the data": _overriding(
+        plaintext=[{"path": "/data", "operator": "add", "value": {"pin": CANARY}}]
+    ),
     "an image": _overriding(
         imageOverrider=[
-            {"component": "Tag", "operator": "replace", "value": "1", "predicate": {"path": "/stringData/pin"}}
+            {
+                "component": "Tag",
+                "operator": "replace",
+                "value": "1",
+                "predicate": {"path": "/stringData/pin"},
+            }
         ]
     ),
     "a field of the value": _overriding(
         fieldOverrider=[
-            {"fieldPath": "/stringData/pin", "yaml": [{"subPath": "/a", "operator": "add", "value": CANARY}]}
+            {
+                "fieldPath": "/stringData/pin",
+                "yaml": [{"subPath": "/a", "operator": "add", "value": CANARY}],
+            }
         ]
     ),
     "a field of JSON": _overriding(
         fieldOverrider=[
-            {"fieldPath": "/data/pin", "json": [{"subPath": "/a/b", "operator": "replace", "value": CANARY}]}
+            {
+                "fieldPath": "/data/pin",
+                "json": [{"subPath": "/a/b", "operator": "replace", "value": CANARY}],
+            }
         ]
     ),
     "an annotation": _overriding(annotationsOverrider=[{"operator": "add", "value": {"a": "b"}}]),
@@ -189,7 +230,10 @@ OVERRIDES: Mapping[str, str] = {
 """Override policies of Karmada that aim at the Secret."""
 
 SYSTEMS: Mapping[str, Mapping[str, str]] = {
-    "KubeFleet": {"members.yaml": MEMBERS, "placement.yaml": NAMESPACE + "---\n" + PLACED_BY_KUBEFLEET},
+    "KubeFleet": {
+        "members.yaml": MEMBERS,
+        "placement.yaml": NAMESPACE + "---\n" + PLACED_BY_KUBEFLEET,
+    },
     **{
         f"Karmada, overriding {name}": {"fleet.yaml": "---\n".join((_KARMADA, NAMESPACE, text))}
         for name, text in OVERRIDES.items()
@@ -209,7 +253,9 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
     "the field": lambda text: text.replace("stringData:", "data:", 1).replace("data:", "datum:", 1),
     "the value": lambda text: _other(text),
     "the end of it": lambda text: f"{text[: text.find(CANARY) + len(CANARY)]}\n",
-    "its place": lambda _: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: shop}\n",
+    "its place": lambda _: (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: shop}\n"
+    ),
 }
 """What the second run finds in the place of the object that holds the value."""
 
@@ -245,7 +291,9 @@ KUBECONFIGS: Mapping[str, str | list[object] | dict[str, object]] = {
     "without a server": _KUBECONFIG.replace('server: "https://a:6443"', f"password: {CANARY}"),
     "of another context": _KUBECONFIG.replace("current-context: x", f"current-context: {CANARY}"),
     "with a list as token": _KUBECONFIG.replace(f"token: {CANARY}", f"token: [{CANARY}]"),
-    "with a command": _KUBECONFIG.replace(f"token: {CANARY}", f"exec: {{command: {CANARY}, args: [{CANARY}]}}"),
+    "with a command": _KUBECONFIG.replace(
+        f"token: {CANARY}", f"exec: {{command: {CANARY}, args: [{CANARY}]}}"
+    ),
     "a list": [CANARY],
     "a map": {"users": [{"token": CANARY}]},
 }

@@ -25,7 +25,11 @@ from fleet_components.plan.apply_mode import OVERWRITES
 from fleet_components.systems.kubefleet.hub.approvals import HubApproval
 from tests.live.api_server import Api, api_server, path_of
 
-MAP: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
+MAP: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "shop"},
+}
 SOON = 1.0
 APPROVALS = (
     "/apis/placement.kubernetes-fleet.io/v1",
@@ -48,7 +52,11 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 def _chunked(request: BaseHTTPRequestHandler, *headers: tuple[str, str]) -> Callable[[bytes], None]:
     request.protocol_version = "HTTP/1.1"
     request.send_response(200)
-    for name, value in (("Transfer-Encoding", "chunked"), ("Content-Type", "application/json"), *headers):
+    for name, value in (
+        ("Transfer-Encoding", "chunked"),
+        ("Content-Type", "application/json"),
+        *headers,
+    ):
         request.send_header(name, value)
     request.end_headers()
     return lambda data: void(request.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n"))
@@ -100,7 +108,13 @@ def drips(api: Api, before: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
     return answer
 
 
-LARGE = {"endless": endless, "a bomb": bomb, "a bomb of bombs": twice, "of nothing": empty_members, "nested": nested}
+LARGE = {
+    "endless": endless,
+    "a bomb": bomb,
+    "a bomb of bombs": twice,
+    "of nothing": empty_members,
+    "nested": nested,
+}
 SLOW = {
     "in its status": b"HTTP/1.1 200 ",
     "in its headers": b"HTTP/1.1 200 OK\r\nA: ",
@@ -112,10 +126,16 @@ ASKED = HubApproval({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name
 DOORS: dict[str, Callable[[str], object]] = {
     "up": lambda text: ask_cluster(text, timeout=SOON).uid,
     "drift": lambda text: [
-        one for one in observe({"a": text}, {"a": [WANTED]}, timeout=SOON)["a"].objects.values() if not one.error
+        one
+        for one in observe({"a": text}, {"a": [WANTED]}, timeout=SOON)["a"].objects.values()
+        if not one.error
     ],
-    "trial": lambda text: not try_all(text, [WANTED], timeout=SOON)[ObjectKey("", "ConfigMap", "shop", "a")].unchecked,
-    "move": lambda text: _refused(lambda: connecting(text, "hub", lambda hub: hub.items("", "Pod"), timeout=SOON)),
+    "trial": lambda text: (
+        not try_all(text, [WANTED], timeout=SOON)[ObjectKey("", "ConfigMap", "shop", "a")].unchecked
+    ),
+    "move": lambda text: _refused(
+        lambda: connecting(text, "hub", lambda hub: hub.items("", "Pod"), timeout=SOON)
+    ),
     "observe": lambda text: _refused(lambda: ask_hub(text, timeout=SOON)),
     "list approvals": lambda text: _refused(lambda: hub_approvals(text, timeout=SOON)),
     "approve": lambda text: _refused(lambda: _approve(text)),
@@ -134,7 +154,14 @@ def _refused(work: Callable[[], object]) -> object:
 
 
 def answers(api: Api, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
-    for path in ("/api/v1/namespaces/kube-system", "/api/v1/namespaces/shop", "/api/v1", "/api", "/apis", *APPROVALS):
+    for path in (
+        "/api/v1/namespaces/kube-system",
+        "/api/v1/namespaces/shop",
+        "/api/v1",
+        "/api",
+        "/apis",
+        *APPROVALS,
+    ):
         api.answers[path] = answer
 
 
@@ -161,7 +188,10 @@ _CHUNK = b"x" * 2**16
 def _padded(request: BaseHTTPRequestHandler) -> None:
     """An object larger than any in an API server, which is kept until all members have answered."""
     write = _chunked(request)
-    write(json.dumps({**MAP, "metadata": {**MAP["metadata"], "uid": "5f3c-1"}})[:-1].encode() + b', "data": {"k": "')
+    write(
+        json.dumps({**MAP, "metadata": {**MAP["metadata"], "uid": "5f3c-1"}})[:-1].encode()
+        + b', "data": {"k": "'
+    )
     for _ in range(12 * 2**4):
         write(_CHUNK)
     write(b'"}}')
@@ -177,7 +207,9 @@ def test_many_members_at_once_fill_no_memory(api: Api) -> None:
     members = [f"m{number}" for number in range(24)]
     tracemalloc.start()
     try:
-        found = observe(dict.fromkeys(members, text), dict.fromkeys(members, [WANTED] * 2), timeout=20)
+        found = observe(
+            dict.fromkeys(members, text), dict.fromkeys(members, [WANTED] * 2), timeout=20
+        )
         kept, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -188,7 +220,9 @@ def test_many_members_at_once_fill_no_memory(api: Api) -> None:
 
 @pytest.mark.parametrize("before", SLOW.values(), ids=SLOW)
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_the_socket_is_closed_at_the_deadline(api: Api, door: Callable[[str], object], before: bytes) -> None:
+def test_the_socket_is_closed_at_the_deadline(
+    api: Api, door: Callable[[str], object], before: bytes
+) -> None:
     """Nothing of a request stays, in a thread that is left to itself for example."""
     answers(api, drips(api, before))
     assert not door(api.kubeconfig())
@@ -199,7 +233,9 @@ def _asking() -> list[threading.Thread]:
     """The threads that still ask, a moment later."""
     until = time.monotonic() + SOON
     while True:
-        own = [one for one in threading.enumerate() if one.daemon and "process_request" not in one.name]
+        own = [
+            one for one in threading.enumerate() if one.daemon and "process_request" not in one.name
+        ]
         if not own or time.monotonic() > until:
             return own
         time.sleep(0.05)

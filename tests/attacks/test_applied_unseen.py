@@ -60,7 +60,10 @@ def test_a_hidden_file_is_refused_by_name(name: str, part: str, hub: Path, tmp_p
 def test_hidden_folders_that_are_too_deep_end_in_a_message(hub: Path, tmp_path: Path) -> None:
     shutil.copytree(hub, tmp_path / "fleet")
     (tmp_path / "fleet/objects" / "/".join([".a"] * (MOST_FOLDERS + 2))).mkdir(parents=True)
-    assert f"has more than {MOST_FOLDERS} folders in one another" in run("plan", tmp_path / "fleet").stderr
+    assert (
+        f"has more than {MOST_FOLDERS} folders in one another"
+        in run("plan", tmp_path / "fleet").stderr
+    )
 
 
 def nested(fleet: Path) -> None:
@@ -74,7 +77,10 @@ def linked(fleet: Path) -> None:
 
 
 WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a hidden file": (lambda fleet: write(fleet, {"objects/.evil.yaml": APPLIED}), "objects/.evil.yaml: is hidden"),
+    "a hidden file": (
+        lambda fleet: write(fleet, {"objects/.evil.yaml": APPLIED}),
+        "objects/.evil.yaml: is hidden",
+    ),
     "a hub in a hub": (nested, "fleet/objects/shop"),
     "a part that is a link": (linked, "policies: is a link, which is not followed here"),
 }
@@ -92,7 +98,13 @@ def test_a_review_refuses_it_too(way: str, head: tuple[str, ...], clone: Clone) 
 
 def test_what_kubectl_does_not_apply_may_stay(hub: Path, tmp_path: Path) -> None:
     shutil.copytree(hub, tmp_path / "fleet")
-    names = ("objects/.gitkeep", "objects/.evil.YAML", "objects/.a/evil.txt", ".github/evil.yaml", ".evil.yaml")
+    names = (
+        "objects/.gitkeep",
+        "objects/.evil.YAML",
+        "objects/.a/evil.txt",
+        ".github/evil.yaml",
+        ".evil.yaml",
+    )
     write(tmp_path / "fleet", dict.fromkeys(names, APPLIED))
     assert run("plan", tmp_path / "fleet").stdout.startswith("nothing changes\n")
 
@@ -117,7 +129,17 @@ def test_the_same_files_are_read_as_by_kubectl(hub: Path, tmp_path: Path) -> Non
     for place, name in enumerate(names):
         fleet = shutil.copytree(hub, tmp_path / str(place))
         write(fleet / "objects/new", {name: APPLIED})
-        command = ["kubectl", "label", "--local", "-R", "-f", str(fleet / "objects/new"), "a=b", "-o", "name"]
+        command = [
+            "kubectl",
+            "label",
+            "--local",
+            "-R",
+            "-f",
+            str(fleet / "objects/new"),
+            "a=b",
+            "-o",
+            "name",
+        ]
         applied = "configmap/evil" in subprocess.run(command, capture_output=True, text=True).stdout
         try:
             seen = any(one.name == "evil" for one in load(fleet))

@@ -48,7 +48,9 @@ def said(*words: str) -> str:
     """All that a command says, with the traceback if it ends in one."""
     done = CliRunner().invoke(fleet, asking(list(words)))
     ended = done.exception and not isinstance(done.exception, SystemExit)
-    return done.output + ("".join(traceback.format_exception(*done.exc_info)) if ended and done.exc_info else "")
+    return done.output + (
+        "".join(traceback.format_exception(*done.exc_info)) if ended and done.exc_info else ""
+    )
 
 
 def written(folder: Path) -> Iterator[str]:
@@ -74,26 +76,40 @@ def check(*texts: str) -> None:
 
 @settings(max_examples=settings().max_examples // 3)
 @given(planted, systems, changes, forms)
-def test_of_a_directory(text: str, system: dict[str, str], change: str, form: tuple[str, ...]) -> None:
+def test_of_a_directory(
+    text: str, system: dict[str, str], change: str, form: tuple[str, ...]
+) -> None:
     """Nothing is in a plan, in the files of a render, and in what follows a change of what is secret."""
     with tempfile.TemporaryDirectory() as place, chdir(place):
         write(Path("fleet"), {**system, "planted.yaml": text})
         check(said(*form, "fleet"), said("render", "fleet", "--out", "out"), *written(Path("out")))
         Path("fleet/planted.yaml").write_text(CHANGES[change](text))
         state = ["--state", "out/local/state.json"] if Path("out/local/state.json").exists() else []
-        check(said(*form, "fleet", *state), said("render", "fleet", "--out", "out"), *written(Path("out")))
+        check(
+            said(*form, "fleet", *state),
+            said("render", "fleet", "--out", "out"),
+            *written(Path("out")),
+        )
 
 
 @settings(max_examples=settings().max_examples // 10)
 @given(planted, systems, changes, forms, st.booleans())
-def test_of_a_stack(text: str, system: dict[str, str], change: str, form: tuple[str, ...], encrypted: bool) -> None:
+def test_of_a_stack(
+    text: str, system: dict[str, str], change: str, form: tuple[str, ...], encrypted: bool
+) -> None:
     """Nothing is in the plain part of a state, and in a plan that starts from one, with its secrets or without."""
     with tempfile.TemporaryDirectory() as place, chdir(place):
         write(Path("."), {name: data for name, data in PROJECT.items() if "/fleet/" not in name})
         folder = Path("stacks/fleet")
         write(folder, {**system, "planted.yaml": text})
         config = {"fleet:source": str(folder.resolve()), "fleet:render": "rendered"}
-        done = run_program(lambda: Fleet.from_config("dev"), project="web", stack="dev", config=config, preview=False)
+        done = run_program(
+            lambda: Fleet.from_config("dev"),
+            project="web",
+            stack="dev",
+            config=config,
+            preview=False,
+        )
         check(str(done.error), str(done.messages), str(done.outputs))
         check(json.dumps([redact(one.inputs) for one in done.registrations], default=str))
         if done.error is None:
@@ -117,7 +133,9 @@ def test_of_a_kubeconfig(given: Any, form: tuple[str, ...], alone: bool) -> None
             "fleet:kubeconfigs": value if isinstance(value, str) else json.dumps(value),
         }
         secret_keys = ["fleet:kubeconfigs"]
-        done = run_program(lambda: Fleet.from_config("dev"), config=heard, secret_keys=secret_keys, preview=False)
+        done = run_program(
+            lambda: Fleet.from_config("dev"), config=heard, secret_keys=secret_keys, preview=False
+        )
         check(str(done.error), str(done.messages), str(done.outputs))
         check(json.dumps([redact(one.inputs) for one in done.registrations], default=str))
 
@@ -127,8 +145,16 @@ def test_of_a_kubeconfig(given: Any, form: tuple[str, ...], alone: bool) -> None
 def test_of_a_damaged_state(data: st.DataObject) -> None:
     """An error names the resource, the field and the type, and shows no value; policies and names are no secret."""
     whole = data.draw(st.sampled_from([states.export(), states.render()]))
-    fields = [path for path in paths(whole) if "held" not in path and path[-1] not in ("fleet", "urn", "key")]
-    junk = data.draw(st.sampled_from([CANARY, [CANARY], {"x": CANARY}, f"{CANARY}|b", f"2026-{CANARY}", f"a/{CANARY}"]))
+    fields = [
+        path
+        for path in paths(whole)
+        if "held" not in path and path[-1] not in ("fleet", "urn", "key")
+    ]
+    junk = data.draw(
+        st.sampled_from(
+            [CANARY, [CANARY], {"x": CANARY}, f"{CANARY}|b", f"2026-{CANARY}", f"a/{CANARY}"]
+        )
+    )
     state = states.damaged(whole, data.draw(st.sampled_from(fields)), junk)
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "s.json")

@@ -52,7 +52,9 @@ def deep(folder: Path) -> None:
         ("fleet/deep", ("fields", "fleet")),
     ],
 )
-def test_folders_in_folders_end_in_a_message(place: Path, where: str, words: tuple[str, ...]) -> None:
+def test_folders_in_folders_end_in_a_message(
+    place: Path, where: str, words: tuple[str, ...]
+) -> None:
     write(place / "shop", {"Chart.yaml": "name: shop"})
     deep(place / where)
     done = CliRunner().invoke(fleet, words)
@@ -73,7 +75,9 @@ def test_a_machine_without_memory_is_told(place: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("linked", ["the lock", "the folder"])
-def test_a_lock_that_is_a_link_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str) -> None:
+def test_a_lock_that_is_a_link_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str
+) -> None:
     """In a shared folder somebody else has made it."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     private_files.remove()

@@ -23,7 +23,12 @@ from tests.live.api_server import Answer, Api, api_server, path_of, send
 TOKEN = "sha256~S/W+ORDFISH_cAnArY7q3Zr9.sIgNaTuRe-x"
 PIN = "hunter2-of-the-shop"
 METADATA = {"name": "a", "namespace": "shop"}
-MAP: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": METADATA, "data": {"k": "v"}}
+MAP: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": METADATA,
+    "data": {"k": "v"},
+}
 SECRET: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Secret",
@@ -48,7 +53,9 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
     "in base64": _base64,
     "in base64 behind a letter": lambda token: _base64(f"x{token}"),
     "in base64 behind two letters": lambda token: _base64(f"xy{token}"),
-    "in base64 of URLs": lambda token: base64.urlsafe_b64encode(f"Bearer {token}".encode()).decode(),
+    "in base64 of URLs": lambda token: base64.urlsafe_b64encode(
+        f"Bearer {token}".encode()
+    ).decode(),
     "in base64, quoted": lambda token: quote(_base64(token), safe=""),
     "quoted": lambda token: quote(token, safe=""),
     "quoted but for slashes": quote,
@@ -89,14 +96,18 @@ def _pods(api: Api, echo: str) -> None:
 
 def _events(api: Api, echo: str) -> None:
     _workload(api)
-    api.objects["/api/v1/namespaces/shop/events"] = {"items": [{"involvedObject": {"name": "a"}, "message": echo}]}
+    api.objects["/api/v1/namespaces/shop/events"] = {
+        "items": [{"involvedObject": {"name": "a"}, "message": echo}]
+    }
 
 
 def _refused(method: str, code: int) -> Callable[[Api, str], None]:
     return lambda api, echo: api.answers.update({method: refuses(code, echo)})
 
 
-def _in_object(data: Mapping[str, Any], change: Callable[[str], Mapping[str, Any]]) -> Callable[[Api, str], None]:
+def _in_object(
+    data: Mapping[str, Any], change: Callable[[str], Mapping[str, Any]]
+) -> Callable[[Api, str], None]:
     return lambda api, echo: api.objects.update({path_of(dict(data)): _live(data, **change(echo))})
 
 
@@ -156,7 +167,9 @@ def test_no_token_comes_back(api: Api, field: str, form: str) -> None:
 
 def test_no_token_comes_back_as_json_escapes_it(api: Api) -> None:
     def answer(request: BaseHTTPRequestHandler) -> None:
-        body = json.dumps(_live(MAP, data={"k": "HERE"})).replace("HERE", f"a\\\\{ESCAPED}").encode()
+        body = (
+            json.dumps(_live(MAP, data={"k": "HERE"})).replace("HERE", f"a\\\\{ESCAPED}").encode()
+        )
         request.send_response(200)
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()
@@ -192,7 +205,9 @@ OF_SECRETS: Mapping[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("change", OF_SECRETS.values(), ids=OF_SECRETS)
-def test_a_secret_that_a_member_has_otherwise_is_not_shown(api: Api, change: dict[str, Any]) -> None:
+def test_a_secret_that_a_member_has_otherwise_is_not_shown(
+    api: Api, change: dict[str, Any]
+) -> None:
     api.objects[path_of(SECRET)] = _live(SECRET, **change)
     wanted = Wanted(SECRET, ApplyMode(full=True), "m")
     (found,) = observe({"a": api.kubeconfig()}, {"a": [wanted]}, timeout=5)["a"].objects.values()
@@ -210,7 +225,9 @@ def test_a_secret_is_not_quoted_beside_another_object(api: Api) -> None:
 
 @pytest.mark.parametrize("said", [PIN, SECRET["data"]["pin"], f"{PIN}-x"])
 def test_a_secret_is_in_no_status_of_another_object(api: Api, said: str) -> None:
-    conditions = [{"type": "Ready", "status": "False", "message": f"denied: {said}", said: [{"a": said}]}]
+    conditions = [
+        {"type": "Ready", "status": "False", "message": f"denied: {said}", said: [{"a": said}]}
+    ]
     _workload(api, conditions=conditions, observedGeneration=1)
     wanted = [Wanted(one, OVERWRITES, "m") for one in (SECRET, WEB)]
     (*_, web) = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=5)["a"].objects.values()

@@ -28,7 +28,9 @@ _BUILTIN = "apiVersion: builtin\nmetadata: {name: a}\n"
 
 BASE64 = "aHR0cDovLzEyNy4wLjAuMTpQT1JUL3g="
 """URL, which is written with the port that there is."""
-LIKE_A_PATH = f"&a {{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: b}}, files: ['{URL}']}}"
+LIKE_A_PATH = (
+    f"&a {{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: b}}, files: ['{URL}']}}"
+)
 PUT_TOGETHER = [
     {
         "source": {"kind": "ConfigMapGenerator", "fieldPath": f"metadata.annotations.part{n}"},
@@ -85,7 +87,9 @@ FIELDS: Mapping[str, dict[str, str]] = {
             "what is YAML in a list": f"transformers: ['{{apiVersion: builtin, kind: PatchTransformer, metadata: {{name: a}}, path: \"{URL}\"}}']",
         }.items()
     },
-    "an inline plug-in": {"kustomization.yaml": inline("generators", f"kind: ConfigMapGenerator\nfiles: ['{URL}']\n")},
+    "an inline plug-in": {
+        "kustomization.yaml": inline("generators", f"kind: ConfigMapGenerator\nfiles: ['{URL}']\n")
+    },
     "literals of a plug-in that is a Secret": {
         "kustomization.yaml": inline("generators", f"kind: SecretGenerator\nenvs: ['{URL}']\n")
     },
@@ -127,12 +131,18 @@ FIELDS: Mapping[str, dict[str, str]] = {
         for form in REPOSITORIES
     },
     "a repository of components": {"kustomization.yaml": "components: ['github.com/example/shop']"},
-    "a file of a kustomization.yml": {"kustomization.yml": f"configMapGenerator: [{{name: b, files: ['{URL}']}}]"},
-    "a file of a Kustomization": {"Kustomization": f"configMapGenerator: [{{name: b, files: ['{URL}']}}]"},
+    "a file of a kustomization.yml": {
+        "kustomization.yml": f"configMapGenerator: [{{name: b, files: ['{URL}']}}]"
+    },
+    "a file of a Kustomization": {
+        "Kustomization": f"configMapGenerator: [{{name: b, files: ['{URL}']}}]"
+    },
     "an alias": {
         "kustomization.yaml": f"resources: [a.yaml]\nnamePrefix: &a '{URL}'\nconfigMapGenerator: [{{name: b, files: [*a]}}]"
     },
-    "base64": {"kustomization.yaml": f"configMapGenerator: [{{name: b, files: [!!binary {BASE64}]}}]"},
+    "base64": {
+        "kustomization.yaml": f"configMapGenerator: [{{name: b, files: [!!binary {BASE64}]}}]"
+    },
     "base64 in a plug-in": {
         "kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]",
         "g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nfiles: [!!binary {BASE64}]\n",
@@ -157,7 +167,9 @@ FIELDS: Mapping[str, dict[str, str]] = {
     },
     "a plug-in that replacements put together": {
         "kustomization.yaml": "resources: [a.yaml]\ngenerators: [in]",
-        "in/kustomization.yaml": json.dumps({"resources": ["g.yaml"], "replacements": PUT_TOGETHER}),
+        "in/kustomization.yaml": json.dumps(
+            {"resources": ["g.yaml"], "replacements": PUT_TOGETHER}
+        ),
         "in/g.yaml": "apiVersion: builtin\nkind: ConfigMapGenerator\nfiles: ['0:1:2']\n"
         "metadata: {name: a, annotations: {part0: http, part1: //127.0.0.1, part2: 'PORT/x'}}\n",
     },
@@ -211,14 +223,20 @@ def write(folder: Path, files: Mapping[str, str], address: str) -> Path:
 
 @pytest.mark.parametrize("files", FIELDS.values(), ids=FIELDS)
 def test_an_address_in_any_field_starts_no_tool(
-    files: Mapping[str, str], address: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: Mapping[str, str],
+    address: tuple[str, list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tools = stand_ins(tmp_path / "tools", monkeypatch)
     tools.printing("kustomize", MAP)
     with pytest.raises(FleetError) as refused:
         load(write(tmp_path / "shop", files, address[0]))
     assert not tools.calls
-    assert all(problem.file and problem.file.startswith(str(tmp_path / "shop")) for problem in refused.value.problems)
+    assert all(
+        problem.file and problem.file.startswith(str(tmp_path / "shop"))
+        for problem in refused.value.problems
+    )
 
 
 BEFORE = ("a repository by its form, gh:example/shop", "a chart of a kustomization")
@@ -228,7 +246,10 @@ TODAY = [name for name in FIELDS if name not in BEFORE]
 
 @pytest.mark.parametrize("files", [FIELDS[name] for name in TODAY], ids=TODAY)
 def test_kustomize_fetches_what_is_refused(
-    files: Mapping[str, str], address: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: Mapping[str, str],
+    address: tuple[str, list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kustomize = shutil.which("kustomize") or shutil.which("kubectl")
     if kustomize is None:
@@ -246,7 +267,14 @@ def test_kustomize_fetches_what_is_refused(
     assert not address[1]
 
 
-LOCAL = ("./github.com/example/shop", "org/repo", "host.xz/path.git", "shop@v1", "./me@v1/shop", "in//base")
+LOCAL = (
+    "./github.com/example/shop",
+    "org/repo",
+    "host.xz/path.git",
+    "shop@v1",
+    "./me@v1/shop",
+    "in//base",
+)
 
 
 @pytest.mark.parametrize("form", LOCAL)
@@ -260,8 +288,12 @@ def test_a_folder_that_kustomize_finds_here_is_built(
 
 
 VALUES: Mapping[str, dict[str, str]] = {
-    "a literal": {"kustomization.yaml": f"configMapGenerator: [{{name: b, literals: ['k={URL}']}}]"},
-    "an annotation": {"kustomization.yaml": f"resources: [a.yaml]\ncommonAnnotations: {{docs: '{URL}'}}"},
+    "a literal": {
+        "kustomization.yaml": f"configMapGenerator: [{{name: b, literals: ['k={URL}']}}]"
+    },
+    "an annotation": {
+        "kustomization.yaml": f"resources: [a.yaml]\ncommonAnnotations: {{docs: '{URL}'}}"
+    },
     "a patch": {
         "kustomization.yaml": f'resources: [a.yaml]\npatches: [{{patch: \'[{{"op": "add", "path": "/data", "value": {{"a": "{URL}"}}}}]\', target: {{kind: ConfigMap}}}}]'
     },
@@ -274,7 +306,10 @@ VALUES: Mapping[str, dict[str, str]] = {
         "in/kustomization.yaml": "resources: [g.yaml]",
         "in/g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nliterals: [a=b]\n",
     },
-    "a resource": {"kustomization.yaml": "resources: [b.yaml]", "b.yaml": f"{MAP}data: {{a: '{URL}'}}\n"},
+    "a resource": {
+        "kustomization.yaml": "resources: [b.yaml]",
+        "b.yaml": f"{MAP}data: {{a: '{URL}'}}\n",
+    },
 }
 
 

@@ -28,7 +28,9 @@ __all__ = ["address"]
 NAMED = "apiVersion: v2\nversion: 1.0.0\nname: "
 
 
-def packed(files: Mapping[str, bytes | str], form: int = tarfile.PAX_FORMAT, **changes: Any) -> bytes:
+def packed(
+    files: Mapping[str, bytes | str], form: int = tarfile.PAX_FORMAT, **changes: Any
+) -> bytes:
     """An archive of some files; changes are those of the headers."""
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w:gz", format=form) as tar:
@@ -56,10 +58,14 @@ ROWS: Mapping[str, Callable[[str], dict[str, bytes | str]]] = {
     for name, of in {
         "a reference": lambda at: {"values.schema.json": at(REFERENCE)},
         "a reference in another one's property": lambda at: {
-            "values.schema.json": at(json.dumps({"properties": {"a": {"anyOf": [{"$ref": f"{URL}#/a"}]}}}))
+            "values.schema.json": at(
+                json.dumps({"properties": {"a": {"anyOf": [{"$ref": f"{URL}#/a"}]}}})
+            )
         },
         "a reference by escapes": lambda at: {
-            "values.schema.json": at(REFERENCE).replace("http", "\\u0068ttp").replace("$ref", "\\u0024ref")
+            "values.schema.json": at(REFERENCE)
+            .replace("http", "\\u0068ttp")
+            .replace("$ref", "\\u0024ref")
         },
         "a reference behind what YAML does not read": lambda at: {
             "values.schema.json": at(json.dumps({"default": {"k" * 2000: 1}, "$ref": URL}))
@@ -67,11 +73,17 @@ ROWS: Mapping[str, Callable[[str], dict[str, bytes | str]]] = {
         "a reference relative to an ID": lambda at: {"values.schema.json": at(BASED)},
         "a schema of schemas": lambda at: {"values.schema.json": at(json.dumps({"$schema": URL}))},
         "a byte order mark": lambda at: {"values.schema.json": "\ufeff" + at(REFERENCE)},
-        "a chart in a folder": lambda at: {f"charts/{name}": text for name, text in db(at(REFERENCE)).items()},
+        "a chart in a folder": lambda at: {
+            f"charts/{name}": text for name, text in db(at(REFERENCE)).items()
+        },
         "a packed chart": lambda at: {"charts/db.tgz": packed(db(at(REFERENCE)))},
-        "a packed chart of GNU tar": lambda at: {"charts/db.tgz": packed(db(at(REFERENCE)), tarfile.GNU_FORMAT)},
+        "a packed chart of GNU tar": lambda at: {
+            "charts/db.tgz": packed(db(at(REFERENCE)), tarfile.GNU_FORMAT)
+        },
         "a packed chart with backslashes": lambda at: {
-            "charts/db.tgz": packed({name.replace("/", "\\"): text for name, text in db(at(REFERENCE)).items()})
+            "charts/db.tgz": packed(
+                {name.replace("/", "\\"): text for name, text in db(at(REFERENCE)).items()}
+            )
         },
         "a packed chart in a packed chart": lambda at: {
             "charts/db.tgz": packed({**db("{}"), "db/charts/deep.tgz": packed(db(at(REFERENCE)))})
@@ -84,7 +96,11 @@ ROWS: Mapping[str, Callable[[str], dict[str, bytes | str]]] = {
 
 
 def write(folder: Path, files: Mapping[str, bytes | str]) -> Path:
-    for name, text in {"Chart.yaml": f"{NAMED}shop\n", "values.yaml": "a: 1\ndb: {db: {}}\n", **files}.items():
+    for name, text in {
+        "Chart.yaml": f"{NAMED}shop\n",
+        "values.yaml": "a: 1\ndb: {db: {}}\n",
+        **files,
+    }.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -123,7 +139,9 @@ def test_helm_fetches_it(
 def test_links_to_folders_are_followed(helm: StandIns, tmp_path: Path) -> None:
     write(
         tmp_path / "fleet",
-        {"a.yaml": "{apiVersion: fleet-components/v1, kind: Chart, metadata: {name: web}, spec: {path: shop}}"},
+        {
+            "a.yaml": "{apiVersion: fleet-components/v1, kind: Chart, metadata: {name: web}, spec: {path: shop}}"
+        },
     )
     (tmp_path / "fleet/Chart.yaml").unlink()
     (tmp_path / "fleet/values.yaml").unlink()
@@ -147,8 +165,12 @@ FINE: Mapping[str, dict[str, bytes | str]] = {
             }
         )
     },
-    "an ID": {"values.schema.json": json.dumps({"$id": URL, "$defs": {"a": {}}, "$ref": "#/$defs/a"})},
-    "an address that is a text": {"values.schema.json": json.dumps({"description": URL, "default": {"a": URL}})},
+    "an ID": {
+        "values.schema.json": json.dumps({"$id": URL, "$defs": {"a": {}}, "$ref": "#/$defs/a"})
+    },
+    "an address that is a text": {
+        "values.schema.json": json.dumps({"description": URL, "default": {"a": URL}})
+    },
     "packed charts": {
         "charts/db.tgz": packed({**db("{}"), "db/charts/deep.tgz": packed(db("{}"))}),
         "charts/long.tgz": packed({f"{LONG}/values.schema.json": "{}"}, tarfile.GNU_FORMAT),
@@ -159,7 +181,9 @@ FINE: Mapping[str, dict[str, bytes | str]] = {
 
 
 @pytest.mark.parametrize("files", FINE.values(), ids=FINE)
-def test_what_helm_finds_here_is_rendered(files: Mapping[str, bytes | str], helm: StandIns, tmp_path: Path) -> None:
+def test_what_helm_finds_here_is_rendered(
+    files: Mapping[str, bytes | str], helm: StandIns, tmp_path: Path
+) -> None:
     assert load(write(tmp_path / "shop", files))
 
 
@@ -178,17 +202,31 @@ ODD: Mapping[str, tuple[bytes, str]] = {
     "a file that is cut off": (gzip.compress(gzip.decompress(USTAR)[:700]), "ends in the middle"),
     # tarfile reads a size of 0 here, Go one of 600: where the content looks like an end, tarfile sees nothing more.
     "a size that tarfile does not read": (moved(USTAR, 124, b"\0"), "readers of tar read alike"),
-    "a size of another base": (moved(USTAR, 124, b"\x80" + b"\0" * 9 + b"\x02\x58"), "readers of tar read alike"),
+    "a size of another base": (
+        moved(USTAR, 124, b"\x80" + b"\0" * 9 + b"\x02\x58"),
+        "readers of tar read alike",
+    ),
     "a size of a pax header": (packed({"db/a": ""}, pax_headers={"size": "0"}), "of two sizes"),
-    "a sparse file": (packed({"db/a": ""}, pax_headers={"GNU.sparse.realsize": "0"}), "of two sizes"),
-    "a link": (packed({"db/a": ""}, type=tarfile.SYMTYPE, linkname="/etc/passwd"), "neither a file nor a folder"),
-    "something behind the end": (gzip.compress(b"\0" * 1024 + gzip.decompress(USTAR)), "behind its end"),
+    "a sparse file": (
+        packed({"db/a": ""}, pax_headers={"GNU.sparse.realsize": "0"}),
+        "of two sizes",
+    ),
+    "a link": (
+        packed({"db/a": ""}, type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+        "neither a file nor a folder",
+    ),
+    "something behind the end": (
+        gzip.compress(b"\0" * 1024 + gzip.decompress(USTAR)),
+        "behind its end",
+    ),
     "many levels": (b"", "more than 5 packed charts within one another"),
 }
 
 
 @pytest.mark.parametrize("row", ODD)
-def test_an_archive_that_readers_could_read_in_two_ways_is_refused(row: str, tmp_path: Path) -> None:
+def test_an_archive_that_readers_could_read_in_two_ways_is_refused(
+    row: str, tmp_path: Path
+) -> None:
     content, why = ODD[row]
     for _ in range(0 if content else 7):
         content = packed({"db/charts/db.tgz": content})
@@ -198,7 +236,9 @@ def test_an_archive_that_readers_could_read_in_two_ways_is_refused(row: str, tmp
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_an_archive_that_unpacks_to_more_than_helm_takes_is_refused(number: int, tmp_path: Path) -> None:
+def test_an_archive_that_unpacks_to_more_than_helm_takes_is_refused(
+    number: int, tmp_path: Path
+) -> None:
     part = packed({"a": b"\0" * (archive.MOST_BYTES // number + 1)})
     content = part if number == 1 else packed({f"db/charts/{n}.tgz": part for n in range(number)})
     ((_, said),) = fetching(write(tmp_path / "shop", {"charts/db.tgz": content}))

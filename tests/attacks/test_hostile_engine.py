@@ -52,7 +52,12 @@ def harmless(result: Result) -> None:
 
 
 def forms(secret: str) -> set[str]:
-    return {secret, b64encode(secret.encode()).decode(), secret.encode().hex(), secret.encode().hex().upper()}
+    return {
+        secret,
+        b64encode(secret.encode()).decode(),
+        secret.encode().hex(),
+        secret.encode().hex().upper(),
+    }
 
 
 TEXTS = {
@@ -82,12 +87,18 @@ BATCHES = pytest.mark.parametrize("texts", [list(TEXTS.values())[:9], list(TEXTS
 
 @OUTPUTS
 @BATCHES
-def test_a_text_commands_nothing_wherever_it_stands(pulumi: FakePulumi, texts: list[str], output: str) -> None:
+def test_a_text_commands_nothing_wherever_it_stands(
+    pulumi: FakePulumi, texts: list[str], output: str
+) -> None:
     everywhere = [
         event
         for text in texts
         for event in (
-            *(said(text, severity, urn) for severity in ("error", "warning", "info", "info#err", text) for urn in URNS),
+            *(
+                said(text, severity, urn)
+                for severity in ("error", "warning", "info", "info#err", text)
+                for urn in URNS
+            ),
             said(f"waiting {text}", "info", ""),
             said(text, "error", text),
             *(step(kind, text, text) for kind in STEPS),
@@ -106,7 +117,9 @@ def test_a_text_commands_nothing_wherever_it_stands(pulumi: FakePulumi, texts: l
 @OUTPUTS
 @pytest.mark.parametrize("command", ["export", "config", "up"])
 def test_so_does_standard_error(pulumi: FakePulumi, command: str, output: str) -> None:
-    err = "\n".join(f"error: {text}\n{text}" for text in TEXTS.values()).encode(errors="surrogatepass")
+    err = "\n".join(f"error: {text}\n{text}" for text in TEXTS.values()).encode(
+        errors="surrogatepass"
+    )
     pulumi.says(command, "", err=err, status=1)
     result = rolled_out(output)
     assert result.exit_code == 1
@@ -115,10 +128,38 @@ def test_so_does_standard_error(pulumi: FakePulumi, command: str, output: str) -
 
 
 URNS = (STACK, BINDING, "", None)
-ONE = {"urn": BINDING, "type": "pulumi-python:dynamic/fleet:Binding", "custom": True, "inputs": {}, "outputs": {}}
+ONE = {
+    "urn": BINDING,
+    "type": "pulumi-python:dynamic/fleet:Binding",
+    "custom": True,
+    "inputs": {},
+    "outputs": {},
+}
 STEPS = ("resourcePreEvent", "resOutputsEvent", "resOpFailedEvent")
-KINDS = (*STEPS, "diagnosticEvent", "summaryEvent", "preludeEvent", "cancelEvent", "policyEvent", "ofTomorrowEvent")
-VALUES: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], [[]], {}, {"a": {}}, "urn:pulumi:x", [{"urn": STACK}]]
+KINDS = (
+    *STEPS,
+    "diagnosticEvent",
+    "summaryEvent",
+    "preludeEvent",
+    "cancelEvent",
+    "policyEvent",
+    "ofTomorrowEvent",
+)
+VALUES: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    "",
+    "x",
+    [],
+    [[]],
+    {},
+    {"a": {}},
+    "urn:pulumi:x",
+    [{"urn": STACK}],
+]
 
 
 def odd() -> list[Any]:
@@ -128,7 +169,10 @@ def odd() -> list[Any]:
     events += [{kind: {"metadata": value}} for kind in STEPS for value in VALUES]
     events += [{kind: {"planning": value}} for kind in STEPS for value in VALUES]
     for value in VALUES:
-        events += [{"diagnosticEvent": {**said("x", "info")["diagnosticEvent"], field: value}} for field in fields]
+        events += [
+            {"diagnosticEvent": {**said("x", "info")["diagnosticEvent"], field: value}}
+            for field in fields
+        ]
         events += [step(kind, value) for kind in ("resourcePreEvent", "resOutputsEvent")]
         events += [step(kind, op=value) for kind in ("resourcePreEvent", "resOutputsEvent")]
     return events
@@ -149,8 +193,12 @@ LINES = {
 
 @OUTPUTS
 def test_damaged_events_are_passed_over(pulumi: FakePulumi, output: str) -> None:
-    events = "".join(f"{json.dumps(one)}\n" for one in odd() if one != {"resOpFailedEvent": {"a": {}}})
-    pulumi.says("up", b"\n".join(LINES.values()) + b"\n" + events.encode() + json.dumps(END).encode())
+    events = "".join(
+        f"{json.dumps(one)}\n" for one in odd() if one != {"resOpFailedEvent": {"a": {}}}
+    )
+    pulumi.says(
+        "up", b"\n".join(LINES.values()) + b"\n" + events.encode() + json.dumps(END).encode()
+    )
     result = rolled_out(output)
     # The stack is as before, which an update that has succeeded does not leave.
     assert (result.exit_code, len(pulumi.updates)) == (1, 1)
@@ -159,10 +207,25 @@ def test_damaged_events_are_passed_over(pulumi: FakePulumi, output: str) -> None
 
 
 ENDS: dict[str, tuple[list[Any], int, str, str]] = {
-    "without a summary": ([step("resOutputsEvent")], 0, "", "has not told that the update was finished"),
+    "without a summary": (
+        [step("resOutputsEvent")],
+        0,
+        "",
+        "has not told that the update was finished",
+    ),
     "without a word": ([], 0, "", "has not told that the update was finished"),
-    "with a failure": ([step("resOpFailedEvent"), END], 0, "", "has told of operations that failed"),
-    "with a failure after its end": ([END, step("resOpFailedEvent")], 0, "", "operations that failed"),
+    "with a failure": (
+        [step("resOpFailedEvent"), END],
+        0,
+        "",
+        "has told of operations that failed",
+    ),
+    "with a failure after its end": (
+        [END, step("resOpFailedEvent")],
+        0,
+        "",
+        "operations that failed",
+    ),
     "without a word, and with 1": ([], 1, "", "has ended with exit status 1"),
     "with a summary, and with 1": ([END], 1, "", "has ended with exit status 1"),
     "by a signal": ([END], 0, "kill -9 $$", "has ended with exit status -9"),
@@ -184,8 +247,14 @@ def test_an_update_that_has_not_told_its_success_has_failed(pulumi: FakePulumi, 
 @pytest.mark.parametrize("secret", [TOKEN, PASSWORD])
 def test_no_secret_is_shown(pulumi: FakePulumi, secret: str, output: str) -> None:
     text = f'admission webhook denied: "{" ".join(sorted(forms(secret)))}" is not allowed'
-    events = [said(text, severity, urn) for severity in ("error", "warning", "info") for urn in (STACK, BINDING)]
-    pulumi.tells([*events, said(f"waiting {text}", "info", "")], err=f"error: {text}\n".encode(), status=255)
+    events = [
+        said(text, severity, urn)
+        for severity in ("error", "warning", "info")
+        for urn in (STACK, BINDING)
+    ]
+    pulumi.tells(
+        [*events, said(f"waiting {text}", "info", "")], err=f"error: {text}\n".encode(), status=255
+    )
     result = rolled_out(output)
     assert result.exit_code == 1
     assert "admission webhook denied" in result.stdout
@@ -218,7 +287,9 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_no_amount_fills_the_memory(pulumi: FakePulumi, name: str) -> None:
-    pulumi.tells([], status=255, script=LARGE[name].format(event=json.dumps(said("refused", "warning"))))
+    pulumi.tells(
+        [], status=255, script=LARGE[name].format(event=json.dumps(said("refused", "warning")))
+    )
     tracemalloc.start()
     try:
         result = rolled_out()
@@ -260,11 +331,15 @@ def test_a_program_that_the_cli_leaves_behind_holds_nothing_up(
         ("up", "interrupted in update 1 of 1", signal.SIGHUP),
     ],
 )
-def test_an_interrupt_leaves_nothing_behind(pulumi: FakePulumi, command: str, words: str, sign: signal.Signals) -> None:
+def test_an_interrupt_leaves_nothing_behind(
+    pulumi: FakePulumi, command: str, words: str, sign: signal.Signals
+) -> None:
     # Of an update, the first signal asks the CLI to end, and this one does not; the second one ends it.
     pulumi.says(command, "", script="trap '' INT\necho $$ > pid\n/bin/sleep 60")
     arguments = [sys.executable, "-m", "fleet_components.cli", *ROLLOUT]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         _until(lambda: (pulumi.folder / "pid").exists())
         for _ in range(1 if command == "export" else 2):
             process.send_signal(sign)
@@ -295,14 +370,21 @@ STATES: dict[str, bytes] = {
     "cut off": b'{"version": 3, "deployment": {"res',
     "not UTF-8": b'{"version": 3, "deployment": {"\xff": 1}}',
     "not a number": b'{"version": 3, "deployment": {"resources": NaN}}',
-    "deep": b'{"version": 3, "deployment": {"resources": ' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+    "deep": b'{"version": 3, "deployment": {"resources": '
+    + b"[" * 100_000
+    + b"]" * 100_000
+    + b"}}",
     "many": b'{"version": 3, "deployment": {"resources": [' + b"{}," * 10_000 + b"{}]}}",
     **{
-        f"resources: {value!r}": json.dumps({"version": 3, "deployment": {"resources": value}}).encode()
+        f"resources: {value!r}": json.dumps(
+            {"version": 3, "deployment": {"resources": value}}
+        ).encode()
         for value in ODD_RESOURCES
     },
     **{
-        f"{field}: {value!r}": json.dumps({"version": 3, "deployment": {"resources": [ONE | {field: value}]}}).encode()
+        f"{field}: {value!r}": json.dumps(
+            {"version": 3, "deployment": {"resources": [ONE | {field: value}]}}
+        ).encode()
         for field, value in (
             ("urn", 1),
             ("urn", "x"),
@@ -311,7 +393,12 @@ STATES: dict[str, bytes] = {
             ("inputs", []),
             (
                 "inputs",
-                {"a": {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "plaintext": "{"}},
+                {
+                    "a": {
+                        "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+                        "plaintext": "{",
+                    }
+                },
             ),
             ("outputs", "x"),
             ("outputs", {"format": "\x1b[31m"}),
@@ -331,7 +418,9 @@ def test_a_damaged_state_is_said_and_never_updated(pulumi: FakePulumi, name: str
     harmless(result)
 
 
-@pytest.mark.parametrize("name", ["x y", "a\x1b[31mb", "a\nb", "..\\x", "a;b", "$(x)", "\u202ex", "a" * 101, "a/b/c/d"])
+@pytest.mark.parametrize(
+    "name", ["x y", "a\x1b[31mb", "a\nb", "..\\x", "a;b", "$(x)", "\u202ex", "a" * 101, "a/b/c/d"]
+)
 def test_no_stack_can_have_such_a_name(pulumi: FakePulumi, name: str) -> None:
     (pulumi.project / "Pulumi.stack.yaml").unlink()
     result = run("rollout", ".", "--stack", name, "--yes")

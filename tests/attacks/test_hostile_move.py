@@ -32,7 +32,11 @@ def test_a_uid_commands_nothing(text: str, tmp_path: Path, monkeypatch: pytest.M
 
     def get(cluster: Cluster, one: Leftover) -> dict[str, Any]:
         data = answer(cluster, one)
-        return {**data, "kind": [text], "metadata": {**data["metadata"], "uid": text, "name": {text: text}}}
+        return {
+            **data,
+            "kind": [text],
+            "metadata": {**data["metadata"], "uid": text, "name": {text: text}},
+        }
 
     monkeypatch.setattr(Cluster, "get", get)
     (tmp_path / "kubeconfig").write_text(HUB)
@@ -59,24 +63,48 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with api_server() as found:
         for root in ("/apis/placement.kubernetes-fleet.io/v1", "/apis/work.karmada.io/v1"):
-            found.objects[root] = {"resources": [{"name": "works", "kind": "Work", "namespaced": True}]}
+            found.objects[root] = {
+                "resources": [{"name": "works", "kind": "Work", "namespaced": True}]
+            }
         found.objects["/api/v1/namespaces/shop"] = {"metadata": {"name": "shop"}}
         found.answers["PATCH"] = partial(send, status=200, body={})
         yield found
 
 
 WORK = {
-    "metadata": {"namespace": "fleet-member-a", "generation": 1, "labels": {"kubernetes-fleet.io/parent-CRP": "shop"}},
-    "spec": {"workload": {"manifests": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]}},
+    "metadata": {
+        "namespace": "fleet-member-a",
+        "generation": 1,
+        "labels": {"kubernetes-fleet.io/parent-CRP": "shop"},
+    },
+    "spec": {
+        "workload": {
+            "manifests": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]
+        }
+    },
     "status": {"conditions": [{}], "manifestConditions": [{"conditions": [{}]}]},
 }
-OBJECT = {"metadata": {"uid": "1", "resourceVersion": "1", "annotations": {}, "labels": {}, "ownerReferences": [{}]}}
+OBJECT = {
+    "metadata": {
+        "uid": "1",
+        "resourceVersion": "1",
+        "annotations": {},
+        "labels": {},
+        "ownerReferences": [{}],
+    }
+}
 
 
 def broken(value: Any, odd: Any) -> Iterator[Any]:
     """Yield a value with something else in the place of each of its parts."""
     yield odd
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    parts = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, part in parts:
         for other in broken(part, odd):
             copy = value.copy()
@@ -88,12 +116,21 @@ def broken(value: Any, odd: Any) -> Iterator[Any]:
 @pytest.mark.parametrize("way", [Way.KUBEFLEET, Way.KARMADA])
 def test_answers_of_any_type_end_in_words(api: Api, way: str, odd: Any) -> None:
     lists = [{"items": each} for each in broken([WORK], odd)]
-    _each_answered(api, "/apis/placement.kubernetes-fleet.io/v1/works", lists, partial(works, system=way))
+    _each_answered(
+        api, "/apis/placement.kubernetes-fleet.io/v1/works", lists, partial(works, system=way)
+    )
     for work in (seen, let_go):
-        _each_answered(api, "/api/v1/namespaces/shop/configmaps/a", list(broken(OBJECT, odd)), partial(work, hub=way))
+        _each_answered(
+            api,
+            "/api/v1/namespaces/shop/configmaps/a",
+            list(broken(OBJECT, odd)),
+            partial(work, hub=way),
+        )
 
 
-def _each_answered(api: Api, path: str, answers: list[Any], work: Callable[[Connection], object]) -> None:
+def _each_answered(
+    api: Api, path: str, answers: list[Any], work: Callable[[Connection], object]
+) -> None:
     for answer in answers:
         api.objects[path] = answer
         said = ""

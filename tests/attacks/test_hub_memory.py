@@ -22,7 +22,9 @@ pytestmark = [
 SHOP = "policies/ClusterResourcePlacement/shop.yaml"
 MEMORY = "observed/ClusterResourcePlacement/shop.json"
 LOSES = "to be confirmed: shop loses amsterdam, nothing else changes"
-CHANGED = "fleet/observed is changed here, and not believed: what the hub has is taken from main at "
+CHANGED = (
+    "fleet/observed is changed here, and not believed: what the hub has is taken from main at "
+)
 IGNORED = "is not in main at"
 HEADS = ((), ("--head", "change"))
 
@@ -54,7 +56,9 @@ def observe_a_fake(clone: Clone, _: Observation) -> None:
     """A hub that has carried out already what the branch is to be reviewed for."""
     shutil.rmtree(clone.fleet)
     fewer = FLEET["placement.yaml"].replace("numberOfClusters: 2", "numberOfClusters: 1")
-    write_observation(clone.fleet, observed(kubefleet({**FLEET, "placement.yaml": fewer})), update=False)
+    write_observation(
+        clone.fleet, observed(kubefleet({**FLEET, "placement.yaml": fewer})), update=False
+    )
 
 
 def as_link(clone: Clone) -> None:
@@ -67,11 +71,15 @@ WAYS: dict[str, Callable[[Clone, Observation], object]] = {
     "the observation of a fake hub": observe_a_fake,
     "without the file of the placement": lambda clone, hub: (clone.fleet / MEMORY).unlink(),
     "without a header": lambda clone, hub: (clone.fleet / "observed/hub.yaml").unlink(),
-    "another header": lambda clone, hub: edit(clone.fleet / "observed/hub.yaml", "2026-11-23T18", "2026-11-23T19"),
+    "another header": lambda clone, hub: edit(
+        clone.fleet / "observed/hub.yaml", "2026-11-23T18", "2026-11-23T19"
+    ),
     "without any memory": lambda clone, hub: shutil.rmtree(clone.fleet / "observed"),
     "a link in its place": lambda clone, hub: as_link(clone),
     "damage": lambda clone, hub: (clone.fleet / "observed/fleet.json").write_text("<<<<<<<"),
-    "a file more": lambda clone, hub: (clone.fleet / "observed/ClusterResourcePlacement/x.json").write_text("{}"),
+    "a file more": lambda clone, hub: (
+        clone.fleet / "observed/ClusterResourcePlacement/x.json"
+    ).write_text("{}"),
     "another member": lambda clone, hub: edit(
         clone.fleet / "observed/members/dublin.yaml", "value: ", "value: many # "
     ),
@@ -81,7 +89,10 @@ WAYS: dict[str, Callable[[Clone, Observation], object]] = {
 @pytest.mark.parametrize("head", HEADS, ids=["files", "commit"])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_the_memory_of_the_base_counts(
-    way: Callable[[Clone, Observation], object], head: tuple[str, ...], clone: Clone, hub: Observation
+    way: Callable[[Clone, Observation], object],
+    head: tuple[str, ...],
+    clone: Clone,
+    hub: Observation,
 ) -> None:
     less(clone)
     way(clone, hub)
@@ -108,7 +119,9 @@ def test_a_placement_and_its_memory_do_not_go_unseen(head: tuple[str, ...], clon
 
 
 @pytest.mark.parametrize("head", HEADS, ids=["files", "commit"])
-def test_a_directory_that_is_deleted_or_renamed_keeps_its_memory(head: tuple[str, ...], clone: Clone) -> None:
+def test_a_directory_that_is_deleted_or_renamed_keeps_its_memory(
+    head: tuple[str, ...], clone: Clone
+) -> None:
     (clone.top / "more").mkdir()
     clone.fleet.rename(clone.top / "more/fleet")
     (clone.top / "more").rename(clone.fleet)
@@ -120,7 +133,9 @@ def test_a_directory_that_is_deleted_or_renamed_keeps_its_memory(head: tuple[str
 
 
 @pytest.mark.parametrize("head", HEADS, ids=["files", "commit"])
-def test_a_memory_that_the_base_lacks_is_ignored(head: tuple[str, ...], hub: Observation, tmp_path: Path) -> None:
+def test_a_memory_that_the_base_lacks_is_ignored(
+    head: tuple[str, ...], hub: Observation, tmp_path: Path
+) -> None:
     clone = Clone(tmp_path / "plain", FLEET)
     edit(clone.fleet / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
     clone.commit()
@@ -148,13 +163,19 @@ def test_a_part_of_an_observed_directory_stays_one(clone: Clone) -> None:
     shutil.rmtree(clone.fleet / "observed")
     clone.commit()
     result = run("review", clone.fleet / "objects", "--base", "main")
-    assert (result.exit_code, "is a part of an observed directory of main at" in result.stderr) == (1, True)
+    assert (result.exit_code, "is a part of an observed directory of main at" in result.stderr) == (
+        1,
+        True,
+    )
 
 
 @pytest.mark.parametrize("state", ["fleet", "state.json"])
 def test_a_state_that_the_branch_changes_is_not_believed(state: str, clone: Clone) -> None:
     clone.git("checkout", "-q", "main")
-    write(clone.top, {"state.json": '{"deployment": {"resources": []}}', "plain/a.yaml": FLEET["shop.yaml"]})
+    write(
+        clone.top,
+        {"state.json": '{"deployment": {"resources": []}}', "plain/a.yaml": FLEET["shop.yaml"]},
+    )
     clone.commit()
     clone.git("checkout", "-q", "-B", "change")
     words = ("review", clone.top / "plain", "--base", "main", "--state", clone.top / state)
@@ -163,7 +184,9 @@ def test_a_state_that_the_branch_changes_is_not_believed(state: str, clone: Clon
     edit(clone.top / "state.json", "[]", "[ ]")
     clone.commit()
     result = run(*words)
-    assert (result.exit_code, "is changed by what is reviewed" in result.stderr) == (1, True), result.output
+    assert (result.exit_code, "is changed by what is reviewed" in result.stderr) == (1, True), (
+        result.output
+    )
 
 
 def asked(clone: Clone, *head: str, status: int) -> dict[str, Any]:

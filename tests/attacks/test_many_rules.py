@@ -21,11 +21,22 @@ NOISE = 0.3
 
 def planned(folder: Path, rules: int, members: int) -> float:
     """Return the seconds of a plan."""
-    written = [{"plaintext": [{"path": f"/data/k{n}", "operator": "add", "value": f"v{n}"}]} for n in range(rules)]
+    written = [
+        {"plaintext": [{"path": f"/data/k{n}", "operator": "add", "value": f"v{n}"}]}
+        for n in range(rules)
+    ]
     selects = [{"apiVersion": "v1", "kind": "ConfigMap"}]
     spec = {"resourceSelectors": selects, "overrideRules": [{"overriders": one} for one in written]}
-    override = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterOverridePolicy", "metadata": {"name": "o"}}
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+    override = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterOverridePolicy",
+        "metadata": {"name": "o"},
+    }
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "default"},
+    }
     objects = [
         *(member(f"m{n}") for n in range(members)),
         policy("all", "ClusterPropagationPolicy", resourceSelectors=selects),

@@ -64,7 +64,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 @pytest.mark.parametrize("again", [False, True])
-def test_what_is_written_can_be_read(place: Place, lie: Lie, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_can_be_read(
+    place: Place, lie: Lie, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if again:
         assert place.observe().exit_code == 0
         before = place.files()

@@ -33,13 +33,16 @@ def everything(hub: Observation, folder: Path) -> list[str]:
     """Every file and folder that an observation writes below ``observed``, and that folder."""
     write_observation(folder, hub, update=False)
     return sorted(
-        path.relative_to(folder).as_posix() for path in (folder / "observed", *(folder / "observed").rglob("*"))
+        path.relative_to(folder).as_posix()
+        for path in (folder / "observed", *(folder / "observed").rglob("*"))
     )
 
 
 @pytest.mark.parametrize("words", ["plan", "explain", "simulate --lose dublin"])
 @pytest.mark.parametrize("out", [True, False], ids=["out of it", "within it"])
-def test_no_link_is_followed(words: str, out: bool, fleet: Path, hub: Observation, tmp_path: Path) -> None:
+def test_no_link_is_followed(
+    words: str, out: bool, fleet: Path, hub: Observation, tmp_path: Path
+) -> None:
     name, *more = words.split()
     for path in everything(hub, tmp_path / "all"):
         place, to = fleet / path, (tmp_path if out else fleet) / "moved"

@@ -21,7 +21,20 @@ KINDS = {
     "approvalrequests": ("ApprovalRequest", True),
     "stagedupdateruns": ("StagedUpdateRun", True),
 }
-ODD: tuple[Any, ...] = (None, 1, 2.5, True, "x", [], {}, [None], [[]], ["x"], {"a": 1}, {"name": None})
+ODD: tuple[Any, ...] = (
+    None,
+    1,
+    2.5,
+    True,
+    "x",
+    [],
+    {},
+    [None],
+    [[]],
+    ["x"],
+    {"a": 1},
+    {"name": None},
+)
 REQUEST = {"spec": {"parentStageRollout": "r", "targetStage": "s"}, "status": {"conditions": []}}
 TASK = {"approvalRequestName": "r-after-s", "type": "Approval", "conditions": []}
 STAGE = {
@@ -30,7 +43,10 @@ STAGE = {
     "afterStageTaskStatus": [TASK],
     "beforeStageTaskStatus": [],
 }
-RUN = {"spec": {"placementName": "p", "state": "Run"}, "status": {"conditions": [], "stagesStatus": [STAGE]}}
+RUN = {
+    "spec": {"placementName": "p", "state": "Run"},
+    "status": {"conditions": [], "stagesStatus": [STAGE]},
+}
 
 
 @pytest.fixture
@@ -51,10 +67,17 @@ def mutated(rng: random.Random, data: Any, share: float) -> Any:
 
 def asked(api: Api, rng: random.Random, share: float) -> None:
     """Let a hub answer so."""
-    resources = [{"name": name, "kind": kind, "namespaced": spaced} for name, (kind, spaced) in KINDS.items()]
-    api.answers[GROUP] = partial(send, status=200, body=mutated(rng, {"resources": resources}, share / 3))
+    resources = [
+        {"name": name, "kind": kind, "namespaced": spaced} for name, (kind, spaced) in KINDS.items()
+    ]
+    api.answers[GROUP] = partial(
+        send, status=200, body=mutated(rng, {"resources": resources}, share / 3)
+    )
     for plural, (kind, spaced) in KINDS.items():
-        metadata = {"name": "r" if kind.endswith("Run") else "r-after-s", **({"namespace": "shop"} if spaced else {})}
+        metadata = {
+            "name": "r" if kind.endswith("Run") else "r-after-s",
+            **({"namespace": "shop"} if spaced else {}),
+        }
         item = {"metadata": metadata, **(RUN if kind.endswith("Run") else REQUEST)}
         api.answers[f"{GROUP}/{plural}"] = partial(
             send, status=200, body=mutated(rng, {"metadata": {}, "items": [item]}, share)

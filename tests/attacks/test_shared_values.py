@@ -97,11 +97,18 @@ spec:
 """
 # Without the namespace, which the policy could not be applied to.
 ALONE = KARMADA.replace("kind: Namespace", "kind: LimitRange")
-HELD = KARMADA.replace("resourceSelectors:", "resourceSelectors:\n  - {apiVersion: v1, kind: Namespace, name: shop}")
+HELD = KARMADA.replace(
+    "resourceSelectors:", "resourceSelectors:\n  - {apiVersion: v1, kind: Namespace, name: shop}"
+)
 FLEETS = {
     "a policy without selectors": ALONE + CLUSTER_POLICY + ONE,
     "a whole field": ALONE + CLUSTER_POLICY + WHOLE,
-    "two policies": ALONE + OF_KIND % ("a", "Secret") + ONE + "---" + OF_KIND % ("b", "ConfigMap") + ONE,
+    "two policies": ALONE
+    + OF_KIND % ("a", "Secret")
+    + ONE
+    + "---"
+    + OF_KIND % ("b", "ConfigMap")
+    + ONE,
     "a ResourceOverride": KUBEFLEET
     + RESOURCE_OVERRIDE % ("ResourceOverride", "{name: all, namespace: shop}", BOTH)
     + ONE.replace("operator", "op"),
@@ -165,8 +172,17 @@ def test_a_stack(tmp_path: Path, fleet: str, encrypted: bool) -> None:
     with chdir(tmp_path):
         write(Path("."), {name: data for name, data in PROJECT.items() if "/fleet/" not in name})
         write(Path("stacks/fleet"), {"fleet.yaml": fleet})
-        config = {"fleet:source": str(Path("stacks/fleet").resolve()), "fleet:render": "../rendered"}
-        done = run_program(lambda: Fleet.from_config("dev"), project="web", stack="dev", config=config, preview=False)
+        config = {
+            "fleet:source": str(Path("stacks/fleet").resolve()),
+            "fleet:render": "../rendered",
+        }
+        done = run_program(
+            lambda: Fleet.from_config("dev"),
+            project="web",
+            stack="dev",
+            config=config,
+            preview=False,
+        )
         assert done.error is None
         registered = [redact(one.inputs) for one in done.registrations]
         assert any("settings" in str(one) for one in registered)

@@ -59,7 +59,12 @@ def _proxied(user: str) -> str:
     """A member of Karmada behind a proxy."""
     spec = {"syncMode": "Push", "proxyURL": f"http://{user}proxy:3128"}
     return json.dumps(
-        {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "c"}, "spec": spec}
+        {
+            "apiVersion": "cluster.karmada.io/v1alpha1",
+            "kind": "Cluster",
+            "metadata": {"name": "c"},
+            "spec": spec,
+        }
     )
 
 
@@ -93,7 +98,9 @@ def damaged(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], obje
     def damage(folder: Path) -> None:
         file = folder / "out/local/state.json"
         state = json.loads(file.read_text())
-        (record,) = [one for urn, one in state["resources"].items() if "dynamic/fleet:Placement::" in urn]
+        (record,) = [
+            one for urn, one in state["resources"].items() if "dynamic/fleet:Placement::" in urn
+        ]
         change(record["outputs"])
         file.write_text(json.dumps(state))
 
@@ -210,30 +217,46 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_nothing_comes_of_it(attack: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(write(tmp_path, {"prod/kept": "kept", **{f"fleet/{name}": text for name, text in FLEET.items()}}))
+def test_nothing_comes_of_it(
+    attack: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(
+        write(
+            tmp_path,
+            {"prod/kept": "kept", **{f"fleet/{name}": text for name, text in FLEET.items()}},
+        )
+    )
     monkeypatch.setenv("FLEET_MAX_FILE_MIB", "16")
     if attack.again:
         assert CliRunner().invoke(fleet, RENDER).exit_code == 0
     for name, text in attack.files.items():
         if text is None:
             (tmp_path / "fleet" / name).unlink(missing_ok=True)
-    write(tmp_path / "fleet", {name: text for name, text in attack.files.items() if text is not None})
+    write(
+        tmp_path / "fleet", {name: text for name, text in attack.files.items() if text is not None}
+    )
     attack.prepare(tmp_path)
     before = outside(tmp_path)
     done = CliRunner().invoke(fleet, attack.words)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
     said = (done.output, " ".join(done.output.split()))  # a table is as wide as the terminal
-    assert (done.exit_code, any(attack.said in one for one in said)) == (attack.status, True), done.output
+    assert (done.exit_code, any(attack.said in one for one in said)) == (attack.status, True), (
+        done.output
+    )
     assert CANARY not in "".join(done.output.split())
-    assert all(line.isprintable() and not line.startswith("::") for line in done.output.splitlines())
+    assert all(
+        line.isprintable() and not line.startswith("::") for line in done.output.splitlines()
+    )
     assert outside(tmp_path) == before
     assert not list(tmp_path.rglob("ran"))
 
 
 def test_leftovers_of_somebody_else_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write(tmp_path, {f"fleet/{name}": text for name, text in FLEET.items()}))
-    theirs = write(tmp_path / "out", {".local.new-x/mine": "x", ".locals.new-x/mine": "x", ".local.old/mine": "x"})
+    theirs = write(
+        tmp_path / "out",
+        {".local.new-x/mine": "x", ".locals.new-x/mine": "x", ".local.old/mine": "x"},
+    )
     CliRunner().invoke(fleet, RENDER)
     CliRunner().invoke(fleet, RENDER)
     assert sorted(path.read_text() for path in theirs.rglob("mine")) == ["x"] * 3
@@ -241,5 +264,9 @@ def test_leftovers_of_somebody_else_stay(tmp_path: Path, monkeypatch: pytest.Mon
 
 def outside(folder: Path) -> dict[str, str]:
     """The files beside those of the output, with their texts."""
-    found = (path for path in folder.rglob("*") if path.is_file() and "out" not in path.relative_to(folder).parts)
+    found = (
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and "out" not in path.relative_to(folder).parts
+    )
     return {str(path): path.read_text() for path in found if not path.is_symlink()}

@@ -93,7 +93,10 @@ def test_what_has_no_known_form_is_hidden(
         except FleetError as error:
             warnings += error.problems
     assert len(warnings) == 2
-    assert all(one.file == str(tmp_path / name) for one, name in zip(warnings, ("Chart", "kustomization"), strict=True))
+    assert all(
+        one.file == str(tmp_path / name)
+        for one, name in zip(warnings, ("Chart", "kustomization"), strict=True)
+    )
     shown = "".join(map(str, warnings))
     assert shown.count("hidden") == 2
     assert PIN not in shown
@@ -130,14 +133,25 @@ def test_kustomize_shows_no_value(files: dict[str, str], tmp_path: Path) -> None
     assert PIN not in str(refused.value)
 
 
-def test_git_that_reads_a_damaged_clone_shows_its_own_forms_and_nothing_else(tmp_path: Path) -> None:
-    for command in (["init", "-q"], ["config", "remote.origin.url", f"https://me:{PIN}@example.com/a.git"]):
+def test_git_that_reads_a_damaged_clone_shows_its_own_forms_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    for command in (
+        ["init", "-q"],
+        ["config", "remote.origin.url", f"https://me:{PIN}@example.com/a.git"],
+    ):
         subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
-    with pytest.raises(GitError) as absent, Git().reading(["ls-tree", "-r", "0" * 39 + "1"], at=tmp_path) as answer:
+    with (
+        pytest.raises(GitError) as absent,
+        Git().reading(["ls-tree", "-r", "0" * 39 + "1"], at=tmp_path) as answer,
+    ):
         answer.read()
     assert absent.value.message == "fatal: not a tree object"
     (tmp_path / ".git/config").write_text(f"[{PIN}\n")
-    with pytest.raises(GitError) as damaged, Git().reading(["rev-parse", "HEAD"], at=tmp_path) as answer:
+    with (
+        pytest.raises(GitError) as damaged,
+        Git().reading(["rev-parse", "HEAD"], at=tmp_path) as answer,
+    ):
         answer.read()
     assert "fatal: bad config line 1 in file " in damaged.value.message
     with pytest.raises(GitError) as unknown, Git().reading([f"--{PIN}"], at=tmp_path) as answer:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-KUBELET = {"clientId": "kubelet-client", "objectId": "kubelet-object", "resourceId": "/subscriptions/s/kubelet"}
+KUBELET = {
+    "clientId": "kubelet-client",
+    "objectId": "kubelet-object",
+    "resourceId": "/subscriptions/s/kubelet",
+}
 
 
 def answered(kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,10 +26,14 @@ def _cluster(inputs: Mapping[str, Any]) -> dict[str, Any]:
     private = inputs.get("apiServerAccessProfile", {}).get("enablePrivateCluster", False)
     issuer = inputs.get("oidcIssuerProfile", {})
     return {
-        "oidcIssuerProfile": {**issuer, **({"issuerURL": f"https://oidc/{name}/"} if issuer.get("enabled") else {})},
+        "oidcIssuerProfile": {
+            **issuer,
+            **({"issuerURL": f"https://oidc/{name}/"} if issuer.get("enabled") else {}),
+        },
         "identityProfile": {"kubeletidentity": KUBELET},
         "identity": _identity(inputs, name),
-        "nodeResourceGroup": inputs.get("nodeResourceGroup") or f"MC_{inputs['resourceGroupName']}_{name}_{region}",
+        "nodeResourceGroup": inputs.get("nodeResourceGroup")
+        or f"MC_{inputs['resourceGroupName']}_{name}_{region}",
         "fqdn": None if private else f"{inputs['dnsPrefix']}.hcp.{region}.azmk8s.io",
         "privateFQDN": f"{name}.privatelink" if private else None,
     }
@@ -45,4 +53,7 @@ def _identity(inputs: Mapping[str, Any], name: str) -> dict[str, Any]:
     assigned = identity.get("userAssignedIdentities")
     if not assigned:
         return {**identity, "principalId": f"system-{name}"}
-    return {**identity, "userAssignedIdentities": {each: {"principalId": f"own-{name}"} for each in assigned}}
+    return {
+        **identity,
+        "userAssignedIdentities": {each: {"principalId": f"own-{name}"} for each in assigned},
+    }

@@ -20,7 +20,12 @@ _AKS = "aks-2025-09-01"
 
 # By type token: schema file, type and version, the parameters of the path, and which of them is the name.
 _TYPED = {
-    "azure-native:containerservice:ManagedCluster": (_AKS, "managedClusters@2025-09-01", (), "resourceName"),
+    "azure-native:containerservice:ManagedCluster": (
+        _AKS,
+        "managedClusters@2025-09-01",
+        (),
+        "resourceName",
+    ),
     "azure-native:containerservice:AgentPool": (
         _AKS,
         "managedClusters/agentPools@2025-09-01",
@@ -54,7 +59,8 @@ class Request:
     def errors(self) -> list[str]:
         """What Azure's schema says against it."""
         return [
-            f"{error.json_path}: {error.message}" for error in _validator(self.schema, self.type).iter_errors(self.body)
+            f"{error.json_path}: {error.message}"
+            for error in _validator(self.schema, self.type).iter_errors(self.body)
         ]
 
 
@@ -70,37 +76,58 @@ def request_of(resource: Resource) -> Request:
 
 def _typed(resource: Resource) -> Request:
     schema, kind, in_path, name = _TYPED[resource.type]
-    inputs = {key: value for key, value in resource.inputs.items() if key not in ("resourceGroupName", *in_path)}
+    inputs = {
+        key: value
+        for key, value in resource.inputs.items()
+        if key not in ("resourceGroupName", *in_path)
+    }
     # Only tracked resources have fields beside their properties; those of a child are all properties.
     top = set(_TOP) if "/" not in kind else set()
-    body = {"name": inputs.pop(name), **{key: _top(key, value) for key, value in inputs.items() if key in top}}
-    body["properties"] = {key: _dashed(key, value) for key, value in inputs.items() if key not in top}
+    body = {
+        "name": inputs.pop(name),
+        **{key: _top(key, value) for key, value in inputs.items() if key in top},
+    }
+    body["properties"] = {
+        key: _dashed(key, value) for key, value in inputs.items() if key not in top
+    }
     return Request(schema, f"{_PROVIDER}/{kind}", body)
 
 
 def _generic(resource: Resource) -> Request:
     inputs = dict(resource.inputs)
-    version, kind, parent = inputs.pop("apiVersion"), inputs.pop("resourceType"), inputs.pop("parentResourcePath")
+    version, kind, parent = (
+        inputs.pop("apiVersion"),
+        inputs.pop("resourceType"),
+        inputs.pop("parentResourcePath"),
+    )
     assert inputs.pop("resourceProviderNamespace") == _PROVIDER
     assert inputs.pop("resourceGroupName")
     parent_type, slash, parent_name = parent.partition("/")
     assert (parent_type, bool(parent_name)) in (("", False), ("fleets", True))
     name = inputs.pop("resourceName")
     body = {"name": name, **{key: _top(key, value) for key, value in inputs.items()}}
-    return Request(f"fleet-{version}", f"{_PROVIDER}/{parent_type}{slash and '/'}{kind}@{version}", body)
+    return Request(
+        f"fleet-{version}", f"{_PROVIDER}/{parent_type}{slash and '/'}{kind}@{version}", body
+    )
 
 
 def _top(key: str, value: Any) -> Any:
     """The SDK takes a list of identities, Azure a map."""
     if key == "identity" and "userAssignedIdentities" in value:
-        return {**value, "userAssignedIdentities": {each: {} for each in value["userAssignedIdentities"]}}
+        return {
+            **value,
+            "userAssignedIdentities": {each: {} for each in value["userAssignedIdentities"]},
+        }
     return value
 
 
 def _dashed(key: str, value: Any) -> Any:
     """The SDK's names of the autoscaler's settings are in camelCase, Azure's have dashes."""
     if key == "autoScalerProfile":
-        return {re.sub("[A-Z]", lambda upper: f"-{upper[0].lower()}", name): each for name, each in value.items()}
+        return {
+            re.sub("[A-Z]", lambda upper: f"-{upper[0].lower()}", name): each
+            for name, each in value.items()
+        }
     return value
 
 

@@ -18,7 +18,13 @@ RP = {"fleet_rp": GUID}
 def aks(name: str = "weu-1", **fields: Any) -> AksMember:
     """An AKS member."""
     return AksMember(
-        **{"name": name, "region": "westeurope", "resource_group": "rg", "system_pool": SYSTEM_POOL, **fields}
+        **{
+            "name": name,
+            "region": "westeurope",
+            "resource_group": "rg",
+            "system_pool": SYSTEM_POOL,
+            **fields,
+        }
     )
 
 

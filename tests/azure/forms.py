@@ -23,7 +23,11 @@ HUBS: Mapping[str, dict[str, Any] | None] = {
     "private": {"kind": "private", "network": {"fleetRp": GUID}},
     "private in subnets": {
         "kind": "private",
-        "network": {"fleetRp": GUID, "agentSubnet": f"{_SUBNETS}/a", "apiServerSubnet": f"{_SUBNETS}/b"},
+        "network": {
+            "fleetRp": GUID,
+            "agentSubnet": f"{_SUBNETS}/a",
+            "apiServerSubnet": f"{_SUBNETS}/b",
+        },
     },
     "hubless": {"kind": "hubless"},
 }
@@ -36,10 +40,26 @@ MEMBERS: tuple[dict[str, Any], ...] = (
     {"name": "private", "apiServer": {"private": True}},
     {
         "name": "pools",
-        "pools": [{"name": "spot", "vmSize": "Standard_D8s_v5", "minCount": 0, "maxCount": 9, "spot": True}],
+        "pools": [
+            {
+                "name": "spot",
+                "vmSize": "Standard_D8s_v5",
+                "minCount": 0,
+                "maxCount": 9,
+                "spot": True,
+            }
+        ],
     },
-    {"name": "tainted", "group": "canary", "taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]},
-    {"name": "upgraded", "upgrades": "fleet", "maintenance": [{"upgrades": "cluster", "day": "Monday"}]},
+    {
+        "name": "tainted",
+        "group": "canary",
+        "taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}],
+    },
+    {
+        "name": "upgraded",
+        "upgrades": "fleet",
+        "maintenance": [{"upgrades": "cluster", "day": "Monday"}],
+    },
     {"name": "joined", "clusterId": f"{_GROUP}/Microsoft.ContainerService/managedClusters/there"},
     {
         "name": "arc",
@@ -61,10 +81,18 @@ def write_fleet(folder: Path, hub: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kubeconfig").write_text(kubeconfig("somewhere"))
     fields = HUBS[hub]
-    declared = [] if fields is None else [_object("Hub", {"resourceGroup": "rg", "region": "westeurope", **fields})]
+    declared = (
+        []
+        if fields is None
+        else [_object("Hub", {"resourceGroup": "rg", "region": "westeurope", **fields})]
+    )
     path = str(folder / "kubeconfig")
     members = [
-        {"region": "westeurope", **one, **({"kubeconfigFile": path} if "kubeconfigFile" in one else {})}
+        {
+            "region": "westeurope",
+            **one,
+            **({"kubeconfigFile": path} if "kubeconfigFile" in one else {}),
+        }
         for one in MEMBERS
     ]
     declared.append(_object("Members", {"defaults": _DEFAULTS, "members": members}))
@@ -73,4 +101,9 @@ def write_fleet(folder: Path, hub: str) -> Path:
 
 
 def _object(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": "fleet-components/v1", "kind": kind, "metadata": {"name": "shop"}, "spec": spec}
+    return {
+        "apiVersion": "fleet-components/v1",
+        "kind": kind,
+        "metadata": {"name": "shop"},
+        "spec": spec,
+    }

@@ -22,10 +22,16 @@ _IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 _CLUSTER = "azure-native:containerservice:ManagedCluster"
 # By type token: the namespace, then types and the inputs that name them, from the outermost to the thing itself.
 _AKS, _NETWORK = "Microsoft.ContainerService", "Microsoft.Network"
-_IN_CLUSTER, _IN_NETWORK = ("managedClusters", "resourceName"), ("virtualNetworks", "virtualNetworkName")
+_IN_CLUSTER, _IN_NETWORK = (
+    ("managedClusters", "resourceName"),
+    ("virtualNetworks", "virtualNetworkName"),
+)
 _PATHS: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     _CLUSTER: (_AKS, (_IN_CLUSTER,)),
-    "azure-native:containerservice:AgentPool": (_AKS, (_IN_CLUSTER, ("agentPools", "agentPoolName"))),
+    "azure-native:containerservice:AgentPool": (
+        _AKS,
+        (_IN_CLUSTER, ("agentPools", "agentPoolName")),
+    ),
     "azure-native:containerservice:MaintenanceConfiguration": (
         _AKS,
         (_IN_CLUSTER, ("maintenanceConfigurations", "configName")),
@@ -60,7 +66,11 @@ class Thing:
         if self.type == _GROUP:
             return self.group
         if self.type == _GENERIC:
-            own = [self.inputs["parentResourcePath"], self.inputs["resourceType"], self.inputs["resourceName"]]
+            own = [
+                self.inputs["parentResourcePath"],
+                self.inputs["resourceType"],
+                self.inputs["resourceName"],
+            ]
             namespace = self.inputs["resourceProviderNamespace"]
             return f"{self.group}/providers/{namespace}/{'/'.join(filter(None, own))}"
         namespace, path = _PATHS.get(self.type, (f"Mock/{self.type}", (("", ""),)))
@@ -135,12 +145,17 @@ class Thing:
     @property
     def _subnets(self) -> Iterator[str]:
         if self.kind == "fleets":
-            node, server = self._hub.get("agentProfile", {}), self._hub.get("apiServerAccessProfile", {})
+            node, server = (
+                self._hub.get("agentProfile", {}),
+                self._hub.get("apiServerAccessProfile", {}),
+            )
             yield from filter(None, (node.get("subnetId"), server.get("subnetId")))
         elif self.type == _CLUSTER:
             server = self.inputs.get("apiServerAccessProfile") or {}
             pools = self.inputs.get("agentPoolProfiles") or ()
-            yield from dict.fromkeys(filter(None, [server.get("subnetId"), *chain(*map(_of_pool, pools))]))
+            yield from dict.fromkeys(
+                filter(None, [server.get("subnetId"), *chain(*map(_of_pool, pools))])
+            )
         else:
             yield from filter(None, _of_pool(self.inputs))
 
@@ -196,7 +211,11 @@ class Cloud:
         """
         self._reach(thing.subscription)
         if thing.parent and not self._is_there(thing.parent):
-            code = "ResourceGroupNotFound" if same(thing.parent, thing.group) else "ParentResourceNotFound"
+            code = (
+                "ResourceGroupNotFound"
+                if same(thing.parent, thing.group)
+                else "ParentResourceNotFound"
+            )
             raise Refusal(f"{code}: {thing.parent} of {thing.name} is not there")
         for used in thing.uses:
             if not self._is_there(used):
@@ -204,7 +223,9 @@ class Cloud:
         parent = self.things.get(thing.parent.lower())
         for scope, who in (*thing.roles, *thing.roles_of(parent.identities if parent else ())):
             if not self._may(scope, who):
-                raise Refusal(f"LinkedAuthorizationFailed: {who} is no {NETWORK_CONTRIBUTOR} of {scope}")
+                raise Refusal(
+                    f"LinkedAuthorizationFailed: {who} is no {NETWORK_CONTRIBUTOR} of {scope}"
+                )
         self.join(thing)
         self.things[thing.id.lower()] = thing
 
@@ -219,7 +240,9 @@ class Cloud:
             return
         self._reach(gone.subscription)
         for other in self.things.values():
-            if other is not gone and any(same(identity, each) for each in (other.parent, *other.uses)):
+            if other is not gone and any(
+                same(identity, each) for each in (other.parent, *other.uses)
+            ):
                 raise Refusal(f"InUse: {identity} is used by {other.id}")
         del self.things[identity.lower()]
 
@@ -245,10 +268,18 @@ class Cloud:
         fleets = [each for each in self.things.values() if each.has_hub]
         if not fleets:
             raise Refusal("the hub does not answer")
-        members = [each.inputs["resourceName"] for each in self.things.values() if each.kind == "fleets/members"]
+        members = [
+            each.inputs["resourceName"]
+            for each in self.things.values()
+            if each.kind == "fleets/members"
+        ]
         if member and member not in members:
             raise Refusal(f'memberclusters.cluster.kubernetes-fleet.io "{member}" not found')
-        grants = [each.grants for each in self.things.values() if each.type == _ASSIGNMENT and self._holds(each)]
+        grants = [
+            each.grants
+            for each in self.things.values()
+            if each.type == _ASSIGNMENT and self._holds(each)
+        ]
         admins = [at for at, role, _ in grants if role == HUB_ADMIN]
         if self.strict_hub and not any(same(at, fleet.id) for at in admins for fleet in fleets):
             raise Refusal("memberclusters.cluster.kubernetes-fleet.io is forbidden")
@@ -268,14 +299,24 @@ class Cloud:
         return any(identity.lower().startswith(each.lower()) for each in self.existing)
 
     def _may(self, scope: str, who: str) -> bool:
-        if who != "fleet-rp" and who.lower() not in self.things and principal(who) not in self.granted:
+        if (
+            who != "fleet-rp"
+            and who.lower() not in self.things
+            and principal(who) not in self.granted
+        ):
             return True
         wanted = self.fleet_rp if who == "fleet-rp" else principal(who)
-        grants = (each for each in self.things.values() if each.type == _ASSIGNMENT and self._holds(each))
+        grants = (
+            each for each in self.things.values() if each.type == _ASSIGNMENT and self._holds(each)
+        )
         others = [principal(each.id) for each in self.things.values() if each.type == _IDENTITY]
         for at, role, whom in (each.grants for each in grants):
             fits = whom == wanted if wanted else whom not in others
-            if fits and role == NETWORK_CONTRIBUTOR and f"{scope}/".lower().startswith(f"{at}/".lower()):
+            if (
+                fits
+                and role == NETWORK_CONTRIBUTOR
+                and f"{scope}/".lower().startswith(f"{at}/".lower())
+            ):
                 return True
         return False
 
@@ -287,6 +328,8 @@ class Cloud:
         """
         for other in self.things.values():
             if thing.kind == other.kind == "fleets/members" and not same(other.id, thing.id):
-                mine, its = (each.inputs["properties"]["clusterResourceId"] for each in (thing, other))
+                mine, its = (
+                    each.inputs["properties"]["clusterResourceId"] for each in (thing, other)
+                )
                 if same(mine, its):
                     raise Refusal(f"ClusterAlreadyJoinedAnotherFleet: {mine} is {other.id}")

@@ -84,10 +84,15 @@ def test_a_hub_with_a_kubeconfig_of_ones_own(tmp_path: Path, kind: str, how: str
     made: list[str] = []
     file = tmp_path / "hub.kubeconfig"
     file.write_text("users: []")
-    own: dict[str, Any] = {"kubeconfig_file": str(file)} if how == "file" else {"kubeconfig": "users: []"}
+    own: dict[str, Any] = (
+        {"kubeconfig_file": str(file)} if how == "file" else {"kubeconfig": "users: []"}
+    )
 
     def program() -> None:
-        hub = AzureHub("shop", AzureHubArgs(**{"resource_group": "rg", "region": "westeurope", "kind": kind, **own}))
+        hub = AzureHub(
+            "shop",
+            AzureHubArgs(**{"resource_group": "rg", "region": "westeurope", "kind": kind, **own}),
+        )
         assert hub.kubeconfig is not None
         hub.kubeconfig.apply(made.append)
 
@@ -99,7 +104,11 @@ def test_a_hub_with_a_kubeconfig_of_ones_own(tmp_path: Path, kind: str, how: str
 
 
 def test_a_missing_kubeconfig_of_a_hub() -> None:
-    args: dict[str, Any] = {"resource_group": "rg", "region": "westeurope", "kubeconfig_file": "not-there"}
+    args: dict[str, Any] = {
+        "resource_group": "rg",
+        "region": "westeurope",
+        "kubeconfig_file": "not-there",
+    }
     error = world.run(lambda: AzureHub("shop", AzureHubArgs(**args))).error
     assert 'there is no file "not-there"' in str(error)
 
@@ -122,12 +131,17 @@ def test_a_grant_is_a_role_assignment_at_its_scope() -> None:
         f"/subscriptions/{world.SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/"
         "5af6afb3-c06c-4fa4-8848-71a8aee05683"
     )
-    assert run.named("who-ci-fleet-manager-rbac-writer").inputs["principalType"] == "ServicePrincipal"
+    assert (
+        run.named("who-ci-fleet-manager-rbac-writer").inputs["principalType"] == "ServicePrincipal"
+    )
 
 
 def test_taints_wait_for_the_grants_of_the_hub() -> None:
     grant = Grant(
-        to="ci", principal=GUID, role="Azure Kubernetes Fleet Manager RBAC Cluster Admin", kind="ServicePrincipal"
+        to="ci",
+        principal=GUID,
+        role="Azure Kubernetes Fleet Manager RBAC Cluster Admin",
+        kind="ServicePrincipal",
     )
     hub = AzureHubArgs(resource_group="rg", region="westeurope", grants=(grant,))
     run = world.run(lambda: AzureFleet("shop", AzureFleetArgs(members=(aks(),), hub=hub)))

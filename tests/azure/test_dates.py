@@ -41,7 +41,9 @@ SAMPLE = ROOT / "stacks" / "azure"
 DATA = [Path(str(found)) for found in (files("fleet_components.azure") / "data").iterdir()]
 DAY = timedelta(days=1)
 FRESH = max(each.as_of for each in dated(built_in_sizes()))
-EDGES = [each.as_of + PATIENCE + days for each in dated(built_in_sizes()) for days in (timedelta(), DAY)]
+EDGES = [
+    each.as_of + PATIENCE + days for each in dated(built_in_sizes()) for days in (timedelta(), DAY)
+]
 OWN = "# sizes-as-of: {}\n# prices-as-of: {}\nsize,vcpus,memoryMiB,gpus,arch,westeurope\nStandard_D4s_v5,4,16384,0,amd64,0.1\n"
 OLD = "what is known of Azure is more than"
 ENDED = "out of support since"
@@ -70,7 +72,9 @@ def test_every_table_says_of_what_day_and_from_where_it_is(path: Path) -> None:
 
 
 def test_everything_with_a_date_grows_old() -> None:
-    in_data = {day for path in DATA for day in dates_in(notes_in(path.read_text().splitlines())).values()}
+    in_data = {
+        day for path in DATA for day in dates_in(notes_in(path.read_text().splitlines())).values()
+    }
     assert {each.as_of for each in dated(built_in_sizes())} == in_data | set(CONSTANTS.values())
     assert all(day <= datetime.now(UTC).date() for day in CONSTANTS.values())
 
@@ -82,7 +86,10 @@ def test_the_guide_has_the_dates_of_the_data_and_no_others() -> None:
     chapter = chapter.replace(shown, "")
     said = {date.fromisoformat(text) for text in re.findall(r"\d{4}-\d\d-\d\d", chapter)}
     shipped = [each for each in dated(built_in_sizes()) if each.name != FLEET_API]
-    assert said == {each.as_of for each in shipped} | {date.fromisoformat(API_VERSION), CONSTANTS[FLEET_API]}
+    assert said == {each.as_of for each in shipped} | {
+        date.fromisoformat(API_VERSION),
+        CONSTANTS[FLEET_API],
+    }
     for each in shipped:
         assert f"| {each.name} | {each.as_of} |" in chapter
     assert f"| {FLEET_API}: {API_VERSION} | {CONSTANTS[FLEET_API]} |" in chapter
@@ -96,7 +103,11 @@ def test_the_estimate_of_the_guide_has_the_date_of_the_prices() -> None:
 @given(st.sampled_from(EDGES) | st.dates(date(2026, 1, 1), date(2029, 1, 1)), st.integers(1, 3))
 def test_what_is_older_than_that_is_named_once(today: date, members: int) -> None:
     table = built_in_sizes()
-    found = [one for one in age_warnings([aks(f"m-{n}") for n in range(members)], table, today) if OLD in one.what]
+    found = [
+        one
+        for one in age_warnings([aks(f"m-{n}") for n in range(members)], table, today)
+        if OLD in one.what
+    ]
     old = [each for each in dated(table) if today > each.as_of + PATIENCE]
     assert len(found) == bool(old)
     for each in dated(table):
@@ -128,13 +139,18 @@ def ended(version: str, today: date, *, long_term: bool = False) -> list[str]:
 
 @pytest.mark.parametrize("minor", sorted(kubernetes_support().versions), ids=str)
 @pytest.mark.parametrize("patch", ["", ".3"])
-def test_a_version_is_warned_of_from_the_day_after_its_last(minor: tuple[int, ...], patch: str) -> None:
+def test_a_version_is_warned_of_from_the_day_after_its_last(
+    minor: tuple[int, ...], patch: str
+) -> None:
     version = ".".join(map(str, minor)) + patch
     known = kubernetes_support().versions[minor]
     assert known.ends < known.long_term_ends
     assert not ended(version, known.ends)
     (warning,) = ended(version, known.ends + DAY)
-    assert f"since {known.ends} (until {known.long_term_ends} it is supported only with longTermSupport)" in warning
+    assert (
+        f"since {known.ends} (until {known.long_term_ends} it is supported only with longTermSupport)"
+        in warning
+    )
     assert f"as of {kubernetes_support().as_of}: weu-1" in warning
     assert not ended(version, known.long_term_ends, long_term=True)
     for long_term in (True, False):
@@ -149,8 +165,14 @@ def test_a_version_before_the_table_is_out_of_support_and_one_after_it_unknown()
 
 
 def test_a_version_is_warned_of_once_for_all_its_members() -> None:
-    members = [aks(f"m-{n}", kubernetes_version=version) for n, version in enumerate(["1.31", "1.31.2", "1.32"])]
-    found = [str(one) for one in kubernetes_support().warnings([*members, aks("any")], date(2026, 11, 23))]
+    members = [
+        aks(f"m-{n}", kubernetes_version=version)
+        for n, version in enumerate(["1.31", "1.31.2", "1.32"])
+    ]
+    found = [
+        str(one)
+        for one in kubernetes_support().warnings([*members, aks("any")], date(2026, 11, 23))
+    ]
     assert [re.findall(r"m-\d", text) for text in found] == [["m-0", "m-1"], ["m-2"]]
 
 
@@ -160,7 +182,9 @@ def test_the_versions_of_the_guide_are_in_support(text: str) -> None:
 
 
 def test_the_sample_is_in_support_and_warned_of_when_it_is_not() -> None:
-    fresh = survey([SAMPLE], CommandLine(as_of=noon(kubernetes_support().as_of + timedelta(days=90))))
+    fresh = survey(
+        [SAMPLE], CommandLine(as_of=noon(kubernetes_support().as_of + timedelta(days=90)))
+    )
     assert ENDED not in " ".join(map(str, fresh.plans[0].warnings))
     late = survey([SAMPLE], CommandLine(as_of=noon(date(2030, 1, 1))))
     old, version = aged(late.plans[0].warnings)
@@ -169,7 +193,10 @@ def test_the_sample_is_in_support_and_warned_of_when_it_is_not() -> None:
 
 
 def test_a_fleet_warns_by_the_time_of_its_configuration_then_its_own_then_the_clock() -> None:
-    late, soon = datetime(2030, 1, 1, tzinfo=UTC), min(each.as_of for each in dated(built_in_sizes())) + DAY
+    late, soon = (
+        datetime(2030, 1, 1, tzinfo=UTC),
+        min(each.as_of for each in dated(built_in_sizes())) + DAY,
+    )
 
     def program(as_of: datetime | None) -> AzureFleet:
         members = (aks("a", kubernetes_version="1.36"), aks("b", kubernetes_version="1.36"))
@@ -178,10 +205,23 @@ def test_a_fleet_warns_by_the_time_of_its_configuration_then_its_own_then_the_cl
     run = world.run(lambda: program(late))
     assert (run.error, len(aged(run.messages))) == (None, 2)
     assert all("on 2030-01-01" in text for text in run.messages if OLD in text)
-    assert not aged(world.run(lambda: program(late), config={"fleet:asOf": f"{soon}T12:00:00Z"}).messages)
-    assert len(aged(world.run(lambda: program(noon(soon)), config={"fleet:asOf": late.isoformat()}).messages)) == 2
+    assert not aged(
+        world.run(lambda: program(late), config={"fleet:asOf": f"{soon}T12:00:00Z"}).messages
+    )
+    assert (
+        len(
+            aged(
+                world.run(
+                    lambda: program(noon(soon)), config={"fleet:asOf": late.isoformat()}
+                ).messages
+            )
+        )
+        == 2
+    )
     by_clock = aged(world.run(lambda: program(None)).messages)
-    assert len(by_clock) == len([*age_warnings([aks(kubernetes_version="1.36")], built_in_sizes(), _today())])
+    assert len(by_clock) == len(
+        [*age_warnings([aks(kubernetes_version="1.36")], built_in_sizes(), _today())]
+    )
 
 
 def _today() -> date:
@@ -190,7 +230,9 @@ def _today() -> date:
 
 def test_declared_members_are_warned_of_once_in_a_program() -> None:
     def program() -> None:
-        args = FleetArgs(source=read_source(SAMPLE / "fleet.yaml"), as_of=datetime(2030, 1, 1, tzinfo=UTC))
+        args = FleetArgs(
+            source=read_source(SAMPLE / "fleet.yaml"), as_of=datetime(2030, 1, 1, tzinfo=UTC)
+        )
         pulumi.export("members", [member.name for member in provision("shop", args).members])
 
     run = world.run(program)
@@ -198,6 +240,8 @@ def test_declared_members_are_warned_of_once_in_a_program() -> None:
 
 
 def test_a_time_that_is_none_is_refused() -> None:
-    run = world.run(lambda: AzureFleet("shop", AzureFleetArgs(members=(aks(),))), config={"fleet:asOf": "soon"})
+    run = world.run(
+        lambda: AzureFleet("shop", AzureFleetArgs(members=(aks(),))), config={"fleet:asOf": "soon"}
+    )
     assert "fleet:asOf" in str(run.error)
     assert "is not a time" in str(run.error)

@@ -52,7 +52,9 @@ spec:
 
 
 def declared(text: str) -> world.Run:
-    return world.run(lambda: AzureFleet.from_manifests("shop", load_text(text, "fleet.yaml"), AzureFleetArgs()))
+    return world.run(
+        lambda: AzureFleet.from_manifests("shop", load_text(text, "fleet.yaml"), AzureFleetArgs())
+    )
 
 
 def test_the_hub_is_the_declared_one() -> None:
@@ -66,10 +68,22 @@ def test_the_hub_is_the_declared_one() -> None:
     ("old", "new", "words"),
     [
         ("kind: private", "kind: hidden", "fleet.yaml:7: Hub shop: spec.kind"),
-        ("agents: 192.168.8.0/24", "agents: 10.9.8.0/24", "fleet.yaml:8: Hub shop: spec.network.agents"),
+        (
+            "agents: 192.168.8.0/24",
+            "agents: 10.9.8.0/24",
+            "fleet.yaml:8: Hub shop: spec.network.agents",
+        ),
         ("mode: msi", "mode: devicecode", "fleet.yaml:9: Hub shop: spec.login.mode"),
-        ("region: westeurope", "region: westeurop", "fleet.yaml:6: Hub shop: spec.region: there is no region"),
-        ("resourceGroup: rg", "resourceGroup: RG\n  tags: {a/b: c}", "fleet.yaml:6: Hub shop: spec.tags[a/b]"),
+        (
+            "region: westeurope",
+            "region: westeurop",
+            "fleet.yaml:6: Hub shop: spec.region: there is no region",
+        ),
+        (
+            "resourceGroup: rg",
+            "resourceGroup: RG\n  tags: {a/b: c}",
+            "fleet.yaml:6: Hub shop: spec.tags[a/b]",
+        ),
         ("region: westeurope", "regoin: westeurope", 'there is no field "regoin" (region)'),
         ("  resourceGroup: rg\n", "", "resourceGroup is missing"),
         ("  login: {mode: msi}\n", "  sizes: {}\n", 'there is no field "sizes"'),
@@ -81,7 +95,9 @@ def test_a_wrong_hub_is_named_with_its_line(old: str, new: str, words: str) -> N
 
 
 def test_two_hubs() -> None:
-    assert "fleet.yaml:17: Hub shop: kind: there are two hubs" in str(declared(f"{HUB}---\n{HUB}").error)
+    assert "fleet.yaml:17: Hub shop: kind: there are two hubs" in str(
+        declared(f"{HUB}---\n{HUB}").error
+    )
 
 
 def test_a_group_is_spelled_as_the_members_spell_it() -> None:
@@ -95,12 +111,17 @@ spec:
   - {name: a, region: eastus, resourceGroup: Rg, systemPool: {name: system, vmSize: Standard_D4s_v5, count: 3}}
 """
     text = str(declared(HUB + members).error)
-    assert 'fleet.yaml:5: Hub shop: spec.resourceGroup: "Rg" and "rg" are one resource group for Azure' in text
+    assert (
+        'fleet.yaml:5: Hub shop: spec.resourceGroup: "Rg" and "rg" are one resource group for Azure'
+        in text
+    )
     assert declared(HUB + members.replace("Rg", "rg")).error is None
 
 
 def test_a_hub_of_the_program_wins() -> None:
-    args = AzureFleetArgs(hub=AzureHubArgs(resource_group="rg-own", region="eastus"), members=(aks(),))
+    args = AzureFleetArgs(
+        hub=AzureHubArgs(resource_group="rg-own", region="eastus"), members=(aks(),)
+    )
     run = world.run(lambda: AzureFleet.from_manifests("shop", load_text(HUB, "fleet.yaml"), args))
     assert run.named("shop-fleet").inputs["resourceGroupName"] == "rg-own"
 
@@ -124,7 +145,11 @@ def test_a_program_makes_all_that_is_declared_beside_its_objects(tmp_path: Path)
 
 
 def test_the_sample_fits_azures_schemas(sample: world.Run) -> None:
-    requests = [arm.request_of(resource) for resource in sample.resources.values() if arm.has_schema(resource)]
+    requests = [
+        arm.request_of(resource)
+        for resource in sample.resources.values()
+        if arm.has_schema(resource)
+    ]
     assert {request.type: errors for request in requests if (errors := request.errors())} == {}
     assert [cluster.name for cluster in sample.of_type("ManagedCluster")] == [
         *("eus-1-cluster", "neu-1-cluster", "neu-batch-cluster", "weu-1-cluster")
@@ -169,7 +194,9 @@ def test_the_resource_options_of_a_fleet_count_for_its_clusters() -> None:
     run = run_program(program, config={"fleet:source": str(STACK)}, mocks=Asked, preview=False)
     assert run.error is None, run.error
     cloud = [one for one in run.registrations if one.type.startswith("azure-native:")]
-    assert {one.provider.partition("::own::")[0] for one in cloud} == {run.named("own").urn.removesuffix("::own")}
+    assert {one.provider.partition("::own::")[0] for one in cloud} == {
+        run.named("own").urn.removesuffix("::own")
+    }
     assert Asked.asked == {run.named("own").urn.removesuffix("::own")}
     made = run.named("azure", "AzureFleet")
     assert made.urn.endswith("::my:index:App$fleet:index:AzureFleet::azure")

@@ -20,7 +20,9 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
 
 
-def test_the_guide_provisions_a_fleet_for_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guide_provisions_a_fleet_for_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("fleet.yaml").write_text(blocks("yaml")[0])
     fresh = {"fleet:asOf": f"{built_in_sizes().notes['sizes-as-of']}T12:00:00Z"}

@@ -47,7 +47,10 @@ MAP_OF_IDENTITIES = "userAssignedIdentities"
 @pytest.fixture(params=HUBS)
 def declared(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The directory of a fleet with a placement on all of its members."""
-    return write(write_fleet(tmp_path / "fleet", request.param), {"shop.yaml": SHOP, "placement.yaml": PLACEMENT})
+    return write(
+        write_fleet(tmp_path / "fleet", request.param),
+        {"shop.yaml": SHOP, "placement.yaml": PLACEMENT},
+    )
 
 
 @pytest.fixture
@@ -88,7 +91,9 @@ def test_the_mocks_of_a_user(declared: Path, loop: asyncio.AbstractEventLoop) ->
     assert all("clusters" in text for text in seen.values())
 
 
-def test_components_that_are_made_before_a_loop_runs(declared: Path, loop: asyncio.AbstractEventLoop) -> None:
+def test_components_that_are_made_before_a_loop_runs(
+    declared: Path, loop: asyncio.AbstractEventLoop
+) -> None:
     """As in a unit test whose modules make them while they are imported."""
     monitor = SdkMonitor(FleetMocks())
     set_mocks(monitor.mocks, preview=False, monitor=monitor)
@@ -98,7 +103,9 @@ def test_components_that_are_made_before_a_loop_runs(declared: Path, loop: async
     assert found.keys() == {one["name"] for one in MEMBERS}
 
 
-@pytest.mark.parametrize("words", [("plan", "-o", "json"), ("explain",)], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "words", [("plan", "-o", "json"), ("explain",)], ids=lambda words: words[0]
+)
 def test_a_directory(declared: Path, words: tuple[str, ...]) -> None:
     assert run(words[0], declared, *words[1:]).exit_code == 0
 
@@ -121,7 +128,9 @@ def test_a_project_that_stands(project: Path, declared: Path, tmp_path: Path) ->
     """What Azure returned stands in the state in Azure's form: of identities a map."""
 
     document = plan(project, "--state", saved(declared, tmp_path))
-    assert {one["name"]: one["differences"] for one in document["resources"] if one["change"] != "same"} == {}
+    assert {
+        one["name"]: one["differences"] for one in document["resources"] if one["change"] != "same"
+    } == {}
 
 
 def make(declared: Path) -> AzureFleet:
@@ -131,17 +140,24 @@ def make(declared: Path) -> AzureFleet:
 def saved(declared: Path, folder: Path) -> Path:
     """The export of the stack after an update, with outputs as Azure gives them."""
     config = {"fleet:source": str(declared)}
-    done = run_program(lambda: Fleet.from_config("shop"), project="web", stack="dev", config=config, preview=False)
+    done = run_program(
+        lambda: Fleet.from_config("shop"), project="web", stack="dev", config=config, preview=False
+    )
     assert done.error is None, done.error
     data = export(done, encrypted=True)
     for one in data["deployment"]["resources"]:
         name = one["urn"].rpartition("::")[2]
         one["id"] = resource_id(one["type"], name, one.get("inputs", {})) or one.get("id", "")
-        one["outputs"] = {**one.get("outputs", {}), **computed(one["type"], name, one.get("outputs", {}))}
+        one["outputs"] = {
+            **one.get("outputs", {}),
+            **computed(one["type"], name, one.get("outputs", {})),
+        }
         identity = one["outputs"].get("identity") or {}
         if MAP_OF_IDENTITIES in identity:
             ids = identity[MAP_OF_IDENTITIES]
-            identity[MAP_OF_IDENTITIES] = {each: {"principalId": "p", "clientId": "c"} for each in ids}
+            identity[MAP_OF_IDENTITIES] = {
+                each: {"principalId": "p", "clientId": "c"} for each in ids
+            }
     file = folder / "state.json"
     file.write_text(json.dumps(data))
     return file

@@ -44,8 +44,12 @@ ZONE = f"{GROUP}/Microsoft.Network/dnsZones/shop.example"
 PRIVATE_ZONE = f"{GROUP}/Microsoft.Network/privateDnsZones/shop.internal"
 KEYS = f"{GROUP}/Microsoft.Compute/diskEncryptionSets/keys"
 OWN = f"{GROUP}/Microsoft.ManagedIdentity/userAssignedIdentities/own"
-NODES, PODS, SERVER = (f"{GROUP}/Microsoft.Network/virtualNetworks/v/subnets/{name}" for name in ("n", "p", "s"))
-CERTIFICATE = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n").decode()
+NODES, PODS, SERVER = (
+    f"{GROUP}/Microsoft.Network/virtualNetworks/v/subnets/{name}" for name in ("n", "p", "s")
+)
+CERTIFICATE = base64.b64encode(
+    b"-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"
+).decode()
 FLAT = Network(overlay=False)
 
 # By name: the declared fields, and what they make of the properties of the cluster's request.
@@ -65,9 +69,16 @@ GOOD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"container_insights": ContainerInsights(enabled=False)},
         {"addonProfiles": {"omsagent": {"enabled": False}}},
     ),
-    "prometheus": ({"prometheus": Prometheus()}, {"azureMonitorProfile": {"metrics": {"enabled": True}}}),
+    "prometheus": (
+        {"prometheus": Prometheus()},
+        {"azureMonitorProfile": {"metrics": {"enabled": True}}},
+    ),
     "prometheus with labels": (
-        {"prometheus": Prometheus(labels={"pods": ("team", "app"), "nodes": ("*",)}, annotations={"pods": ("a/b",)})},
+        {
+            "prometheus": Prometheus(
+                labels={"pods": ("team", "app"), "nodes": ("*",)}, annotations={"pods": ("a/b",)}
+            )
+        },
         {
             "azureMonitorProfile": {
                 "metrics": {
@@ -89,7 +100,10 @@ GOOD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {
             "securityProfile": {
                 "workloadIdentity": {"enabled": True},
-                "defender": {"logAnalyticsWorkspaceResourceId": WORKSPACE, "securityMonitoring": {"enabled": True}},
+                "defender": {
+                    "logAnalyticsWorkspaceResourceId": WORKSPACE,
+                    "securityMonitoring": {"enabled": True},
+                },
             }
         },
     ),
@@ -125,7 +139,12 @@ GOOD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "keda": ({"keda": True}, {"workloadAutoScalerProfile": {"keda": {"enabled": True}}}),
     "vpa": (
         {"vertical_pod_autoscaler": True, "keda": False},
-        {"workloadAutoScalerProfile": {"keda": {"enabled": False}, "verticalPodAutoscaler": {"enabled": True}}},
+        {
+            "workloadAutoScalerProfile": {
+                "keda": {"enabled": False},
+                "verticalPodAutoscaler": {"enabled": True},
+            }
+        },
     ),
     "autoscaler": (
         {
@@ -155,7 +174,11 @@ GOOD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "autoscaler as it was": ({"autoscaler": Autoscaler()}, {"autoScalerProfile": {}}),
     "web app routing": (
-        {"web_app_routing": WebAppRouting(dns_zones=(ZONE, PRIVATE_ZONE), default_controller="Internal")},
+        {
+            "web_app_routing": WebAppRouting(
+                dns_zones=(ZONE, PRIVATE_ZONE), default_controller="Internal"
+            )
+        },
         {
             "ingressProfile": {
                 "webAppRouting": {
@@ -187,11 +210,16 @@ GOOD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             }
         },
     ),
-    "service mesh off": ({"service_mesh": ServiceMesh(enabled=False)}, {"serviceMeshProfile": {"mode": "Disabled"}}),
+    "service mesh off": (
+        {"service_mesh": ServiceMesh(enabled=False)},
+        {"serviceMeshProfile": {"mode": "Disabled"}},
+    ),
     "proxy": (
         {
             "http_proxy": HttpProxy(
-                http="http://proxy.example:8080", no_proxy=(".corp.example", "10.0.0.0/8"), trusted_ca=CERTIFICATE
+                http="http://proxy.example:8080",
+                no_proxy=(".corp.example", "10.0.0.0/8"),
+                trusted_ca=CERTIFICATE,
             )
         },
         {
@@ -233,7 +261,9 @@ GOOD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 NEW_POOLS: dict[str, tuple[dict[str, Any], NodePool, dict[str, Any]]] = {
     "surge": (
         {},
-        pool(upgrade=PoolUpgrade(surge="33%", drain_minutes=45, soak_minutes=5, undrainable="Cordon")),
+        pool(
+            upgrade=PoolUpgrade(surge="33%", drain_minutes=45, soak_minutes=5, undrainable="Cordon")
+        ),
         {
             "upgradeSettings": {
                 "maxSurge": "33%",
@@ -266,7 +296,9 @@ def ran(member: AksMember, before: world.Run | None = None) -> world.Run:
 
 def fits(run: world.Run) -> None:
     assert run.error is None, run.error
-    requests = [arm.request_of(resource) for resource in run.resources.values() if arm.has_schema(resource)]
+    requests = [
+        arm.request_of(resource) for resource in run.resources.values() if arm.has_schema(resource)
+    ]
     assert {request.type: errors for request in requests if (errors := request.errors())} == {}
 
 
@@ -291,12 +323,19 @@ def test_a_pool_is_upgraded_and_addressed_as_declared(name: str) -> None:
 def test_the_first_system_pool_is_no_exception() -> None:
     run = ran(aks(system_pool=attrs.evolve(SYSTEM_POOL, upgrade=PoolUpgrade(surge="1"))))
     fits(run)
-    assert run.named("weu-1-cluster").inputs["agentPoolProfiles"][0]["upgradeSettings"] == {"maxSurge": "1"}
+    assert run.named("weu-1-cluster").inputs["agentPoolProfiles"][0]["upgradeSettings"] == {
+        "maxSurge": "1"
+    }
 
 
 def test_a_typo_in_any_field_of_a_feature_is_found() -> None:
     everything = aks(
-        **{key: value for name, (fields, _) in GOOD.items() if "off" not in name for key, value in fields.items()}
+        **{
+            key: value
+            for name, (fields, _) in GOOD.items()
+            if "off" not in name
+            for key, value in fields.items()
+        }
     )
     request = arm.request_of(ran(everything).named("weu-1-cluster"))
     assert not request.errors()
@@ -345,7 +384,11 @@ def test_every_setting_of_the_autoscaler_has_its_place(given_settings: dict[str,
     assert len(profile) == len(given_settings)
     for value in given_settings.values():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        assert [sent for sent in profile.values() if sent == value or str(sent).rstrip("ms") == text.rstrip("ms")]
+        assert [
+            sent
+            for sent in profile.values()
+            if sent == value or str(sent).rstrip("ms") == text.rstrip("ms")
+        ]
 
 
 def broken(**fields: Any) -> list[str]:
@@ -356,16 +399,28 @@ def broken(**fields: Any) -> list[str]:
     ("fields", "path"),
     [
         ({"container_insights": ContainerInsights()}, "containerInsights.workspace"),
-        ({"container_insights": ContainerInsights(workspace="logs")}, "containerInsights.workspace"),
+        (
+            {"container_insights": ContainerInsights(workspace="logs")},
+            "containerInsights.workspace",
+        ),
         ({"defender": Defender()}, "defender.workspace"),
         ({"defender": Defender(workspace=KEYS)}, "defender.workspace"),
         ({"prometheus": Prometheus(labels={"Pod": ("a",)})}, "prometheus.labels.Pod"),
         ({"prometheus": Prometheus(labels={"pods": ()})}, "prometheus.labels.pods"),
-        ({"prometheus": Prometheus(annotations={"pods": ("a b",)})}, "prometheus.annotations.pods[0]"),
-        ({"key_vault_secrets": KeyVaultSecrets(rotation_seconds=0)}, "keyVaultSecrets.rotationSeconds"),
+        (
+            {"prometheus": Prometheus(annotations={"pods": ("a b",)})},
+            "prometheus.annotations.pods[0]",
+        ),
+        (
+            {"key_vault_secrets": KeyVaultSecrets(rotation_seconds=0)},
+            "keyVaultSecrets.rotationSeconds",
+        ),
         ({"image_cleaner": ImageCleaner(interval_hours=12)}, "imageCleaner.intervalHours"),
         ({"autoscaler": Autoscaler(expander="price")}, "autoscaler.expander"),
-        ({"autoscaler": Autoscaler(max_total_unready_percentage=101)}, "autoscaler.maxTotalUnreadyPercentage"),
+        (
+            {"autoscaler": Autoscaler(max_total_unready_percentage=101)},
+            "autoscaler.maxTotalUnreadyPercentage",
+        ),
         ({"autoscaler": Autoscaler(scan_interval_seconds=0)}, "autoscaler.scanIntervalSeconds"),
         (
             {"autoscaler": Autoscaler(scale_down_utilization_threshold=1.5)},
@@ -373,27 +428,55 @@ def broken(**fields: Any) -> list[str]:
         ),
         ({"web_app_routing": WebAppRouting(dns_zones=(WORKSPACE,))}, "webAppRouting.dnsZones[0]"),
         ({"web_app_routing": WebAppRouting(dns_zones=(ZONE,) * 6)}, "webAppRouting.dnsZones"),
-        ({"web_app_routing": WebAppRouting(default_controller="external")}, "webAppRouting.defaultController"),
+        (
+            {"web_app_routing": WebAppRouting(default_controller="external")},
+            "webAppRouting.defaultController",
+        ),
         ({"service_mesh": ServiceMesh(revisions=("1.29",))}, "serviceMesh.revisions[0]"),
-        ({"service_mesh": ServiceMesh(revisions=("asm-1-29", "asm-1-29"))}, "serviceMesh.revisions"),
+        (
+            {"service_mesh": ServiceMesh(revisions=("asm-1-29", "asm-1-29"))},
+            "serviceMesh.revisions",
+        ),
         (
             {"service_mesh": ServiceMesh(revisions=("asm-1-28", "asm-1-29", "asm-1-30"))},
             "serviceMesh.revisions",
         ),
-        ({"service_mesh": ServiceMesh(enabled=False, internal_ingress=True)}, "serviceMesh.enabled"),
+        (
+            {"service_mesh": ServiceMesh(enabled=False, internal_ingress=True)},
+            "serviceMesh.enabled",
+        ),
         ({"http_proxy": HttpProxy()}, "httpProxy.http"),
         ({"http_proxy": HttpProxy(http="proxy.example:8080")}, "httpProxy.http"),
         ({"http_proxy": HttpProxy(https="https://me:secret@proxy.example")}, "httpProxy.https"),
         ({"http_proxy": HttpProxy(http="http://proxy.example:port")}, "httpProxy.http"),
-        ({"http_proxy": HttpProxy(http="http://p", no_proxy=("*.corp.example",))}, "httpProxy.noProxy[0]"),
-        ({"http_proxy": HttpProxy(http="http://p", trusted_ca="-----BEGIN CERTIFICATE-----")}, "httpProxy.trustedCa"),
-        ({"disk_encryption_set": NODES}, "diskEncryptionSet"),
-        ({"api_server": ApiServer(subnet=SERVER), "subnet": NODES, "identity": OWN}, "apiServer.subnet"),
-        ({"api_server": ApiServer(vnet_integration=True), "subnet": NODES}, "apiServer.subnet"),
-        ({"api_server": ApiServer(vnet_integration=True, subnet=SERVER), "identity": OWN}, "apiServer.subnet"),
-        ({"api_server": ApiServer(vnet_integration=True, subnet=SERVER), "subnet": NODES}, "identity"),
         (
-            {"api_server": ApiServer(vnet_integration=True, subnet=ZONE), "subnet": NODES, "identity": OWN},
+            {"http_proxy": HttpProxy(http="http://p", no_proxy=("*.corp.example",))},
+            "httpProxy.noProxy[0]",
+        ),
+        (
+            {"http_proxy": HttpProxy(http="http://p", trusted_ca="-----BEGIN CERTIFICATE-----")},
+            "httpProxy.trustedCa",
+        ),
+        ({"disk_encryption_set": NODES}, "diskEncryptionSet"),
+        (
+            {"api_server": ApiServer(subnet=SERVER), "subnet": NODES, "identity": OWN},
+            "apiServer.subnet",
+        ),
+        ({"api_server": ApiServer(vnet_integration=True), "subnet": NODES}, "apiServer.subnet"),
+        (
+            {"api_server": ApiServer(vnet_integration=True, subnet=SERVER), "identity": OWN},
+            "apiServer.subnet",
+        ),
+        (
+            {"api_server": ApiServer(vnet_integration=True, subnet=SERVER), "subnet": NODES},
+            "identity",
+        ),
+        (
+            {
+                "api_server": ApiServer(vnet_integration=True, subnet=ZONE),
+                "subnet": NODES,
+                "identity": OWN,
+            },
             "apiServer.subnet",
         ),
         ({"pools": (pool(upgrade=PoolUpgrade(surge="a third")),)}, "pools[0].upgrade.surge"),
@@ -401,26 +484,46 @@ def broken(**fields: Any) -> list[str]:
         ({"pools": (pool(upgrade=PoolUpgrade(surge="0")),)}, "pools[0].upgrade.surge"),
         ({"pools": (pool(upgrade=PoolUpgrade(drain_minutes=1)),)}, "pools[0].upgrade.drainMinutes"),
         ({"pools": (pool(upgrade=PoolUpgrade(soak_minutes=31)),)}, "pools[0].upgrade.soakMinutes"),
-        ({"pools": (pool(upgrade=PoolUpgrade(undrainable="Wait")),)}, "pools[0].upgrade.undrainable"),
+        (
+            {"pools": (pool(upgrade=PoolUpgrade(undrainable="Wait")),)},
+            "pools[0].upgrade.undrainable",
+        ),
         (
             {"system_pool": attrs.evolve(SYSTEM_POOL, upgrade=PoolUpgrade(unavailable="1"))},
             "systemPool.upgrade.unavailable",
         ),
-        ({"network": FLAT, "subnet": NODES, "pools": (pool(pod_subnet=PODS, max_pods=50),)}, "systemPool.podSubnet"),
         (
-            {"subnet": NODES, "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet=PODS, max_pods=50)},
+            {"network": FLAT, "subnet": NODES, "pools": (pool(pod_subnet=PODS, max_pods=50),)},
             "systemPool.podSubnet",
         ),
         (
-            {"network": FLAT, "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet=PODS, max_pods=50)},
+            {
+                "subnet": NODES,
+                "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet=PODS, max_pods=50),
+            },
             "systemPool.podSubnet",
         ),
         (
-            {"network": FLAT, "subnet": NODES, "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet=PODS)},
+            {
+                "network": FLAT,
+                "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet=PODS, max_pods=50),
+            },
+            "systemPool.podSubnet",
+        ),
+        (
+            {
+                "network": FLAT,
+                "subnet": NODES,
+                "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet=PODS),
+            },
             "systemPool.maxPods",
         ),
         (
-            {"network": FLAT, "subnet": NODES, "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet="p", max_pods=50)},
+            {
+                "network": FLAT,
+                "subnet": NODES,
+                "system_pool": attrs.evolve(SYSTEM_POOL, pod_subnet="p", max_pods=50),
+            },
             "systemPool.podSubnet",
         ),
     ],
@@ -432,7 +535,11 @@ def test_what_azure_would_refuse_is_refused_by_its_field(fields: dict[str, Any],
 
 
 ON_AND_OFF = [
-    ("container_insights", ContainerInsights(workspace=WORKSPACE), ContainerInsights(enabled=False)),
+    (
+        "container_insights",
+        ContainerInsights(workspace=WORKSPACE),
+        ContainerInsights(enabled=False),
+    ),
     ("prometheus", Prometheus(), Prometheus(enabled=False)),
     ("defender", Defender(workspace=WORKSPACE), Defender(enabled=False)),
     ("key_vault_secrets", KeyVaultSecrets(), KeyVaultSecrets(enabled=False)),
@@ -446,7 +553,9 @@ ON_AND_OFF = [
 
 
 @pytest.mark.parametrize(("field", "on", "off"), ON_AND_OFF)
-def test_a_feature_is_switched_off_by_name_and_never_by_leaving_it_out(field: str, on: Any, off: Any) -> None:
+def test_a_feature_is_switched_off_by_name_and_never_by_leaving_it_out(
+    field: str, on: Any, off: Any
+) -> None:
     plain, started, stopped = ran(aks()), ran(aks(**{field: on})), ran(aks(**{field: off}))
     assert ran(aks(**{field: on}), plain).error is None
     assert ran(aks(**{field: off}), started).error is None
@@ -458,12 +567,18 @@ def test_a_feature_is_switched_off_by_name_and_never_by_leaving_it_out(field: st
 
 
 def test_no_feature_escapes_that_rule() -> None:
-    assert set(aks().switched) == set(ran(aks()).named("weu-1-create-only").inputs["fields"]["features"])
+    assert set(aks().switched) == set(
+        ran(aks()).named("weu-1-create-only").inputs["fields"]["features"]
+    )
     assert len(ON_AND_OFF) == len(aks().switched)
 
 
 PROXY = HttpProxy(http="http://proxy.example:8080")
-INTEGRATED = {"api_server": ApiServer(vnet_integration=True, subnet=SERVER), "subnet": NODES, "identity": OWN}
+INTEGRATED = {
+    "api_server": ApiServer(vnet_integration=True, subnet=SERVER),
+    "subnet": NODES,
+    "identity": OWN,
+}
 
 
 @pytest.mark.parametrize(
@@ -480,7 +595,9 @@ INTEGRATED = {"api_server": ApiServer(vnet_integration=True, subnet=SERVER), "su
         ),
     ],
 )
-def test_what_only_a_creation_can_set_stays(before: dict[str, Any], after: dict[str, Any], words: str) -> None:
+def test_what_only_a_creation_can_set_stays(
+    before: dict[str, Any], after: dict[str, Any], words: str
+) -> None:
     assert words in str(ran(aks(**after), ran(aks(**before))).error)
 
 

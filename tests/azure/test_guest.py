@@ -20,14 +20,19 @@ def declaration(kind: str) -> Manifest:
 
 
 def test_it_is_registered() -> None:
-    assert [one.value for one in entry_points(group=ENTRY_POINTS)] == ["fleet_components.azure.guest"]
+    assert [one.value for one in entry_points(group=ENTRY_POINTS)] == [
+        "fleet_components.azure.guest"
+    ]
     assert guests() == (GUEST,)
 
 
 def test_it_is_present_where_one_of_its_kinds_is() -> None:
     assert present(declaration(kind) for kind in GUEST.KINDS) == (GUEST,)
     assert present(declaration(kind) for kind in DECLARATIONS) == ()
-    assert present([Manifest({"apiVersion": "v1", "kind": "Members", "metadata": {"name": "x"}})]) == ()
+    assert (
+        present([Manifest({"apiVersion": "v1", "kind": "Members", "metadata": {"name": "x"}})])
+        == ()
+    )
 
 
 def test_nothing_of_it_is_loaded_for_a_fleet_without_it() -> None:
@@ -41,5 +46,7 @@ def test_nothing_of_it_is_loaded_for_a_fleet_without_it() -> None:
         "loaded = sorted(name for name in sys.modules if name.startswith('fleet_components.azure.'))\n"
         "print(*(name for name in loaded if name not in ('fleet_components.azure.dynamic',)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "", done.stdout

@@ -9,7 +9,15 @@ import pytest
 
 pytest.importorskip("pulumi_azure_native")
 
-from fleet_components.azure import AutoUpgrade, AzureFleet, AzureFleetArgs, AzureHubArgs, HubNetwork, Stage, Strategy
+from fleet_components.azure import (
+    AutoUpgrade,
+    AzureFleet,
+    AzureFleetArgs,
+    AzureHubArgs,
+    HubNetwork,
+    Stage,
+    Strategy,
+)
 from tests.azure import world
 from tests.azure.build import GUID, RP, aks, pool
 from tests.azure.laws import Cloud, Refusal, Thing
@@ -19,7 +27,9 @@ RINGS = Strategy("rings", (Stage("canary", ("canary",)),))
 
 @pytest.fixture(scope="module")
 def run() -> world.Run:
-    hub = AzureHubArgs(resource_group="rg-hub", region="westeurope", kind="private", network=HubNetwork(**RP))
+    hub = AzureHubArgs(
+        resource_group="rg-hub", region="westeurope", kind="private", network=HubNetwork(**RP)
+    )
     members = (aks(group="canary", pools=(pool(),)), aks("eus-1"))
     profiles = (AutoUpgrade("stable", strategy="rings"),)
     args = AzureFleetArgs(members=members, hub=hub, strategies=(RINGS,), profiles=profiles)
@@ -39,7 +49,9 @@ def named(cloud: Cloud, name: str) -> Thing:
 
 
 def without(cloud: Cloud, *names: str) -> Cloud:
-    return attrs.evolve(cloud, things={key: each for key, each in cloud.things.items() if each.name not in names})
+    return attrs.evolve(
+        cloud, things={key: each for key, each in cloud.things.items() if each.name not in names}
+    )
 
 
 USED = {
@@ -56,7 +68,9 @@ USED = {
 
 
 @pytest.mark.parametrize(("used", "user"), USED.items())
-def test_what_is_used_is_neither_deleted_before_its_user_nor_made_after_it(cloud: Cloud, used: str, user: str) -> None:
+def test_what_is_used_is_neither_deleted_before_its_user_nor_made_after_it(
+    cloud: Cloud, used: str, user: str
+) -> None:
     thing = named(cloud, used)
     with pytest.raises(Refusal, match="InUse"):
         cloud.delete(thing.id)
@@ -108,7 +122,9 @@ def test_a_cluster_joins_once(cloud: Cloud) -> None:
         cloud.put(again)
 
 
-def test_credentials_are_of_a_hub_that_is_there_in_the_subscription_that_is_asked(cloud: Cloud) -> None:
+def test_credentials_are_of_a_hub_that_is_there_in_the_subscription_that_is_asked(
+    cloud: Cloud,
+) -> None:
     fleet = named(cloud, "shop-fleet")
     cloud.credentials(fleet.id)
     with pytest.raises(Refusal, match="ResourceNotFound"):
@@ -132,11 +148,14 @@ def test_a_subscription_that_is_not_registered(cloud: Cloud) -> None:
 def test_a_program_that_leaves_the_order_to_luck_is_objected_to(run: world.Run, user: str) -> None:
     assert not list(world.objections(run))
     lucky = {
-        urn: attrs.evolve(each, needs=frozenset()) if each.name == user else each for urn, each in run.resources.items()
+        urn: attrs.evolve(each, needs=frozenset()) if each.name == user else each
+        for urn, each in run.resources.items()
     }
     assert list(world.objections(attrs.evolve(run, resources=lucky)))
 
 
 def test_a_call_that_goes_astray_is_objected_to(run: world.Run) -> None:
     astray = tuple(attrs.evolve(call, subscription=world.OTHER_SUBSCRIPTION) for call in run.calls)
-    assert any("ResourceNotFound" in each for each in world.objections(attrs.evolve(run, calls=astray)))
+    assert any(
+        "ResourceNotFound" in each for each in world.objections(attrs.evolve(run, calls=astray))
+    )

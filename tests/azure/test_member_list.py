@@ -92,7 +92,12 @@ def test_a_thousand_members() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("group: canary", "grupp: canary", 18, 'members[0].grupp: there is no field "grupp" (group)'),
+        (
+            "group: canary",
+            "grupp: canary",
+            18,
+            'members[0].grupp: there is no field "grupp" (group)',
+        ),
         ("group: canary", "group: Canary", 18, "members[0].group"),
         ("group: canary", "group: 1", 18, "not text (write it in quotes)"),
         ("tier: Free", "tier: Gratis", 7, "defaults.tier"),
@@ -107,7 +112,12 @@ def test_a_thousand_members() -> None:
         ('zones: ["1", "2"]', "zones: all", 23, "not a list (begin each entry with a dash)"),
         ("minCount: 2, ", "", 23, "members[0].pools[0].count"),
         ("{name: eus-1, ", "{name: weu-1, ", 24, 'the member "weu-1" is declared twice'),
-        ("    resourceGroup: rg-fleet\n", "", 23, "members[1].resourceGroup: resourceGroup is missing"),
+        (
+            "    resourceGroup: rg-fleet\n",
+            "",
+            23,
+            "members[1].resourceGroup: resourceGroup is missing",
+        ),
         ("  regions:", "  region:", 10, "there is no field"),
         ("apiServer: {authorized", "apiServer: [authorized", 21, ""),
         ("region: eastus}", "region: eastuss}", 24, "members[1].region: there is no region"),
@@ -117,14 +127,39 @@ def test_a_thousand_members() -> None:
             24,
             "zones",
         ),
-        ("vmSize: Standard_D4s_v5, count: 3", "vmSize: Standard_B4ms, count: 3", 8, "defaults.systemPool.vmSize"),
-        ("vmSize: Standard_D8s_v5", "vmSize: Standard_HB368rs_v5", 23, "members[0].pools[0].vmSize"),
+        (
+            "vmSize: Standard_D4s_v5, count: 3",
+            "vmSize: Standard_B4ms, count: 3",
+            8,
+            "defaults.systemPool.vmSize",
+        ),
+        (
+            "vmSize: Standard_D8s_v5",
+            "vmSize: Standard_HB368rs_v5",
+            23,
+            "members[0].pools[0].vmSize",
+        ),
         ("maxCount: 10,", "maxCount: 254,", 16, "members[0].network.pods"),
         ("    tier: Free\n", "    tier: Free\n    tags: {a/b: c}\n", 8, "defaults.tags[a/b]"),
-        ("    tier: Free\n", "    tier: Free\n    nodeResourceGroup: Rg-Fleet\n", 8, "defaults.nodeResourceGroup"),
+        (
+            "    tier: Free\n",
+            "    tier: Free\n    nodeResourceGroup: Rg-Fleet\n",
+            8,
+            "defaults.nodeResourceGroup",
+        ),
         ("resourceGroup: rg-weu", "resourceGroup: RG-fleet", 6, "defaults.resourceGroup"),
-        ("region: eastus}", "region: eastus, resourceGroup: rg-weu, clusterName: Weu-1}", 24, "members[1].clusterName"),
-        ("apiServer: {authorized: [203.0.113.0/24]}", "apiServer: public", 21, "not a map (write key: value)"),
+        (
+            "region: eastus}",
+            "region: eastus, resourceGroup: rg-weu, clusterName: Weu-1}",
+            24,
+            "members[1].clusterName",
+        ),
+        (
+            "apiServer: {authorized: [203.0.113.0/24]}",
+            "apiServer: public",
+            21,
+            "not a map (write key: value)",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(old: str, new: str, line: int, words: str) -> None:
@@ -138,7 +173,9 @@ def test_a_wrong_default_is_named_once() -> None:
     assert refusal(LIST.replace("vmSize: Standard_D4s_v5", "vmSize: X")).count("\n") == 0
 
 
-@pytest.mark.parametrize("spec", ["spec: {}", "spec: {members: null}", "spec: {members: {a: b}}", "data: {}"])
+@pytest.mark.parametrize(
+    "spec", ["spec: {}", "spec: {members: null}", "spec: {members: {a: b}}", "data: {}"]
+)
 def test_no_members(spec: str) -> None:
     assert "there are no members" in refusal(LIST[: LIST.index("spec:")] + spec)
 
@@ -153,7 +190,10 @@ def test_a_fleet_from_a_file(tmp_path: Path) -> None:
     path.write_text(LIST[: LIST.index("  - {name: edge")])
     run = world.run(lambda: AzureFleet.from_file("shop", path, AzureFleetArgs(hub=hub)))
     assert run.error is None
-    assert [cluster.name for cluster in run.of_type("ManagedCluster")] == ["eus-1-cluster", "weu-1-cluster"]
+    assert [cluster.name for cluster in run.of_type("ManagedCluster")] == [
+        "eus-1-cluster",
+        "weu-1-cluster",
+    ]
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
     error = world.run(lambda: AzureFleet.from_file("shop", path, AzureFleetArgs(hub=hub))).error
     assert "no fleet is declared there" in str(error)

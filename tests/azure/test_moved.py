@@ -40,12 +40,16 @@ MOVED: dict[str, dict[str, Any]] = {
 
 
 def run(member: AksMember, before: world.Run | None = None) -> world.Run:
-    made = world.run(lambda: AzureFleet("shop", AzureFleetArgs(members=(member,))), before, moved=MOVED)
+    made = world.run(
+        lambda: AzureFleet("shop", AzureFleetArgs(members=(member,))), before, moved=MOVED
+    )
     assert made.error is None
     return made
 
 
-@pytest.mark.parametrize("fields", [{}, {"upgrades": "pulumi", "kubernetes_version": None}], ids=["fleet", "default"])
+@pytest.mark.parametrize(
+    "fields", [{}, {"upgrades": "pulumi", "kubernetes_version": None}], ids=["fleet", "default"]
+)
 def test_a_change_sends_what_stands(fields: dict[str, Any]) -> None:
     member = attrs.evolve(BY_FLEET, **fields)
     before = run(member)
@@ -53,7 +57,11 @@ def test_a_change_sends_what_stands(fields: dict[str, Any]) -> None:
     changed = run(attrs.evolve(member, tags={"cost": "1"}, pools=(pool(max_count=20),)), before)
     cluster, apps = changed.named("weu-1-cluster"), changed.named("weu-1-apps")
     (profile,) = cluster.inputs["agentPoolProfiles"]
-    assert (cluster.inputs["kubernetesVersion"], profile["count"], apps.inputs["count"]) == (LATER, 7, 5)
+    assert (cluster.inputs["kubernetesVersion"], profile["count"], apps.inputs["count"]) == (
+        LATER,
+        7,
+        5,
+    )
     assert "orchestratorVersion" not in profile
     assert "orchestratorVersion" not in apps.inputs
     assert (cluster.ignored, apps.ignored) == ((), ())
@@ -80,7 +88,11 @@ def test_only_what_changed_is_sent_with_what_stands() -> None:
     before = run(BY_FLEET)
     changed = run(attrs.evolve(BY_FLEET, pools=(pool(max_count=20),)), before)
     assert world.changes(before, changed) == {"AgentPool weu-1-apps": "update"}
-    fields = ("agentPoolProfiles[0].count", "agentPoolProfiles[0].orchestratorVersion", "kubernetesVersion")
+    fields = (
+        "agentPoolProfiles[0].count",
+        "agentPoolProfiles[0].orchestratorVersion",
+        "kubernetesVersion",
+    )
     assert changed.named("weu-1-cluster").ignored == fields
 
 
@@ -92,7 +104,9 @@ def test_a_state_that_knows_no_request_takes_what_stands() -> None:
 
 def test_a_fixed_number_of_nodes_is_the_declared_one() -> None:
     before = run(BY_FLEET)
-    fixed = run(attrs.evolve(BY_FLEET, pools=(pool(count=4, min_count=None, max_count=None),)), before)
+    fixed = run(
+        attrs.evolve(BY_FLEET, pools=(pool(count=4, min_count=None, max_count=None),)), before
+    )
     assert fixed.named("weu-1-apps").inputs["count"] == 4
 
 
@@ -100,7 +114,9 @@ def test_with_one_pool_alone_its_version_goes_with_the_cluster() -> None:
     alone = aks(kubernetes_version="1.33.2")
     (profile,) = run(alone).named("weu-1-cluster").inputs["agentPoolProfiles"]
     assert profile["orchestratorVersion"] == "1.33.2"
-    (profile,) = run(attrs.evolve(alone, pools=(pool(),))).named("weu-1-cluster").inputs["agentPoolProfiles"]
+    (profile,) = (
+        run(attrs.evolve(alone, pools=(pool(),))).named("weu-1-cluster").inputs["agentPoolProfiles"]
+    )
     assert "orchestratorVersion" not in profile
 
 
@@ -112,7 +128,10 @@ def test_an_upgrade_lists_all_pools_with_their_version() -> None:
     assert listed == [("system", "1.34.9", 7), ("apps", "1.34.9", 5)]
     assert arm.request_of(upgraded.named("weu-1-cluster")).errors() == []
     # The next run lists the first pool again, and the state's list stays as it is.
-    assert world.changes(upgraded, run(attrs.evolve(member, kubernetes_version="1.34.9"), upgraded)) == {}
+    assert (
+        world.changes(upgraded, run(attrs.evolve(member, kubernetes_version="1.34.9"), upgraded))
+        == {}
+    )
 
 
 def test_a_plan_takes_for_standing_what_the_state_says() -> None:
@@ -151,13 +170,26 @@ def test_versions_compare_as_numbers(asked: tuple[int, ...], stands: tuple[int, 
 def test_a_setback_is_an_older_version_or_another_number_of_scaled_nodes(
     asked: tuple[int, ...], nodes: int, stands: tuple[int, ...], standing: int, autoscaled: bool
 ) -> None:
-    request = {"orchestratorVersion": dotted(asked), "count": nodes, "enableAutoScaling": autoscaled}
+    request = {
+        "orchestratorVersion": dotted(asked),
+        "count": nodes,
+        "enableAutoScaling": autoscaled,
+    }
     found = list(pool_setbacks("node pool apps", request, StandingPool(standing, dotted(stands))))
     assert len(found) == (asked < stands) + (autoscaled and nodes != standing)
-    cluster = StandingCluster(dotted(stands), dotted(stands), {"apps": StandingPool(standing, dotted(stands))})
-    assert list(cluster_setbacks({"agentPoolProfiles": [{"name": "apps", **request}]}, cluster)) == found
+    cluster = StandingCluster(
+        dotted(stands), dotted(stands), {"apps": StandingPool(standing, dotted(stands))}
+    )
+    assert (
+        list(cluster_setbacks({"agentPoolProfiles": [{"name": "apps", **request}]}, cluster))
+        == found
+    )
 
 
 def test_a_pool_that_was_removed_is_not_created_again_by_a_request_for_the_cluster() -> None:
-    gone = list(cluster_setbacks({"agentPoolProfiles": [{"name": "gone"}]}, StandingCluster(LATER, LATER, {})))
+    gone = list(
+        cluster_setbacks(
+            {"agentPoolProfiles": [{"name": "gone"}]}, StandingCluster(LATER, LATER, {})
+        )
+    )
     assert gone == ["node pool gone stands no longer, and this update would create it again"]

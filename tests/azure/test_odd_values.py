@@ -63,7 +63,10 @@ WITHIN: list[tuple[Any, Callable[[Any], AzureFleetArgs]]] = [
     (Taint("key"), lambda one: member(taints=(one,), pools=(pool(taints=(one,)),))),
     (Group("canary"), steps),
     (Stage("one", ("canary",)), lambda one: steps(Group("canary"), one)),
-    (Run("run", kubernetes_version="1.33"), lambda one: AzureFleetArgs(members=(aks(),), hub=HUB, runs=(one,))),
+    (
+        Run("run", kubernetes_version="1.33"),
+        lambda one: AzureFleetArgs(members=(aks(),), hub=HUB, runs=(one,)),
+    ),
     (AutoUpgrade("stable"), lambda one: AzureFleetArgs(members=(aks(),), hub=HUB, profiles=(one,))),
     (HUB, lambda one: AzureFleetArgs(hub=one)),
     (Login(), lambda one: AzureFleetArgs(hub=attrs.evolve(HUB, login=one))),
@@ -85,7 +88,8 @@ ODD = st.one_of(
             "\ud800",
         ]
     ),
-    st.lists(st.text(max_size=3), max_size=3) | st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=2),
+    st.lists(st.text(max_size=3), max_size=3)
+    | st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=2),
 )
 
 

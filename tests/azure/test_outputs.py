@@ -9,7 +9,14 @@ import pytest
 
 pytest.importorskip("pulumi_azure_native")
 
-from fleet_components.azure import ApiServer, AzureFleet, AzureFleetArgs, AzureHub, AzureHubArgs, HubNetwork
+from fleet_components.azure import (
+    ApiServer,
+    AzureFleet,
+    AzureFleetArgs,
+    AzureHub,
+    AzureHubArgs,
+    HubNetwork,
+)
 from fleet_components.azure.components.kubeconfig import CreatedCluster
 from fleet_components.azure.values.member import FleetMember, JoinedMember
 from fleet_components.testing import run_program
@@ -55,10 +62,15 @@ def test_everything_of_a_cluster_is_told_by_the_name_of_its_member() -> None:
         (aks(oidc_issuer=False, workload_identity=False), {"oidcIssuerUrl": None}),
         (aks(identity=OWN), {"principalId": "own-weu-1"}),
         (aks(node_resource_group="rg-nodes"), {"nodeResourceGroup": "rg-nodes"}),
-        (aks(api_server=ApiServer(private=True)), {"fqdn": None, "privateFqdn": "weu-1.privatelink"}),
+        (
+            aks(api_server=ApiServer(private=True)),
+            {"fqdn": None, "privateFqdn": "weu-1.privatelink"},
+        ),
     ],
 )
-def test_what_is_declared_decides_what_is_told(member: FleetMember, told: dict[str, str | None]) -> None:
+def test_what_is_declared_decides_what_is_told(
+    member: FleetMember, told: dict[str, str | None]
+) -> None:
     found = exported(member)["clusters"]["weu-1"]
     assert {key: found[key] for key in told} == told
 
@@ -68,11 +80,19 @@ def test_what_is_declared_decides_what_is_told(member: FleetMember, told: dict[s
     [
         ({}, "hub.westeurope.azmk8s.io", "system-shop"),
         ({"kind": "hubless"}, None, "system-shop"),
-        ({"kind": "private", "network": HubNetwork(fleet_rp=GUID)}, "hub.westeurope.azmk8s.io", "own-shop"),
+        (
+            {"kind": "private", "network": HubNetwork(fleet_rp=GUID)},
+            "hub.westeurope.azmk8s.io",
+            "own-shop",
+        ),
     ],
 )
-def test_a_hub_tells_its_address_and_its_identity(fields: dict[str, Any], fqdn: str | None, principal: str) -> None:
-    hub = exported(aks(), hub=AzureHubArgs(resource_group="rg", region="westeurope", **fields))["hub"]
+def test_a_hub_tells_its_address_and_its_identity(
+    fields: dict[str, Any], fqdn: str | None, principal: str
+) -> None:
+    hub = exported(aks(), hub=AzureHubArgs(resource_group="rg", region="westeurope", **fields))[
+        "hub"
+    ]
     assert hub.pop("fleetId").endswith("/shop")
     assert hub == {"fleetName": "shop", "fqdn": fqdn, "principalId": principal}
 
@@ -89,7 +109,9 @@ def test_a_preview_promises_what_azure_will_add() -> None:
 
     def program() -> None:
         fleet = AzureFleet("shop", AzureFleetArgs(members=(aks(),), hub=HUB))
-        pulumi.CustomResource("my:index:Credential", "credential", {"issuer": fleet.clusters["weu-1"].oidc_issuer_url})
+        pulumi.CustomResource(
+            "my:index:Credential", "credential", {"issuer": fleet.clusters["weu-1"].oidc_issuer_url}
+        )
         for name, cluster in fleet.clusters.items():
             pulumi.export(f"{name}-issuer", cluster.oidc_issuer_url)
             pulumi.export(f"{name}-principal", cluster.principal_id)
@@ -102,13 +124,17 @@ def test_a_preview_promises_what_azure_will_add() -> None:
     told = {key: first.outputs.get(key) for key in ("weu-1-issuer", "weu-1-principal", "hub")}
     assert set(told.values()) == {issuer}
     assert issuer is not None
-    off = run_program(lambda: pulumi.export("off", issuer_of(aks(oidc_issuer=False, workload_identity=False))))
+    off = run_program(
+        lambda: pulumi.export("off", issuer_of(aks(oidc_issuer=False, workload_identity=False)))
+    )
     assert off.error is None, off.error
     assert off.outputs.get("off") is None
 
 
 def issuer_of(member: FleetMember) -> pulumi.Output[str | None]:
-    return AzureFleet("shop", AzureFleetArgs(members=(member,))).clusters[member.name].oidc_issuer_url
+    return (
+        AzureFleet("shop", AzureFleetArgs(members=(member,))).clusters[member.name].oidc_issuer_url
+    )
 
 
 def test_the_resources_themselves_are_at_hand() -> None:

@@ -70,7 +70,8 @@ def test_a_constrained_size_has_the_cpus_that_can_be_used(table: SizeTable) -> N
 
 
 @pytest.mark.parametrize(
-    ("vcpus", "kept"), [(1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740), (3, 120)]
+    ("vcpus", "kept"),
+    [(1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740), (3, 120)],
 )
 def test_kept_cpu_is_that_of_the_documentation(vcpus: int, kept: int) -> None:
     assert allocatable_cpu(vcpus) == vcpus * 1000 - kept
@@ -100,13 +101,19 @@ def test_amounts_are_canonical(cpu: int, mebibytes: int, texts: tuple[str, str])
 @settings(max_examples=50)
 @given(st.integers(0, 10**12), st.integers(0, 10**9))
 def test_amounts_keep_their_value(millicores: int, mebibytes: int) -> None:
-    assert Fraction(parse_quantity(cpu_quantity(millicores)).nano, 10**9) == Fraction(millicores, 1000)
+    assert Fraction(parse_quantity(cpu_quantity(millicores)).nano, 10**9) == Fraction(
+        millicores, 1000
+    )
     assert parse_quantity(memory_quantity(mebibytes)).nano == mebibytes * 2**20 * 10**9
 
 
 def test_properties_are_those_that_the_provider_would_report(table: SizeTable) -> None:
     found = record(
-        table, pools=(pool(), pool(name="more", vm_size="Standard_D4s_v5", count=1, min_count=None, max_count=None))
+        table,
+        pools=(
+            pool(),
+            pool(name="more", vm_size="Standard_D4s_v5", count=1, min_count=None, max_count=None),
+        ),
     )
     # 4 nodes of 4 cores and 16 GiB at 0.23, 2 of 8 cores and 32 GiB at 0.46: USD 1.84 for 32 cores and 128 GiB.
     assert found.properties == {
@@ -145,7 +152,9 @@ def test_no_price_no_cost(table: SizeTable) -> None:
 
 
 def test_a_size_of_ones_own(table: SizeTable) -> None:
-    found = record(table, system_pool=attrs.evolve(SYSTEM_POOL, vm_size="Standard_New", cpu="2", memory="8Gi"))
+    found = record(
+        table, system_pool=attrs.evolve(SYSTEM_POOL, vm_size="Standard_New", cpu="2", memory="8Gi")
+    )
     assert found.usage.capacity == {"cpu": "6", "memory": "24Gi"}
     assert found.properties["kubernetes.azure.com/vm-sizes/Standard_New/count"] == "3"
 
@@ -184,7 +193,8 @@ def test_a_missing_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "pods"), [(Network(), 250), (Network(overlay=False, dataplane="azure", policy="azure"), 30)]
+    ("network", "pods"),
+    [(Network(), 250), (Network(overlay=False, dataplane="azure", policy="azure"), 30)],
 )
 def test_pods_per_node_follow_the_network(table: SizeTable, network: Network, pods: int) -> None:
     assert record(table, network=network).usage.allocatable["memory"] == memory_quantity(
@@ -210,7 +220,9 @@ def test_karmada_counts_the_free_nodes_of_the_pools_by_grade(table: SizeTable) -
     inventory = Inventory([record(table)])
     (summary,) = (cluster.resource_summary for cluster in inventory.clusters)
     assert summary
-    assert {grade: count for grade, count in (summary.nodes_by_grade or {}).items() if count} == {1: 3}
+    assert {grade: count for grade, count in (summary.nodes_by_grade or {}).items() if count} == {
+        1: 3
+    }
     assert estimate(inventory, {"cpu": "500m", "memory": "1Gi"}) == [6]
     assert estimate(inventory, {"cpu": "1500m"}) == [0]
     assert estimate(inventory, None) == [750]
@@ -220,12 +232,16 @@ def test_karmada_counts_the_free_nodes_of_the_pools_by_grade(table: SizeTable) -
 
 def test_a_joined_cluster(table: SizeTable) -> None:
     arc = f"/subscriptions/{GUID}/resourceGroups/edge/providers/Microsoft.Kubernetes/connectedClusters/shop-1"
-    known = JoinedMember(name="edge", region="eastus", cluster_id=arc, kubeconfig_file="x", taints=(Taint("slow"),))
+    known = JoinedMember(
+        name="edge", region="eastus", cluster_id=arc, kubeconfig_file="x", taints=(Taint("slow"),)
+    )
     found = cluster_record(known, table)
     assert found.labels["fleet.azure.com/cluster-name"] == "shop-1"
     assert found.taints == (Taint("slow"),)
     assert found.properties == {}
-    elsewhere = cluster_record(JoinedMember(name="kind", region="here", kubeconfig_file="x", pools=(pool(),)), table)
+    elsewhere = cluster_record(
+        JoinedMember(name="kind", region="here", kubeconfig_file="x", pools=(pool(),)), table
+    )
     assert elsewhere.labels == {}
     assert elsewhere.usage.capacity == {"cpu": "16", "memory": "64Gi"}
 
@@ -266,7 +282,10 @@ spec:
 def test_a_policy_that_needs_an_observation_is_told_so(table: SizeTable) -> None:
     (policy,) = load_text(POLICY, "batch.yaml")
     bare, seen = aks("bare"), aks("seen", observed=Observation({"cpu": "8"}, {"Standard_NC6": 3}))
-    problems = [str(problem) for problem in unobserved(policy, [cluster_record(m, table) for m in (bare, seen)])]
+    problems = [
+        str(problem)
+        for problem in unobserved(policy, [cluster_record(m, table) for m in (bare, seen)])
+    ]
     assert [problem.split(" ")[0] for problem in problems] == ["batch.yaml:13:", "batch.yaml:23:"]
     assert all("of bare (" in problem for problem in problems)
     assert not list(unobserved(policy, [cluster_record(seen, table)]))
@@ -278,28 +297,50 @@ SUBSCRIPTION = "fleet.azure.com/subscription-id"
 
 def asking(**spec: Any) -> Manifest:
     kind = {"apiVersion": "placement.kubernetes-fleet.io/v1", "kind": "ClusterResourcePlacement"}
-    return Manifest({**kind, "metadata": {"name": "p", "labels": {SUBSCRIPTION: "s"}}, "spec": spec})
+    return Manifest(
+        {**kind, "metadata": {"name": "p", "labels": {SUBSCRIPTION: "s"}}, "spec": spec}
+    )
 
 
 @pytest.mark.parametrize(
     ("spec", "asks"),
     [
         ({"policy": {"affinity": [{"labelSelector": {"matchLabels": {SUBSCRIPTION: "s"}}}]}}, True),
-        ({"policy": {"affinity": [{"matchExpressions": [{"key": SUBSCRIPTION, "operator": "Exists"}]}]}}, True),
+        (
+            {
+                "policy": {
+                    "affinity": [
+                        {"matchExpressions": [{"key": SUBSCRIPTION, "operator": "Exists"}]}
+                    ]
+                }
+            },
+            True,
+        ),
         ({"policy": {"topologySpreadConstraints": [{"topologyKey": SUBSCRIPTION}]}}, True),
         ({"value": f"x-${{MEMBER-CLUSTER-LABEL-KEY-{SUBSCRIPTION}}}"}, True),
-        ({"policy": {"topologySpreadConstraints": [{"topologyKey": "fleet.azure.com/location"}]}}, False),
+        (
+            {
+                "policy": {
+                    "topologySpreadConstraints": [{"topologyKey": "fleet.azure.com/location"}]
+                }
+            },
+            False,
+        ),
     ],
 )
 def test_a_policy_that_asks_for_an_unknown_subscription_is_refused(
     spec: dict[str, Any], asks: bool, table: SizeTable
 ) -> None:
     bare = cluster_record(aks("bare"), table)
-    without = attrs.evolve(bare, labels={key: value for key, value in bare.labels.items() if key != SUBSCRIPTION})
+    without = attrs.evolve(
+        bare, labels={key: value for key, value in bare.labels.items() if key != SUBSCRIPTION}
+    )
     known = attrs.evolve(bare, labels={**bare.labels, SUBSCRIPTION: "s"})
     elsewhere = attrs.evolve(bare, labels={})
     found = [str(problem) for problem in unobserved(asking(**spec), [without, known, elsewhere])]
-    assert [f'no declaration says "{SUBSCRIPTION}" of bare' in text for text in found] == [True] * asks
+    assert [f'no declaration says "{SUBSCRIPTION}" of bare' in text for text in found] == [
+        True
+    ] * asks
     assert not list(unobserved(asking(**spec), [known, elsewhere]))
 
 

@@ -70,7 +70,11 @@ def written(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def from_config(
-    folder: Path, files: Mapping[str, str], state: StackState | None = None, name: str = "shop", **config: Any
+    folder: Path,
+    files: Mapping[str, str],
+    state: StackState | None = None,
+    name: str = "shop",
+    **config: Any,
 ) -> ProgramRun:
     source = written(folder, files)
     given = {"fleet:source": source, **{f"fleet:{key}": value for key, value in config.items()}}
@@ -78,7 +82,11 @@ def from_config(
 
 
 def azure(run: ProgramRun) -> list[str]:
-    return [one.type for one in run.registrations if "azure-native" in one.type or "AzureFleet" in one.type]
+    return [
+        one.type
+        for one in run.registrations
+        if "azure-native" in one.type or "AzureFleet" in one.type
+    ]
 
 
 def tokens(run: ProgramRun) -> list[str]:
@@ -106,7 +114,9 @@ BROKEN: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("changed", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("door", ["from_config", "provision"])
-def test_a_refused_source_registers_nothing(tmp_path: Path, door: str, changed: dict[str, str]) -> None:
+def test_a_refused_source_registers_nothing(
+    tmp_path: Path, door: str, changed: dict[str, str]
+) -> None:
     files = {**EVERYTHING, **changed}
     if door == "from_config":
         run = from_config(tmp_path, files)
@@ -117,7 +127,9 @@ def test_a_refused_source_registers_nothing(tmp_path: Path, door: str, changed: 
     assert run.registrations == ()
 
 
-def test_a_plan_that_would_take_too_much_registers_nothing(tmp_path: Path, made: ProgramRun) -> None:
+def test_a_plan_that_would_take_too_much_registers_nothing(
+    tmp_path: Path, made: ProgramRun
+) -> None:
     fewer = {**EVERYTHING, "members": MEMBERS.replace("  - {name: eus-1, region: eastus}\n", "")}
     fewer["members"] = fewer["members"].replace("  - {name: sea-1, region: southeastasia}\n", "")
     run = from_config(tmp_path, fewer, made.state())
@@ -125,14 +137,18 @@ def test_a_plan_that_would_take_too_much_registers_nothing(tmp_path: Path, made:
     assert run.registrations == ()
 
 
-def test_a_loss_of_placements_is_refused_through_either_door(tmp_path: Path, made: ProgramRun) -> None:
+def test_a_loss_of_placements_is_refused_through_either_door(
+    tmp_path: Path, made: ProgramRun
+) -> None:
     """``provision`` comes before the plan, since it does not know the fleet; ``from_config`` plans first."""
     files = {name: text for name, text in EVERYTHING.items() if name != "placement"}
     first = from_config(tmp_path, files, made.state())
     assert isinstance(first.error, RefusedPlanError)
     assert first.registrations == ()
     source = written(tmp_path, files)
-    program = run_program(lambda: Fleet("shop", provision("shop", FleetArgs(source=source))), state=made.state())
+    program = run_program(
+        lambda: Fleet("shop", provision("shop", FleetArgs(source=source))), state=made.state()
+    )
     assert isinstance(program.error, RefusedPlanError)
     assert not [one for one in program.registrations if one.name.startswith("shop/")]
     assert tokens(program) == tokens(first)
@@ -147,7 +163,9 @@ def test_all_tokens_are_asked_for_at_once(tmp_path: Path, made: ProgramRun) -> N
     asked = tokens(refused)
     assert len(asked) == 3  # of the member list, of the placement, of Azure
     assert "would lose 2 of 3 members" in str(refused.error)
-    assert "AzureFleet shop: would delete the AKS cluster eus-1, the AKS cluster sea-1" in str(refused.error)
+    assert "AzureFleet shop: would delete the AKS cluster eus-1, the AKS cluster sea-1" in str(
+        refused.error
+    )
     for given in asked:
         partly = from_config(tmp_path, one, made.state(), confirm=given)
         assert tokens(partly) == [token for token in asked if token != given]
@@ -166,7 +184,9 @@ def test_what_is_accepted_is_provisioned_and_reached_as_before(made: ProgramRun)
     providers = [one for one in made.registrations if one.type == "pulumi:providers:kubernetes"]
     reached = [one for one in providers if one.name.startswith("shop/")]
     assert len(reached) == 3
-    assert all("127.0.0.1" in str(made.inputs(one.name, "kubernetes")["kubeconfig"]) for one in reached)
+    assert all(
+        "127.0.0.1" in str(made.inputs(one.name, "kubernetes")["kubeconfig"]) for one in reached
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,6 +232,8 @@ def test_a_renamed_fleet_keeps_its_hub(tmp_path: Path, made: ProgramRun) -> None
 
 def test_a_fleet_without_azure_asks_no_guest(tmp_path: Path) -> None:
     files = {"objects": OBJECTS, "placement": PLACEMENT, "own": OTHER}
-    run = from_config(tmp_path, files, kubeconfigs={"own": "{clusters: [], contexts: [], users: []}"})
+    run = from_config(
+        tmp_path, files, kubeconfigs={"own": "{clusters: [], contexts: [], users: []}"}
+    )
     assert run.error is None, run.error
     assert azure(run) == []

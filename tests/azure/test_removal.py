@@ -53,17 +53,39 @@ def before() -> world.Run:
 
 
 REMOVALS: list[tuple[str, dict[str, Any], str]] = [
-    ("a cluster", {"members": (WEU, EDGE)}, "the AKS cluster eus-1, the resource group rg-us with everything in it"),
-    ("a cluster of a group that stays", {"members": (WEU, aks("x", resource_group="rg-us"), EDGE)}, "cluster eus-1"),
+    (
+        "a cluster",
+        {"members": (WEU, EDGE)},
+        "the AKS cluster eus-1, the resource group rg-us with everything in it",
+    ),
+    (
+        "a cluster of a group that stays",
+        {"members": (WEU, aks("x", resource_group="rg-us"), EDGE)},
+        "cluster eus-1",
+    ),
     ("a joined cluster", {"members": (WEU, EUS)}, "the entry of edge in the hub"),
-    ("the hub", {"hub": None}, "the resource group rg-hub with everything in it, the hub shop, the entry of edge"),
-    ("a group that exists from now on", {"existing_resource_groups": frozenset({"rg-eu"})}, "the resource group rg-eu"),
-    ("a group in other case", {"members": (attrs.evolve(WEU, resource_group="RG-EU"), EUS, EDGE)}, "group rg-eu"),
+    (
+        "the hub",
+        {"hub": None},
+        "the resource group rg-hub with everything in it, the hub shop, the entry of edge",
+    ),
+    (
+        "a group that exists from now on",
+        {"existing_resource_groups": frozenset({"rg-eu"})},
+        "the resource group rg-eu",
+    ),
+    (
+        "a group in other case",
+        {"members": (attrs.evolve(WEU, resource_group="RG-EU"), EUS, EDGE)},
+        "group rg-eu",
+    ),
     ("everything", {"hub": None, "members": ()}, "the AKS cluster weu-1"),
 ]
 
 
-@pytest.mark.parametrize(("changed", "lost"), [row[1:] for row in REMOVALS], ids=[row[0] for row in REMOVALS])
+@pytest.mark.parametrize(
+    ("changed", "lost"), [row[1:] for row in REMOVALS], ids=[row[0] for row in REMOVALS]
+)
 def test_a_removal_is_refused_before_anything_is_registered(
     before: world.Run, changed: dict[str, Any], lost: str
 ) -> None:
@@ -75,11 +97,17 @@ def test_a_removal_is_refused_before_anything_is_registered(
     token = token_in(refusal(refused))
     again = fleet(attrs.evolve(args, confirm=(token,)), before)
     assert "would delete" not in str(again.error)
-    if again.error is None:  # else a field that only a creation can set, which no token allows to change
+    if (
+        again.error is None
+    ):  # else a field that only a creation can set, which no token allows to change
         assert any(f"fleet:confirm={token} allows" in message for message in again.messages)
 
 
-@given(st.sets(st.sampled_from("abcde")), st.sets(st.sampled_from("abcde")), st.sets(st.sampled_from("abcde")))
+@given(
+    st.sets(st.sampled_from("abcde")),
+    st.sets(st.sampled_from("abcde")),
+    st.sets(st.sampled_from("abcde")),
+)
 def test_a_token_allows_exactly_the_loss_that_was_refused(
     standing: set[str], declared: set[str], others: set[str]
 ) -> None:
@@ -95,7 +123,9 @@ def test_a_token_allows_exactly_the_loss_that_was_refused(
         assert all(f"the AKS cluster {name}" in problem.what for name in lost)
         allowed = attrs.evolve(guard, confirm=frozenset({token_in(problem.hint)}))
         assert not list(allowed.problems(things(declared)))
-        assert bool(list(allowed.problems(things(others)))) == bool(standing - others and standing - others != lost)
+        assert bool(list(allowed.problems(things(others)))) == bool(
+            standing - others and standing - others != lost
+        )
 
 
 def test_nothing_is_asked_of_what_comes_or_stays(before: world.Run) -> None:
@@ -131,10 +161,16 @@ def test_groups_of_one_name_in_two_subscriptions_are_two() -> None:
     kept = fleet(both, made)
     assert kept.error is None
     assert world.changes(made, kept) == {}
-    for name, record in (("rg-eu", "shop-group-rg-eu"), (f"rg-eu-{THERE}", f"shop-group-rg-eu-{THERE}")):
+    for name, record in (
+        ("rg-eu", "shop-group-rg-eu"),
+        (f"rg-eu-{THERE}", f"shop-group-rg-eu-{THERE}"),
+    ):
         after = made.named(name, "ResourceGroup").after
         assert {each for each in after if each.startswith("shop-group-")} == {record}
-    theirs, ours = f"the resource group rg-eu of subscription {THERE} with everything", "the resource group rg-eu with"
+    theirs, ours = (
+        f"the resource group rg-eu of subscription {THERE} with everything",
+        "the resource group rg-eu with",
+    )
     told = {}
     for member, lost, stays in ((WEU, theirs, ours), (ELSEWHERE, ours, theirs)):
         told[lost] = refusal(fleet(AzureFleetArgs(members=(member,)), made))
@@ -172,7 +208,9 @@ def test_each_resource_waits_for_its_record(before: world.Run) -> None:
         ("rg-us", "ResourceGroup", "shop-group-rg-us"),
     ):
         after = before.named(name, kind).after
-        assert {one for one in after if one.startswith(("shop-cluster-", "shop-member-", "shop-hub-s"))} <= {record}
+        assert {
+            one for one in after if one.startswith(("shop-cluster-", "shop-member-", "shop-hub-s"))
+        } <= {record}
         assert record in after
 
 

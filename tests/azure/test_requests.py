@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pulumi
@@ -49,18 +49,40 @@ SUBNET = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/
 MEMBERS = {
     "plain": aks(),
     "autoscaled": aks(pools=(pool(),)),
-    "spot": aks(pools=(pool(name="spot", spot=True, labels={"kind": "spot"}, taints=(Taint("spot", "true"),)),)),
-    "disks": aks(
-        pools=(pool(os_disk="Ephemeral", os_disk_gib=128, os_sku="AzureLinux", max_pods=60, tags={"a": "b"}),)
+    "spot": aks(
+        pools=(
+            pool(name="spot", spot=True, labels={"kind": "spot"}, taints=(Taint("spot", "true"),)),
+        )
     ),
-    "second system pool": aks(pools=(pool(mode="System", count=3, min_count=None, max_count=None),)),
-    "private": aks(api_server=ApiServer(private=True, private_dns_zone="system", run_command=False), subnet=SUBNET),
+    "disks": aks(
+        pools=(
+            pool(
+                os_disk="Ephemeral",
+                os_disk_gib=128,
+                os_sku="AzureLinux",
+                max_pods=60,
+                tags={"a": "b"},
+            ),
+        )
+    ),
+    "second system pool": aks(
+        pools=(pool(mode="System", count=3, min_count=None, max_count=None),)
+    ),
+    "private": aks(
+        api_server=ApiServer(private=True, private_dns_zone="system", run_command=False),
+        subnet=SUBNET,
+    ),
     "authorized": aks(api_server=ApiServer(authorized=("203.0.113.0/24",))),
     "network": aks(
-        network=Network(overlay=False, dataplane="azure", policy="calico", outbound="userDefinedRouting"), subnet=SUBNET
+        network=Network(
+            overlay=False, dataplane="azure", policy="calico", outbound="userDefinedRouting"
+        ),
+        subnet=SUBNET,
     ),
     "ranges": aks(network=Network(pods="10.10.0.0/16", services="10.11.0.0/16", dns="10.11.0.10")),
-    "kubenet": aks(network=Network(plugin="kubenet", overlay=False, dataplane="azure", policy="calico")),
+    "kubenet": aks(
+        network=Network(plugin="kubenet", overlay=False, dataplane="azure", policy="calico")
+    ),
     "entra": aks(entra=Entra(admin_groups=(GUID,), azure_rbac=False, tenant=GUID)),
     "certificates": aks(entra=None, local_accounts=True),
     "no workload identity": aks(workload_identity=False, oidc_issuer=False),
@@ -71,18 +93,32 @@ MEMBERS = {
     "upgraded by the fleet": aks(kubernetes_version="1.33", upgrades="fleet", pools=(pool(),)),
     "maintenance": aks(
         maintenance=(
-            MaintenanceWindow("cluster", "Saturday", "02:00", 6, every_weeks=2, utc_offset="+01:00"),
+            MaintenanceWindow(
+                "cluster", "Saturday", "02:00", 6, every_weeks=2, utc_offset="+01:00"
+            ),
             MaintenanceWindow("nodeImages", "Sunday"),
         )
     ),
-    "names": aks(cluster_name="AKS_weu-1", dns_prefix="weu", node_resource_group="rg-nodes", tags={"cost": "1"}),
-    "registered": aks(labels={"tier": "gold"}, taints=(Taint("gpu", "yes"),), group="canary", pools=(pool(),)),
+    "names": aks(
+        cluster_name="AKS_weu-1",
+        dns_prefix="weu",
+        node_resource_group="rg-nodes",
+        tags={"cost": "1"},
+    ),
+    "registered": aks(
+        labels={"tier": "gold"}, taints=(Taint("gpu", "yes"),), group="canary", pools=(pool(),)
+    ),
 }
 
 STRATEGY = Strategy(
     "rings",
     (
-        Stage("canary", (Group("canary", approve_before=("go?",)),), wait_seconds=3600, approve_after=("fine?",)),
+        Stage(
+            "canary",
+            (Group("canary", approve_before=("go?",)),),
+            wait_seconds=3600,
+            approve_after=("fine?",),
+        ),
         Stage("rest", ("eu", Group("us", at_once="25%")), at_once="3"),
     ),
 )
@@ -93,40 +129,62 @@ RUNS = (
 )
 PROFILES = (
     AutoUpgrade("stable", strategy="rings"),
-    AutoUpgrade("target", "TargetKubernetesVersion", target_version="1.33", long_term_support=True, disabled=True),
+    AutoUpgrade(
+        "target",
+        "TargetKubernetesVersion",
+        target_version="1.33",
+        long_term_support=True,
+        disabled=True,
+    ),
     AutoUpgrade("images", "NodeImage", node_images="Consistent"),
 )
 GROUPS = [aks(f"m-{group}", group=group) for group in ("canary", "eu", "us")]
 
 
 def hub(**fields: Any) -> AzureHub:
-    return AzureHub("shop", AzureHubArgs(**{"resource_group": "rg", "region": "westeurope", **fields}))
+    return AzureHub(
+        "shop", AzureHubArgs(**{"resource_group": "rg", "region": "westeurope", **fields})
+    )
 
 
 def fleet(*members: Any, **fields: Any) -> AzureFleet:
-    args = {"members": members, "hub": AzureHubArgs(resource_group="rg", region="westeurope"), **fields}
+    args = {
+        "members": members,
+        "hub": AzureHubArgs(resource_group="rg", region="westeurope"),
+        **fields,
+    }
     return AzureFleet("shop", AzureFleetArgs(**args))
 
 
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "public hub": lambda: hub(vm_size="Standard_D4s_v5", tags={"a": "b"}),
     "hubless": lambda: hub(kind="hubless"),
-    "private hub with a network of its own": lambda: hub(kind="private", network=HubNetwork(fleet_rp=GUID)),
-    "private hub in subnets that are there": lambda: hub(
-        kind="private", network=HubNetwork(fleet_rp=GUID, agent_subnet=SUBNET, api_server_subnet=SUBNET)
+    "private hub with a network of its own": lambda: hub(
+        kind="private", network=HubNetwork(fleet_rp=GUID)
     ),
-    "arc": lambda: fleet(JoinedMember(name="edge", region="westeurope", cluster_id=ARC, kubeconfig_file=__file__)),
+    "private hub in subnets that are there": lambda: hub(
+        kind="private",
+        network=HubNetwork(fleet_rp=GUID, agent_subnet=SUBNET, api_server_subnet=SUBNET),
+    ),
+    "arc": lambda: fleet(
+        JoinedMember(name="edge", region="westeurope", cluster_id=ARC, kubeconfig_file=__file__)
+    ),
     "upgrades": lambda: fleet(*GROUPS, strategies=(STRATEGY,), runs=RUNS, profiles=PROFILES),
     "access": lambda: AzureAccess(
         "who",
         AzureAccessArgs(
             scope=hub().fleet_id,
             grants=(
-                Grant(to="devs", principal=GUID, role="Azure Kubernetes Fleet Manager RBAC Reader", namespace="shop"),
+                Grant(
+                    to="devs",
+                    principal=GUID,
+                    role="Azure Kubernetes Fleet Manager RBAC Reader",
+                    namespace="shop",
+                ),
             ),
         ),
     ),
-    **{f"member: {name}": (lambda member=member: fleet(member)) for name, member in MEMBERS.items()},  # type: ignore[misc]
+    **{f"member: {name}": partial(fleet, member) for name, member in MEMBERS.items()},
 }
 
 
@@ -139,7 +197,9 @@ def ran(name: str) -> world.Run:
 def test_every_request_fits_the_schema(name: str) -> None:
     run = ran(name)
     assert run.error is None
-    requests = [arm.request_of(resource) for resource in run.resources.values() if arm.has_schema(resource)]
+    requests = [
+        arm.request_of(resource) for resource in run.resources.values() if arm.has_schema(resource)
+    ]
     assert requests
     assert {request.type: errors for request in requests if (errors := request.errors())} == {}
 
@@ -176,7 +236,9 @@ def test_a_typo_in_any_field_of_any_request_is_found(name: str) -> None:
             for step in path[:-1]:
                 parent = parent[step]
             parent[f"{path[-1]}x"] = parent.pop(path[-1])
-            assert arm.Request(request.schema, request.type, broken).errors(), f"{resource.name}: {path}"
+            assert arm.Request(request.schema, request.type, broken).errors(), (
+                f"{resource.name}: {path}"
+            )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +271,11 @@ def test_an_own_hub_gets_the_members_as_objects() -> None:
         own = OwnHub(provider, lambda name: {"kind": "User", "name": f"agent-{name}"})
         kubeconfig = pulumi.Output.secret("text")
         joined = JoinedMember(
-            name="edge", region="onprem", labels={"a": "b"}, taints=(Taint("k"),), kubeconfig=kubeconfig
+            name="edge",
+            region="onprem",
+            labels={"a": "b"},
+            taints=(Taint("k"),),
+            kubeconfig=kubeconfig,
         )
         AzureMember("edge", AzureMemberArgs(member=joined, hub=own))
 
@@ -221,17 +287,24 @@ def test_an_own_hub_gets_the_members_as_objects() -> None:
         "metadata": {"name": "edge", "labels": {"a": "b"}},
         "spec": {"identity": {"kind": "User", "name": "agent-edge"}},
     }
-    assert run.named("edge-taints").inputs["spec"] == {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+    assert run.named("edge-taints").inputs["spec"] == {
+        "taints": [{"key": "k", "effect": "NoSchedule"}]
+    }
     assert not [r for r in run.resources.values() if r.type.startswith("azure-native:")]
 
 
 def test_a_cluster_that_azure_does_not_know_takes_part_in_placement_only() -> None:
     made: list[AzureFleet] = []
-    elsewhere = JoinedMember(name="kind", region="here", kubeconfig_file=__file__, taints=(Taint("slow"),))
+    elsewhere = JoinedMember(
+        name="kind", region="here", kubeconfig_file=__file__, taints=(Taint("slow"),)
+    )
     run = world.run(lambda: made.append(fleet(elsewhere, aks())))
     assert run.error is None
     assert [entry.name for entry in run.of_type("Resource")] == ["shop-fleet", "weu-1-member"]
-    assert [(record.name, record.taints) for record in made[0].records] == [("kind", (Taint("slow"),)), ("weu-1", ())]
+    assert [(record.name, record.taints) for record in made[0].records] == [
+        ("kind", (Taint("slow"),)),
+        ("weu-1", ()),
+    ]
 
 
 def test_the_cost_is_told() -> None:

@@ -13,7 +13,14 @@ import pytest
 pytest.importorskip("pulumi_azure_native")
 pytest.importorskip("lightkube")
 
-from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHub, AzureHubArgs, Grant, HubNetwork
+from fleet_components.azure import (
+    AzureFleet,
+    AzureFleetArgs,
+    AzureHub,
+    AzureHubArgs,
+    Grant,
+    HubNetwork,
+)
 from fleet_components.azure.dynamic import RolesReachProvider
 from fleet_components.azure.role_wait import RolesDoNotReach, RolesWait
 from fleet_components.live.connection import Connection
@@ -53,7 +60,9 @@ def says(*, allowed: bool) -> Answer:
 def wait(kubeconfig: str | None, told: list[str] | None = None, **fields: Any) -> RolesWait:
     tell = ([] if told is None else told).append
     return RolesWait(
-        **{"roles": [ROLE], "created": [None], "minutes": 15, **QUICK, **fields}, kubeconfig=kubeconfig, tell=tell
+        **{"roles": [ROLE], "created": [None], "minutes": 15, **QUICK, **fields},
+        kubeconfig=kubeconfig,
+        tell=tell,
     )
 
 
@@ -62,7 +71,9 @@ def ago(minutes: float) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%S.1234567Z")
 
 
-@pytest.mark.parametrize("refusal", [refuses(403), refuses(401), says(allowed=False)], ids=["403", "401", "review"])
+@pytest.mark.parametrize(
+    "refusal", [refuses(403), refuses(401), says(allowed=False)], ids=["403", "401", "review"]
+)
 def test_a_hub_is_asked_until_it_allows(hub: Api, refusal: Answer) -> None:
     hub.answers[REVIEWS] = reviews(*[refusal] * 6, says(allowed=True))
     told: list[str] = []
@@ -99,7 +110,10 @@ def test_it_is_asked_about_what_taints_need(hub: Api, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [(refuses(403), "refuses with 403"), (says(allowed=False), "does not let you taint members yet")],
+    [
+        (refuses(403), "refuses with 403"),
+        (says(allowed=False), "does not let you taint members yet"),
+    ],
 )
 def test_a_hub_that_never_allows_is_given_up(hub: Api, answer: Answer, words: str) -> None:
     hub.answers[REVIEWS] = answer
@@ -136,7 +150,9 @@ def test_old_roles_are_not_asked_for(hub: Api) -> None:
 
 
 @pytest.mark.parametrize(("age", "waits"), [(0, 15), (5, 10), (14, 1), (16, 0), (10_000, 0)])
-def test_where_nobody_can_be_asked_the_time_counts_from_their_creation(age: float, waits: int) -> None:
+def test_where_nobody_can_be_asked_the_time_counts_from_their_creation(
+    age: float, waits: int
+) -> None:
     told: list[str] = []
     wait(None, told, created=[ago(age), ago(age + 500)], minute=0.01).run()
     assert (waits == 0) == (told == [])
@@ -152,7 +168,14 @@ def test_times_that_nobody_tells_are_new() -> None:
 
 def test_the_preview_says_that_the_update_will_wait(capsys: pytest.CaptureFixture[str]) -> None:
     unknown: Any = pulumi.output.Unknown()  # as the dynamic host hands it over
-    news = {"key": "k", "roles": [ROLE], "minutes": 15, "created": [unknown], "kubeconfig": unknown, "__provider": "p"}
+    news = {
+        "key": "k",
+        "roles": [ROLE],
+        "minutes": 15,
+        "created": [unknown],
+        "kubeconfig": unknown,
+        "__provider": "p",
+    }
     provider = RolesReachProvider()
     assert provider.check({}, news).inputs == news
     assert f"waits up to 15 minutes for new roles to reach: {ROLE}" in capsys.readouterr().out
@@ -161,14 +184,22 @@ def test_the_preview_says_that_the_update_will_wait(capsys: pytest.CaptureFixtur
 
 
 def private(**fields: Any) -> world.Run:
-    args = {"resource_group": "rg", "region": "westeurope", "kind": "private", "network": HubNetwork(**RP), **fields}
+    args = {
+        "resource_group": "rg",
+        "region": "westeurope",
+        "kind": "private",
+        "network": HubNetwork(**RP),
+        **fields,
+    }
     return world.run(lambda: AzureHub("shop", AzureHubArgs(**args)))
 
 
 def test_a_private_hub_waits_for_the_roles_on_its_network() -> None:
     run = private()
     waits = run.named("shop-network-roles")
-    assert {f"shop-{role}-network-contributor" for role in ("agents", "api-server", "fleet-rp")} <= waits.after
+    assert {
+        f"shop-{role}-network-contributor" for role in ("agents", "api-server", "fleet-rp")
+    } <= waits.after
     assert "shop-network-roles" in run.named("shop-fleet").after
     assert waits.inputs["minutes"] == 15
     assert "kubeconfig" not in waits.inputs

@@ -12,7 +12,14 @@ import pytest
 
 pytest.importorskip("pulumi_azure_native")
 
-from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHub, AzureHubArgs, AzureMember, AzureMemberArgs
+from fleet_components.azure import (
+    AzureFleet,
+    AzureFleetArgs,
+    AzureHub,
+    AzureHubArgs,
+    AzureMember,
+    AzureMemberArgs,
+)
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import Estimate, Monthly
 from fleet_components.azure.values.vm_size import built_in_sizes
@@ -58,11 +65,16 @@ def test_before_is_told_where_it_was_another(made: Callable[[int], Any]) -> None
     first = world.run(lambda: made(10))
     assert "before" not in told(first)
     assert told(world.run(lambda: made(10), before=first)) == told(first)
-    recorded = {urn: outputs["cost"] for urn, outputs in first.components.items() if "cost" in outputs}
+    recorded = {
+        urn: outputs["cost"] for urn, outputs in first.components.items() if "cost" in outputs
+    }
     assert len(recorded) == 1
     (cost,) = recorded.values()
     assert cost.keys() == {"lowUsdMonth", "highUsdMonth", "pricesAsOf"}
-    changed = {urn: {**each, "cost": {**cost, "highUsdMonth": 9999}} for urn, each in first.components.items()}
+    changed = {
+        urn: {**each, "cost": {**cost, "highUsdMonth": 9999}}
+        for urn, each in first.components.items()
+    }
     after = told(world.run(lambda: made(10), before=attrs.evolve(first, components=changed)))
     assert f"(before: {cost['lowUsdMonth']:,.0f} to 9,999)" in after
     assert amount(after) == amount(told(first))
@@ -89,11 +101,15 @@ def test_another_fleet_of_the_stack_says_nothing() -> None:
 
 def test_prices_of_another_day_are_named() -> None:
     now = Monthly(1000, 2000, "2026-06-18")
-    assert "(before: 900 to 1,800 at list prices of 2026-01-01)" in now.text(Monthly(900, 1800, "2026-01-01"))
+    assert "(before: 900 to 1,800 at list prices of 2026-01-01)" in now.text(
+        Monthly(900, 1800, "2026-01-01")
+    )
     assert "before" not in now.text(Monthly(1000, 2000, "2026-01-01"))
 
 
-@pytest.mark.parametrize("recorded", [{}, {"lowUsdMonth": "1", "highUsdMonth": 2}, {"lowUsdMonth": 1}])
+@pytest.mark.parametrize(
+    "recorded", [{}, {"lowUsdMonth": "1", "highUsdMonth": 2}, {"lowUsdMonth": 1}]
+)
 def test_what_no_update_has_written_is_not_told(recorded: dict[str, Any]) -> None:
     assert Monthly.from_wire(recorded) is None
 

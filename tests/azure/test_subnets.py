@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -45,7 +46,12 @@ def roles(done: world.Run) -> dict[str, tuple[str, str]]:
 
 @pytest.mark.parametrize("network", [KUBENET, Network()])
 def test_a_user_assigned_identity_has_its_role_before_the_cluster_is_made(network: Network) -> None:
-    done = run(network=network, subnet=NODES, pools=(pool(), pool(name="own", subnet=APPS)), identity=IDENTITY)
+    done = run(
+        network=network,
+        subnet=NODES,
+        pools=(pool(), pool(name="own", subnet=APPS)),
+        identity=IDENTITY,
+    )
     assert roles(done) == {
         "weu-1-subnet-network-contributor": (NODES, principal("mine")),
         "weu-1-own-subnet-network-contributor": (APPS, principal("mine")),
@@ -55,7 +61,9 @@ def test_a_user_assigned_identity_has_its_role_before_the_cluster_is_made(networ
 
 def test_it_has_one_on_every_subnet_that_the_cluster_names_and_waits_for_all() -> None:
     done = run(identity=IDENTITY, **EVERYWHERE)
-    assert {name.removesuffix("-network-contributor"): scope for name, (scope, _) in roles(done).items()} == {
+    assert {
+        name.removesuffix("-network-contributor"): scope for name, (scope, _) in roles(done).items()
+    } == {
         "weu-1-subnet": NODES,
         "weu-1-own-subnet": APPS,
         "weu-1-system-pod-subnet": PODS,
@@ -65,12 +73,19 @@ def test_it_has_one_on_every_subnet_that_the_cluster_names_and_waits_for_all() -
     waits = done.named("weu-1-subnet-roles", "RolesReach")
     assert waits.after >= set(roles(done))
     assert waits.inputs["minutes"] == 15
-    assert "Network Contributor for the identity of weu-1 on its api-server-subnet" in waits.inputs["roles"]
+    assert (
+        "Network Contributor for the identity of weu-1 on its api-server-subnet"
+        in waits.inputs["roles"]
+    )
     assert len(waits.inputs["roles"]) == len(roles(done))
-    assert {"weu-1-subnet-roles", *roles(done)} <= done.named("weu-1-cluster", "ManagedCluster").after
+    assert {"weu-1-subnet-roles", *roles(done)} <= done.named(
+        "weu-1-cluster", "ManagedCluster"
+    ).after
 
 
-@pytest.mark.parametrize("role", ["subnet", "own-subnet", "system-pod-subnet", "own-pod-subnet", "api-server-subnet"])
+@pytest.mark.parametrize(
+    "role", ["subnet", "own-subnet", "system-pod-subnet", "own-pod-subnet", "api-server-subnet"]
+)
 def test_a_cluster_that_lacks_one_of_them_is_refused(role: str) -> None:
     """So that the law behind all tests would object to a role that is forgotten."""
     done = run(identity=IDENTITY, **EVERYWHERE)
@@ -81,18 +96,29 @@ def test_a_cluster_that_lacks_one_of_them_is_refused(role: str) -> None:
     cloud.put(cluster)
     cloud.put(own)
     without = attrs.evolve(
-        cloud, things={key: each for key, each in things.items() if each.name != f"weu-1-{role}-network-contributor"}
+        cloud,
+        things={
+            key: each
+            for key, each in things.items()
+            if each.name != f"weu-1-{role}-network-contributor"
+        },
     )
     with pytest.raises(Refusal, match="LinkedAuthorizationFailed"):
         without.put(own if role.startswith("own-") else cluster)
-    forgotten = {urn: each for urn, each in done.resources.items() if each.name != f"weu-1-{role}-network-contributor"}
+    forgotten = {
+        urn: each
+        for urn, each in done.resources.items()
+        if each.name != f"weu-1-{role}-network-contributor"
+    }
     assert any(
-        "LinkedAuthorizationFailed" in each for each in world.objections(attrs.evolve(done, resources=forgotten))
+        "LinkedAuthorizationFailed" in each
+        for each in world.objections(attrs.evolve(done, resources=forgotten))
     )
 
 
 @pytest.mark.parametrize(
-    "fields", [{"identity": IDENTITY, "role_wait": 0}, {"identity": IDENTITY, "subnet_roles": False}, {}]
+    "fields",
+    [{"identity": IDENTITY, "role_wait": 0}, {"identity": IDENTITY, "subnet_roles": False}, {}],
 )
 def test_nothing_is_waited_for_where_nothing_can_be_too_early(fields: dict[str, Any]) -> None:
     """Without a wait, with roles from before, and with an identity that exists only after the cluster."""
@@ -100,9 +126,16 @@ def test_nothing_is_waited_for_where_nothing_can_be_too_early(fields: dict[str, 
 
 
 def test_the_wait_is_told_in_minutes_and_bounded() -> None:
-    assert run(subnet=NODES, identity=IDENTITY, role_wait=7).named("weu-1-subnet-roles").inputs["minutes"] == 7
+    assert (
+        run(subnet=NODES, identity=IDENTITY, role_wait=7)
+        .named("weu-1-subnet-roles")
+        .inputs["minutes"]
+        == 7
+    )
     for minutes in (-1, 61):
-        refused = world.run(lambda: AzureFleet("shop", AzureFleetArgs(members=(aks(role_wait=minutes),))))  # noqa: B023
+        refused = world.run(
+            partial(AzureFleet, "shop", AzureFleetArgs(members=(aks(role_wait=minutes),)))
+        )
         assert f"members.weu-1.roleWait: {minutes} minutes (0 to 60)" in str(refused.error)
 
 
@@ -122,7 +155,9 @@ def test_no_role_is_assigned_twice() -> None:
 
     def program() -> None:
         later.append(pulumi.Output.from_input(NODES))
-        AzureFleet("shop", AzureFleetArgs(members=(aks(subnet=later[0], pools=(pool(subnet=later[0]),)),)))
+        AzureFleet(
+            "shop", AzureFleetArgs(members=(aks(subnet=later[0], pools=(pool(subnet=later[0]),)),))
+        )
 
     assert len(roles(world.run(program))) == 1
 

@@ -71,16 +71,24 @@ def test_a_member_in_another_subscription(config: Mapping[str, str]) -> None:
     places = where(run)
     there = {name for name, subscription in places.items() if subscription == THERE}
     assert there == {f"rg-{THERE}", "weu-1-cluster", "weu-1-apps", "weu-2-cluster"}
-    assert {"rg", "rg-hub", "weu-1-member", "weu-2-member", "shop-profile-stable"} <= {*places} - there
+    assert {"rg", "rg-hub", "weu-1-member", "weu-2-member", "shop-profile-stable"} <= {
+        *places
+    } - there
     assert asked(run) == {"shop": HERE, "weu-1": THERE, "weu-2": THERE, "eus-1": HERE}
     (made,) = (each for each in run.resources.values() if each.type == world.PROVIDER)
     assert made.name == f"shop-{THERE}"
-    assert run.named("weu-1-member").inputs["properties"]["clusterResourceId"].startswith(f"/subscriptions/{THERE}/")
+    assert (
+        run.named("weu-1-member")
+        .inputs["properties"]["clusterResourceId"]
+        .startswith(f"/subscriptions/{THERE}/")
+    )
 
 
 def test_taints_of_a_member_elsewhere_go_to_the_hub() -> None:
     run = fleet(aks(subscription=THERE))
-    patches = [each for each in run.resources.values() if each.name in ("weu-1-not-ready", "weu-1-taints")]
+    patches = [
+        each for each in run.resources.values() if each.name in ("weu-1-not-ready", "weu-1-taints")
+    ]
     hub = next(urn for urn, each in run.resources.items() if each.name == "shop-hub")
     assert len(patches) == 2
     assert all(hub in patch.needs for patch in patches)
@@ -95,9 +103,17 @@ def test_its_provider_signs_in_as_the_default_one_does() -> None:
         "environment": "usgovernment",
         "auxiliaryTenantIds": '["theirs"]',
     }
-    run = fleet(aks(subscription=THERE), config={**CONFIG, **{f"azure-native:{key}": v for key, v in login.items()}})
+    run = fleet(
+        aks(subscription=THERE),
+        config={**CONFIG, **{f"azure-native:{key}": v for key, v in login.items()}},
+    )
     given = run.named(f"shop-{THERE}").inputs
-    assert given == {**login, "subscriptionId": THERE, "auxiliaryTenantIds": '["theirs"]', "useOidc": "true"}
+    assert given == {
+        **login,
+        "subscriptionId": THERE,
+        "auxiliaryTenantIds": '["theirs"]',
+        "useOidc": "true",
+    }
 
 
 def test_a_joined_cluster_is_looked_up_where_its_id_says() -> None:
@@ -113,9 +129,13 @@ MINE = "resourceGroups/net/providers/Microsoft.ManagedIdentity/userAssignedIdent
 @pytest.mark.parametrize("identity", [HERE, THERE, FAR], ids=["here", "there", "far"])
 @pytest.mark.parametrize("member", ["", HERE, THERE], ids=["undeclared", "here", "there"])
 @pytest.mark.parametrize("alone", [True, False], ids=["member", "fleet"])
-def test_an_identity_is_asked_for_where_its_id_says(identity: str, member: str, alone: bool) -> None:
+def test_an_identity_is_asked_for_where_its_id_says(
+    identity: str, member: str, alone: bool
+) -> None:
     declared = aks(
-        subscription=member, subnet=f"/subscriptions/{HERE}/{SUBNET}", identity=f"/subscriptions/{identity}/{MINE}"
+        subscription=member,
+        subnet=f"/subscriptions/{HERE}/{SUBNET}",
+        identity=f"/subscriptions/{identity}/{MINE}",
     )
 
     def program() -> None:
@@ -125,17 +145,23 @@ def test_an_identity_is_asked_for_where_its_id_says(identity: str, member: str, 
             AzureFleet("shop", AzureFleetArgs(members=(declared,)))
 
     run = world.run(program, config=CONFIG)
-    assert [call.subscription for call in run.calls if call.token.endswith("getUserAssignedIdentity")] == [identity]
+    assert [
+        call.subscription for call in run.calls if call.token.endswith("getUserAssignedIdentity")
+    ] == [identity]
     assert where(run)["weu-1-cluster"] == (member or HERE)
     made = [each.name for each in run.resources.values() if each.type == world.PROVIDER]
     owner = "weu-1" if alone else "shop"
-    assert sorted(made) == sorted({f"{owner}-{each}" for each in (member, identity) if each not in ("", HERE)})
+    assert sorted(made) == sorted(
+        {f"{owner}-{each}" for each in (member, identity) if each not in ("", HERE)}
+    )
 
 
 @pytest.mark.parametrize("given", [True, False])
 def test_an_identity_behind_a_provider_of_ones_own(given: bool) -> None:
     """The provider is asked where it works; another one is not made behind its back."""
-    declared = aks(subnet=f"/subscriptions/{HERE}/{SUBNET}", identity=f"/subscriptions/{FAR}/{MINE}")
+    declared = aks(
+        subnet=f"/subscriptions/{HERE}/{SUBNET}", identity=f"/subscriptions/{FAR}/{MINE}"
+    )
 
     def program() -> None:
         opts = pulumi.ResourceOptions(provider=Provider("there", subscription_id=THERE))
@@ -145,16 +171,20 @@ def test_an_identity_behind_a_provider_of_ones_own(given: bool) -> None:
     run = world.run(program, config=CONFIG)
     if given:
         assert where(run)["weu-1-cluster"] == THERE
-        assert [call.subscription for call in run.calls if call.token.endswith("getUserAssignedIdentity")] == [FAR]
+        assert [
+            call.subscription
+            for call in run.calls
+            if call.token.endswith("getUserAssignedIdentity")
+        ] == [FAR]
     else:
-        words = (
-            f"the identity of weu-1: subscription: its provider works in subscription {THERE}, it is declared in {FAR}"
-        )
+        words = f"the identity of weu-1: subscription: its provider works in subscription {THERE}, it is declared in {FAR}"
         assert words in str(run.error)
 
 
 def test_a_kubeconfig_of_ones_own_asks_nobody() -> None:
-    run = fleet(JoinedMember(name="o", region="eastus", cluster_id=JOINED.cluster_id, kubeconfig="x"))
+    run = fleet(
+        JoinedMember(name="o", region="eastus", cluster_id=JOINED.cluster_id, kubeconfig="x")
+    )
     assert not [each for each in run.resources.values() if each.type == world.PROVIDER]
     assert asked(run) == {"shop": HERE}
 
@@ -162,7 +192,9 @@ def test_a_kubeconfig_of_ones_own_asks_nobody() -> None:
 def test_everything_follows_the_provider_of_the_fleet() -> None:
     def program() -> None:
         opts = pulumi.ResourceOptions(provider=Provider("there", subscription_id=THERE))
-        hub = AzureHubArgs(resource_group="rg", region="westeurope", kind="private", network=HubNetwork(**RP))
+        hub = AzureHubArgs(
+            resource_group="rg", region="westeurope", kind="private", network=HubNetwork(**RP)
+        )
         AzureFleet("shop", AzureFleetArgs(members=(aks(pools=(pool(),)),), hub=hub), opts)
 
     run = world.run(program, config=CONFIG)
@@ -176,7 +208,9 @@ def test_hub_and_member_each_follow_their_own_provider(hub_there: bool, member_t
     def program() -> None:
         there = pulumi.ResourceOptions(provider=Provider("there", subscription_id=THERE))
         hub = AzureHub("shop", HUB, there if hub_there else None)
-        AzureMember("weu-1", AzureMemberArgs(member=aks(), hub=hub), there if member_there else None)
+        AzureMember(
+            "weu-1", AzureMemberArgs(member=aks(), hub=hub), there if member_there else None
+        )
 
     run = world.run(program, config=CONFIG)
     of_hub, of_member = THERE if hub_there else HERE, THERE if member_there else HERE
@@ -185,7 +219,9 @@ def test_hub_and_member_each_follow_their_own_provider(hub_there: bool, member_t
 
 
 def test_a_member_alone_finds_its_subscription() -> None:
-    run = world.run(lambda: AzureMember("weu-1", AzureMemberArgs(member=aks(subscription=THERE))), config=CONFIG)
+    run = world.run(
+        lambda: AzureMember("weu-1", AzureMemberArgs(member=aks(subscription=THERE))), config=CONFIG
+    )
     assert where(run) == {"weu-1-cluster": THERE}
 
 
@@ -204,7 +240,9 @@ def test_providers_of_ones_own() -> None:
         opts = pulumi.ResourceOptions(provider=Provider("here", subscription_id=HERE))
         there = Provider("there", subscription_id=THERE)
         members = (aks(subscription=THERE), JOINED)
-        AzureFleet("shop", AzureFleetArgs(members=members, hub=HUB, providers={THERE.upper(): there}), opts)
+        AzureFleet(
+            "shop", AzureFleetArgs(members=members, hub=HUB, providers={THERE.upper(): there}), opts
+        )
 
     run = world.run(program)
     assert where(run)["weu-1-cluster"] == THERE
@@ -212,18 +250,28 @@ def test_providers_of_ones_own() -> None:
 
 
 def test_a_provider_for_no_subscription() -> None:
-    error = world.run(lambda: AzureFleet("shop", AzureFleetArgs(providers={"production": Provider("p")}))).error
+    error = world.run(
+        lambda: AzureFleet("shop", AzureFleetArgs(providers={"production": Provider("p")}))
+    ).error
     assert '"production" is not a valid subscription ID' in str(error)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "refused"),
-    [(HERE, THERE, True), (THERE, HERE, True), (HERE, "", False), ("", HERE, False), ("", THERE, True)],
+    [
+        (HERE, THERE, True),
+        (THERE, HERE, True),
+        (HERE, "", False),
+        ("", HERE, False),
+        ("", THERE, True),
+    ],
 )
 def test_a_member_stays_in_its_subscription(first: str, second: str, refused: bool) -> None:
     groups = frozenset({"rg"})  # those of the fleet are guarded by themselves
     before = fleet(aks(subscription=first), existing_resource_groups=groups)
-    args = AzureFleetArgs(members=(aks(subscription=second),), hub=HUB, existing_resource_groups=groups)
+    args = AzureFleetArgs(
+        members=(aks(subscription=second),), hub=HUB, existing_resource_groups=groups
+    )
     run = world.run(lambda: AzureFleet("shop", args), before, config=CONFIG)
     assert ("subscription cannot change from" in str(run.error)) == refused
 
@@ -242,10 +290,14 @@ spec:
   - {{name: eus-1, region: eastus}}
 """
     manifests = load_text(text, "members.yaml")
-    run = world.run(lambda: AzureFleet.from_manifests("shop", manifests, AzureFleetArgs(hub=HUB)), config=CONFIG)
+    run = world.run(
+        lambda: AzureFleet.from_manifests("shop", manifests, AzureFleetArgs(hub=HUB)), config=CONFIG
+    )
     places = where(run)
     assert (places["weu-1-cluster"], places["eus-1-cluster"]) == (HERE, THERE)
     wrong = load_text(text.replace(THERE, "production"), "members.yaml")
-    error = world.run(lambda: AzureFleet.from_manifests("shop", wrong, AzureFleetArgs(hub=HUB))).error
+    error = world.run(
+        lambda: AzureFleet.from_manifests("shop", wrong, AzureFleetArgs(hub=HUB))
+    ).error
     assert "members.yaml:7:" in str(error)
     assert '"production" is not a valid subscription ID' in str(error)

@@ -41,7 +41,9 @@ def after(*members: AksMember, before: world.Run | None = None, **fields: Any) -
 
 def confirmed(*members: AksMember, before: world.Run, **fields: Any) -> world.Run:
     """The same, with the removals allowed that are refused without."""
-    tokens = re.findall("fleet:confirm=([0-9a-f]{8})", str(after(*members, before=before, **fields).error))
+    tokens = re.findall(
+        "fleet:confirm=([0-9a-f]{8})", str(after(*members, before=before, **fields).error)
+    )
     return after(*members, before=before, confirm=tuple(tokens), **fields)
 
 
@@ -65,7 +67,11 @@ CHANGES: list[tuple[str, AksMember, dict[str, str]]] = [
     ("nothing", WEU, {}),
     ("a label", changed(labels={"tier": "silver"}), {"Resource weu-1-member": "update"}),
     ("the update group", changed(group="canary"), {"Resource weu-1-member": "update"}),
-    ("a taint", changed(taints=(Taint("gpu", "yes"),)), {"MemberClusterPatch weu-1-taints": "update"}),
+    (
+        "a taint",
+        changed(taints=(Taint("gpu", "yes"),)),
+        {"MemberClusterPatch weu-1-taints": "update"},
+    ),
     ("a pool resized", changed(pools=(pool(max_count=20),)), {"AgentPool weu-1-apps": "update"}),
     (
         "a pool's labels and taints",
@@ -110,8 +116,12 @@ CHANGES: list[tuple[str, AksMember, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("member", "expected"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
-def test_exactly_what_should_change_does(before: world.Run, member: AksMember, expected: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("member", "expected"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES]
+)
+def test_exactly_what_should_change_does(
+    before: world.Run, member: AksMember, expected: dict[str, str]
+) -> None:
     run = after(member, before=before)
     assert run.error is None
     assert world.changes(before, run) == expected
@@ -162,13 +172,27 @@ REFUSED_HUBS: list[tuple[str, AzureHubArgs, str]] = [
         attrs.evolve(HUB, vm_size="Standard_D8s_v5"),
         'hub.vmSize cannot change from nothing to "Standard',
     ),
-    ("another DNS prefix", attrs.evolve(HUB, dns_prefix="x"), 'hub.dnsPrefix cannot change from "shop" to "x"'),
-    ("another region", attrs.evolve(HUB, region="westus"), 'region cannot change from "northeurope" to "westus"'),
-    ("another group", attrs.evolve(HUB, resource_group="rg"), 'resourceGroup cannot change from "rg-hub" to "rg"'),
+    (
+        "another DNS prefix",
+        attrs.evolve(HUB, dns_prefix="x"),
+        'hub.dnsPrefix cannot change from "shop" to "x"',
+    ),
+    (
+        "another region",
+        attrs.evolve(HUB, region="westus"),
+        'region cannot change from "northeurope" to "westus"',
+    ),
+    (
+        "another group",
+        attrs.evolve(HUB, resource_group="rg"),
+        'resourceGroup cannot change from "rg-hub" to "rg"',
+    ),
 ]
 
 
-@pytest.mark.parametrize(("hub", "text"), [row[1:] for row in REFUSED_HUBS], ids=[row[0] for row in REFUSED_HUBS])
+@pytest.mark.parametrize(
+    ("hub", "text"), [row[1:] for row in REFUSED_HUBS], ids=[row[0] for row in REFUSED_HUBS]
+)
 def test_changes_that_a_hub_cannot_make(before: world.Run, hub: AzureHubArgs, text: str) -> None:
     run = confirmed(WEU, hub=hub, before=before)
     assert text in str(run.error)
@@ -185,13 +209,48 @@ def test_the_network_of_a_private_hub_stays() -> None:
 
 
 REFUSED: list[tuple[str, AksMember, str, str]] = [
-    ("region", changed(region="francecentral"), 'region cannot change from "westeurope"', "declare a member"),
-    ("network", changed(network=Network(pods="10.9.0.0/16")), "network.pods cannot change", "declare a member"),
-    ("private", changed(api_server=ApiServer(private=True)), "apiServer.private cannot change", "declare a member"),
-    ("DNS prefix", changed(dns_prefix="x"), 'dnsPrefix cannot change from "weu-1" to "x"', "declare a member"),
-    ("pool's size", changed(pools=(pool(vm_size="Standard_D4s_v5"),)), "pools.apps.vmSize cannot", "declare a pool"),
-    ("pool's zones", changed(pools=(pool(zones=("1",)),)), 'zones cannot change from ["1", "2", "3"] to', "a pool"),
-    ("pool's pods", changed(pools=(pool(max_pods=60),)), "maxPods cannot change from nothing to 60", "a pool"),
+    (
+        "region",
+        changed(region="francecentral"),
+        'region cannot change from "westeurope"',
+        "declare a member",
+    ),
+    (
+        "network",
+        changed(network=Network(pods="10.9.0.0/16")),
+        "network.pods cannot change",
+        "declare a member",
+    ),
+    (
+        "private",
+        changed(api_server=ApiServer(private=True)),
+        "apiServer.private cannot change",
+        "declare a member",
+    ),
+    (
+        "DNS prefix",
+        changed(dns_prefix="x"),
+        'dnsPrefix cannot change from "weu-1" to "x"',
+        "declare a member",
+    ),
+    (
+        "pool's size",
+        changed(pools=(pool(vm_size="Standard_D4s_v5"),)),
+        "pools.apps.vmSize cannot",
+        "declare a pool",
+    ),
+    (
+        "pool's zones",
+        changed(pools=(pool(zones=("1",)),)),
+        'zones cannot change from ["1", "2", "3"] to',
+        "a pool",
+    ),
+    (
+        "pool's pods",
+        changed(pools=(pool(max_pods=60),)),
+        "maxPods cannot change from nothing to 60",
+        "a pool",
+    ),
     (
         "system pool's size",
         changed(system_pool=attrs.evolve(SYSTEM_POOL, vm_size="Standard_D8s_v5")),
@@ -201,8 +260,12 @@ REFUSED: list[tuple[str, AksMember, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("member", "text", "way_out"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_changes_that_a_member_cannot_make(before: world.Run, member: AksMember, text: str, way_out: str) -> None:
+@pytest.mark.parametrize(
+    ("member", "text", "way_out"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
+def test_changes_that_a_member_cannot_make(
+    before: world.Run, member: AksMember, text: str, way_out: str
+) -> None:
     run = after(member, before=before)
     assert text in str(run.error)
     assert way_out in str(run.error)
@@ -216,16 +279,41 @@ IDENTITY = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Manage
 ZONE = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
 PRIVATE_OWN = {"api_server": ApiServer(private=True, private_dns_zone=ZONE), "identity": IDENTITY}
 ONE_WAY: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
-    ("to a subnet of one's own", {}, {"subnet": SUBNET}, 'subnet cannot change from nothing to "/subs'),
-    ("to another subnet", {"subnet": SUBNET}, {"subnet": f"{SUBNET}b"}, "subnet cannot change from"),
+    (
+        "to a subnet of one's own",
+        {},
+        {"subnet": SUBNET},
+        'subnet cannot change from nothing to "/subs',
+    ),
+    (
+        "to another subnet",
+        {"subnet": SUBNET},
+        {"subnet": f"{SUBNET}b"},
+        "subnet cannot change from",
+    ),
     ("to the default subnet", {"subnet": SUBNET}, {}, "to nothing"),
-    ("a subnet in other case", {"subnet": SUBNET}, {"subnet": SUBNET.replace("subnets", "Subnets")}, ""),
+    (
+        "a subnet in other case",
+        {"subnet": SUBNET},
+        {"subnet": SUBNET.replace("subnets", "Subnets")},
+        "",
+    ),
     ("a pool's subnet", {}, {"pools": (pool(subnet=SUBNET),)}, "pools.apps.subnet cannot change"),
     ("zones in another order", {}, {"pools": (pool(zones=("3", "2", "1")),)}, ""),
-    ("Entra off", {}, {"entra": None, "local_accounts": True}, "entra cannot change from true to false"),
+    (
+        "Entra off",
+        {},
+        {"entra": None, "local_accounts": True},
+        "entra cannot change from true to false",
+    ),
     ("Entra on", {"entra": None, "local_accounts": True}, {}, ""),
     ("local accounts", {}, {"local_accounts": True}, ""),
-    ("the issuer off", {}, {"oidc_issuer": False, "workload_identity": False}, "oidcIssuer cannot change"),
+    (
+        "the issuer off",
+        {},
+        {"oidc_issuer": False, "workload_identity": False},
+        "oidcIssuer cannot change",
+    ),
     ("the issuer on", {"oidc_issuer": False, "workload_identity": False}, {}, ""),
     ("workload identity off", {}, {"workload_identity": False}, ""),
     (
@@ -235,24 +323,46 @@ ONE_WAY: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "privateD",
     ),
     ("to no DNS zone", PRIVATE_OWN, _NO_ZONE, ""),
-    ("to a DNS zone", {"api_server": ApiServer(private=True)}, PRIVATE_OWN, "privateDnsZone cannot change from"),
+    (
+        "to a DNS zone",
+        {"api_server": ApiServer(private=True)},
+        PRIVATE_OWN,
+        "privateDnsZone cannot change from",
+    ),
     ("the default DNS zone by name", {"api_server": ApiServer(private=True)}, _SYSTEM_ZONE, ""),
-    ("a minor version down", {}, {"kubernetes_version": "1.32"}, "kubernetesVersion cannot change from"),
+    (
+        "a minor version down",
+        {},
+        {"kubernetes_version": "1.32"},
+        "kubernetesVersion cannot change from",
+    ),
     ("a patch down", {}, {"kubernetes_version": "1.33.1"}, "kubernetesVersion cannot change"),
     ("to the latest patch", {}, {"kubernetes_version": "1.33"}, ""),
     ("a minor version up", {}, {"kubernetes_version": "1.34"}, ""),
     ("two minor versions up", {}, {"kubernetes_version": "1.35.1"}, "one minor version at a time"),
     ("two up with long-term support", LTS, {**LTS, "kubernetes_version": "1.35.1"}, ""),
     ("down with long-term support", LTS, {**LTS, "kubernetes_version": "1.32.1"}, "never back"),
-    ("a version that was not declared", {"kubernetes_version": None}, {"kubernetes_version": "1.30"}, ""),
+    (
+        "a version that was not declared",
+        {"kubernetes_version": None},
+        {"kubernetes_version": "1.30"},
+        "",
+    ),
     ("a version that is no longer declared", {}, {"kubernetes_version": None}, ""),
-    ("a version after upgrades by the fleet", {"upgrades": "fleet"}, {"kubernetes_version": "1.30"}, ""),
+    (
+        "a version after upgrades by the fleet",
+        {"upgrades": "fleet"},
+        {"kubernetes_version": "1.30"},
+        "",
+    ),
     ("another identity", {"identity": IDENTITY}, {"identity": f"{IDENTITY}2"}, ""),
     ("another tier", {"tier": "Free"}, {"tier": "Standard"}, ""),
 ]
 
 
-@pytest.mark.parametrize(("first", "then", "text"), [row[1:] for row in ONE_WAY], ids=[row[0] for row in ONE_WAY])
+@pytest.mark.parametrize(
+    ("first", "then", "text"), [row[1:] for row in ONE_WAY], ids=[row[0] for row in ONE_WAY]
+)
 def test_changes_that_azure_makes_in_one_direction_only(first: Any, then: Any, text: str) -> None:
     made = after(changed(**first))
     assert made.error is None, made.error
@@ -272,7 +382,8 @@ def test_a_state_that_recorded_less_is_no_reason_to_refuse() -> None:
             for field in ("subnet", "entra", "oidcIssuer", "kubernetesVersion"):
                 del resource.inputs["fields"][field]
     run = after(
-        changed(subnet=f"{SUBNET}b", entra=None, local_accounts=True), before=attrs.evolve(made, resources=thin)
+        changed(subnet=f"{SUBNET}b", entra=None, local_accounts=True),
+        before=attrs.evolve(made, resources=thin),
     )
     assert run.error is None
 
@@ -289,7 +400,11 @@ def test_nothing_of_azure_is_touched_before_everything_is_checked(pair: world.Ru
 
     checks = {one.name for one in pair.of_type("CreateOnly")}
     assert checks == {"shop-create-only", "weu-1-create-only", "eus-1-create-only"}
-    touched = [one for one in pair.resources.values() if one.type.startswith(("azure-native:", "kubernetes:"))]
+    touched = [
+        one
+        for one in pair.resources.values()
+        if one.type.startswith(("azure-native:", "kubernetes:"))
+    ]
     assert len(touched) > 10
     for one in touched:
         assert checks <= behind(one.name, set()), one.name
@@ -307,7 +422,10 @@ def drifted(run: world.Run, changes: dict[tuple[str, str], Callable[[Any], Any]]
 
 
 def test_what_azure_changes_by_itself_shows_nothing() -> None:
-    member = changed(upgrades="fleet", system_pool=attrs.evolve(SYSTEM_POOL, count=None, min_count=3, max_count=9))
+    member = changed(
+        upgrades="fleet",
+        system_pool=attrs.evolve(SYSTEM_POOL, count=None, min_count=3, max_count=9),
+    )
     made = after(member, profiles=(AutoUpgrade("stable"),))
     upgraded = drifted(
         made,
@@ -316,12 +434,15 @@ def test_what_azure_changes_by_itself_shows_nothing() -> None:
                 inputs.update(kubernetesVersion="1.34.1"),
                 inputs["agentPoolProfiles"][0].update(orchestratorVersion="1.34.1", count=7),
             ),
-            ("weu-1-apps", "AgentPool"): lambda inputs: inputs.update(orchestratorVersion="1.34.1", count=5),
+            ("weu-1-apps", "AgentPool"): lambda inputs: inputs.update(
+                orchestratorVersion="1.34.1", count=5
+            ),
             ("weu-1-member", "Resource"): lambda inputs: inputs["properties"].update(
                 provisioningState="Succeeded", status={"lastOperationId": "x"}
             ),
             ("shop-profile-stable", "Resource"): lambda inputs: inputs["properties"].update(
-                provisioningState="Succeeded", autoUpgradeProfileStatus={"lastTriggerStatus": "Succeeded"}
+                provisioningState="Succeeded",
+                autoUpgradeProfileStatus={"lastTriggerStatus": "Succeeded"},
             ),
         },
     )
@@ -330,22 +451,32 @@ def test_what_azure_changes_by_itself_shows_nothing() -> None:
     assert world.changes(upgraded, again) == {}
 
 
-def test_further_pools_that_a_refresh_lists_in_the_cluster_are_left_alone(before: world.Run) -> None:
+def test_further_pools_that_a_refresh_lists_in_the_cluster_are_left_alone(
+    before: world.Run,
+) -> None:
     # Azure lists all pools of a cluster in the cluster too; a request that lists some of them must list their versions.
     listed = drifted(
         before,
-        {("weu-1-cluster", "ManagedCluster"): lambda inputs: inputs["agentPoolProfiles"].append({"name": "apps"})},
+        {
+            ("weu-1-cluster", "ManagedCluster"): lambda inputs: inputs["agentPoolProfiles"].append(
+                {"name": "apps"}
+            )
+        },
     )
     assert world.changes(listed, after(WEU, before=listed)) == {}
     run = after(changed(tags={"cost": "1"}), before=listed)
     assert world.changes(listed, run) == {"ManagedCluster weu-1-cluster": "update"}
     profiles = run.named("weu-1-cluster", "ManagedCluster").inputs["agentPoolProfiles"]
-    assert [(profile["name"], profile.get("orchestratorVersion")) for profile in profiles] == [("system", None)]
+    assert [(profile["name"], profile.get("orchestratorVersion")) for profile in profiles] == [
+        ("system", None)
+    ]
 
 
 def test_work_waits_until_the_pools_of_a_new_member_stand(before: world.Run) -> None:
     first, second = before.named("weu-1-not-ready"), before.named("weu-1-taints")
-    assert first.inputs["spec"]["taints"] == [{"key": "fleet-components/not-ready", "effect": "NoSchedule"}]
+    assert first.inputs["spec"]["taints"] == [
+        {"key": "fleet-components/not-ready", "effect": "NoSchedule"}
+    ]
     assert second.inputs["spec"]["taints"] == []
     assert "weu-1-member" in first.after
     assert {"weu-1-not-ready", "weu-1-apps", "weu-1-cluster"} <= second.after
@@ -353,5 +484,12 @@ def test_work_waits_until_the_pools_of_a_new_member_stand(before: world.Run) -> 
 
 
 def test_the_first_taint_is_not_touched_again(before: world.Run) -> None:
-    kept = drifted(before, {("weu-1-not-ready", "MemberClusterPatch"): lambda inputs: inputs["spec"].update(taints=[])})
+    kept = drifted(
+        before,
+        {
+            ("weu-1-not-ready", "MemberClusterPatch"): lambda inputs: inputs["spec"].update(
+                taints=[]
+            )
+        },
+    )
     assert world.changes(kept, after(WEU, before=kept)) == {}

@@ -35,7 +35,11 @@ resources.ResourceGroup("rg", opts=pulumi.ResourceOptions(transforms=[tagged]))
 
 
 def project(folder: Path, program: str) -> Path:
-    files = {"Pulumi.yaml": "name: shop\nruntime: python\n", "Pulumi.dev.yaml": "config: {}\n", "__main__.py": program}
+    files = {
+        "Pulumi.yaml": "name: shop\nruntime: python\n",
+        "Pulumi.dev.yaml": "config: {}\n",
+        "__main__.py": program,
+    }
     return write(folder / "project", files)
 
 
@@ -56,18 +60,28 @@ def test_their_order_and_the_forms_of_what_they_see() -> None:
     told: list[str] = []
     done = run_program(lambda: declare(told.append), preview=False)
     assert done.error is None, done.error
-    assert [line for line in told if line.startswith("cluster")] == ["cluster fleet", "cluster above", "cluster stack"]
+    assert [line for line in told if line.startswith("cluster")] == [
+        "cluster fleet",
+        "cluster above",
+        "cluster stack",
+    ]
     seen = {line for line in told if line.startswith("see-")}
     assert {"see-own location output", "see-own managedBy output", "see-own tags plain"} <= seen
     # Only a resource's own transforms see what depends on others as outputs.
     assert {"see-inherited location output", "see-inherited managedBy plain"} <= seen
-    assert "call azure-native:containerservice:listManagedClusterUserCredentials" in told, "known in an update only"
+    assert "call azure-native:containerservice:listManagedClusterUserCredentials" in told, (
+        "known in an update only"
+    )
     # What they have only looked at is as it was.
     first = done.named("first")
     for name in ("see-own", "see-inherited"):
         inputs = dict(done.inputs(name))
         assert inputs.pop("managedBy").endswith("/first")
-        assert inputs == {"resourceGroupName": name, "location": "westeurope", "tags": {"plain": "yes"}}
+        assert inputs == {
+            "resourceGroupName": name,
+            "location": "westeurope",
+            "tags": {"plain": "yes"},
+        }
         assert is_marked_secret(done.named(name).inputs["location"])
         assert first.urn in done.named(name).dependencies
 

@@ -42,7 +42,9 @@ def misspelt(draw: st.DrawFn, word: str) -> str:
     at = draw(st.integers(0, len(word) - 1))
     before, letter, after = word[:at], word[at], word[at + 1 :]
     wrong = draw(
-        st.sampled_from((before + after, f"{before}{after[:1]}{letter}{after[1:]}", word.lower(), word.upper()))
+        st.sampled_from(
+            (before + after, f"{before}{after[:1]}{letter}{after[1:]}", word.lower(), word.upper())
+        )
         | LETTERS.map(lambda new: f"{before}{new}{after}")
         | LETTERS.map(lambda new: f"{before}{new}{letter}{after}")
     )
@@ -50,10 +52,16 @@ def misspelt(draw: st.DrawFn, word: str) -> str:
 
 
 @given(st.data())
-def test_every_typo_is_refused_with_object_file_and_line_and_what_was_meant(data: st.DataObject) -> None:
+def test_every_typo_is_refused_with_object_file_and_line_and_what_was_meant(
+    data: st.DataObject,
+) -> None:
     kind = data.draw(st.sampled_from(declared_kinds()))
     if data.draw(st.booleans()):
-        text, meant, line = OBJECT.format(data.draw(misspelt(API_VERSION)), kind, "{}"), API_VERSION, 1
+        text, meant, line = (
+            OBJECT.format(data.draw(misspelt(API_VERSION)), kind, "{}"),
+            API_VERSION,
+            1,
+        )
     else:
         text, meant, line = OBJECT.format(API_VERSION, data.draw(misspelt(kind)), "{}"), kind, 2
     others = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
@@ -66,9 +74,21 @@ def test_every_typo_is_refused_with_object_file_and_line_and_what_was_meant(data
 TYPOS = [
     (HUB.replace("Hub", "Hubb"), "fleet.yaml:2: Hubb shop", "write kind: Hub"),
     (MEMBERS.replace("Members", "Member"), "fleet.yaml:2: Member shop", "write kind: Members"),
-    (HUB.replace("/v1", "/v1beta1"), "fleet.yaml:1: Hub shop", "write apiVersion: fleet-components/v1"),
-    (MEMBERS.replace("components", "component"), "fleet.yaml:1: Members shop", "write apiVersion: fleet-components/v1"),
-    (MEMBERS.replace("fleet-components/", ""), "fleet.yaml:1: Members shop", "write apiVersion: fleet-components/v1"),
+    (
+        HUB.replace("/v1", "/v1beta1"),
+        "fleet.yaml:1: Hub shop",
+        "write apiVersion: fleet-components/v1",
+    ),
+    (
+        MEMBERS.replace("components", "component"),
+        "fleet.yaml:1: Members shop",
+        "write apiVersion: fleet-components/v1",
+    ),
+    (
+        MEMBERS.replace("fleet-components/", ""),
+        "fleet.yaml:1: Members shop",
+        "write apiVersion: fleet-components/v1",
+    ),
     (MEMBERS.replace("spec", "specs"), "fleet.yaml:4: Members shop", "(spec)"),
     (HUB, "fleet.yaml:2: Hub shop", "members: []"),
 ]
@@ -80,7 +100,9 @@ def _read(folder: Path, kind: str) -> Callable[[], object]:
 
     return given_to(
         {
-            "from_file": lambda path: AzureFleet.from_file("shop", path / "fleet.yaml", AzureFleetArgs()),
+            "from_file": lambda path: AzureFleet.from_file(
+                "shop", path / "fleet.yaml", AzureFleetArgs()
+            ),
             "from_manifests": lambda path: AzureFleet.from_manifests(
                 "shop", load_text((path / "fleet.yaml").read_text(), "fleet.yaml"), AzureFleetArgs()
             ),
@@ -89,10 +111,14 @@ def _read(folder: Path, kind: str) -> Callable[[], object]:
     )
 
 
-@pytest.mark.parametrize("beside", ["", NONE.replace("shop", "more")], ids=["alone", "beside others"])
+@pytest.mark.parametrize(
+    "beside", ["", NONE.replace("shop", "more")], ids=["alone", "beside others"]
+)
 @pytest.mark.parametrize("door", ["from_file", "from_manifests", "provision", "from_config"])
 @pytest.mark.parametrize(("text", "where", "meant"), TYPOS)
-def test_every_door_refuses_it(tmp_path: Path, door: str, text: str, where: str, meant: str, beside: str) -> None:
+def test_every_door_refuses_it(
+    tmp_path: Path, door: str, text: str, where: str, meant: str, beside: str
+) -> None:
     if beside and text == HUB:
         pytest.skip("a hub with an empty list of members is no typo")
     (tmp_path / "fleet.yaml").write_text(f"{text}---\n{beside}" if beside else text)
@@ -116,7 +142,9 @@ def test_what_other_systems_call_alike_is_left_alone() -> None:
 
 def test_a_hub_alone_is_provisioned_if_that_is_said() -> None:
     run = world.run(
-        lambda: AzureFleet.from_manifests("shop", load_text(f"{HUB}---\n{NONE}", "fleet.yaml"), AzureFleetArgs())
+        lambda: AzureFleet.from_manifests(
+            "shop", load_text(f"{HUB}---\n{NONE}", "fleet.yaml"), AzureFleetArgs()
+        )
     )
     assert run.error is None
     assert run.named("shop-fleet").inputs["resourceName"] == "shop"

@@ -100,7 +100,9 @@ def reached() -> frozenset[type[Any]]:
 
 def test_no_public_class_is_forgotten() -> None:
     public = [getattr(azure, name) for name in azure.__all__]
-    values = {kind.__name__ for kind in public if isinstance(kind, type) and issubclass(kind, Typed)}
+    values = {
+        kind.__name__ for kind in public if isinstance(kind, type) and issubclass(kind, Typed)
+    }
     assert values - {kind.__name__ for kind in reached()} == set(BY_PROGRAMS)
 
 
@@ -119,12 +121,19 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.dictionaries(values(inner[0]), values(inner[1]), max_size=2)
     if isinstance(origin, type) and attrs.has(origin):
         return instances(origin)
-    plain = {str: st.text("abc1.-", min_size=1), int: st.integers(0, 9), float: st.floats(0, 9), bool: st.booleans()}
+    plain = {
+        str: st.text("abc1.-", min_size=1),
+        int: st.integers(0, 9),
+        float: st.floats(0, 9),
+        bool: st.booleans(),
+    }
     return {**plain, type(None): st.none()}[origin]
 
 
 def instances(kind: type[Any]) -> st.SearchStrategy[Any]:
-    written = [field.name for field in attrs.fields(kind) if (kind.__name__, field.name) not in NOT_WRITTEN]
+    written = [
+        field.name for field in attrs.fields(kind) if (kind.__name__, field.name) not in NOT_WRITTEN
+    ]
     return st.builds(kind, **{name: values(hints_of(kind)[name]) for name in written})
 
 
@@ -140,9 +149,13 @@ def wire(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", sorted(reached(), key=str))
-@settings(max_examples=10, phases=(Phase.generate,))  # the field is in the message; making it smaller takes minutes
+@settings(
+    max_examples=10, phases=(Phase.generate,)
+)  # the field is in the message; making it smaller takes minutes
 @given(st.data())
-def test_every_field_that_python_has_is_written_and_read_back(kind: type[Any], data: st.DataObject) -> None:
+def test_every_field_that_python_has_is_written_and_read_back(
+    kind: type[Any], data: st.DataObject
+) -> None:
     value = data.draw(instances(kind))
     assert read(kind, yaml.safe_load(yaml.safe_dump(wire(value)))) == value
 
@@ -170,7 +183,8 @@ spec:
   - {name: weu-1, region: westeurope, group: canary, keda: true}
   - {name: weu-2, region: westeurope, group: second, containerInsights: {workspace: *logs}}
 """.replace(
-    "WORKSPACE", f"/subscriptions/{GUID}/resourceGroups/rg/providers/Microsoft.OperationalInsights/workspaces/logs"
+    "WORKSPACE",
+    f"/subscriptions/{GUID}/resourceGroups/rg/providers/Microsoft.OperationalInsights/workspaces/logs",
 )
 UPGRADES = """\
 apiVersion: fleet-components/v1
@@ -191,7 +205,11 @@ ALL = f"{HUB}---\n{MEMBERS}---\n{UPGRADES}"
 
 
 def made(text: str, **args: Any) -> world.Run:
-    return world.run(lambda: AzureFleet.from_manifests("shop", load_text(text, "fleet.yaml"), AzureFleetArgs(**args)))
+    return world.run(
+        lambda: AzureFleet.from_manifests(
+            "shop", load_text(text, "fleet.yaml"), AzureFleetArgs(**args)
+        )
+    )
 
 
 def test_a_fleet_in_yaml_is_the_same_as_in_python() -> None:
@@ -219,17 +237,23 @@ def test_a_fleet_in_yaml_is_the_same_as_in_python() -> None:
 
 def test_the_features_of_a_member_replace_those_of_the_defaults_as_a_whole() -> None:
     run = made(ALL)
-    add_ons = [run.named(f"weu-{number}-cluster").inputs["addonProfiles"]["omsagent"] for number in (1, 2)]
+    add_ons = [
+        run.named(f"weu-{number}-cluster").inputs["addonProfiles"]["omsagent"] for number in (1, 2)
+    ]
     assert [each["config"]["useAADAuth"] for each in add_ons] == ["false", "true"]
-    assert [each.inputs["agentPoolProfiles"][0]["upgradeSettings"] for each in run.of_type("ManagedCluster")] == [
-        {"maxSurge": "33%"}
-    ] * 2
+    assert [
+        each.inputs["agentPoolProfiles"][0]["upgradeSettings"]
+        for each in run.of_type("ManagedCluster")
+    ] == [{"maxSurge": "33%"}] * 2
 
 
 def test_groups_that_are_there_are_not_created() -> None:
     assert made(ALL).of_type("ResourceGroup") == []
     assert [
-        group.name for group in made(ALL.replace("  existingResourceGroups: [rg]\n", "")).of_type("ResourceGroup")
+        group.name
+        for group in made(ALL.replace("  existingResourceGroups: [rg]\n", "")).of_type(
+            "ResourceGroup"
+        )
     ] == ["rg"]
 
 
@@ -271,7 +295,11 @@ def test_the_groups_of_a_programs_members_count() -> None:
             "strategy: ring}\n  profiles",
             "fleet.yaml:30: Upgrades shop: spec.runs[0].strategy",
         ),
-        ("kubernetesVersion: 1.33.5, ", "", "fleet.yaml:30: Upgrades shop: spec.runs[0].kubernetesVersion"),
+        (
+            "kubernetesVersion: 1.33.5, ",
+            "",
+            "fleet.yaml:30: Upgrades shop: spec.runs[0].kubernetesVersion",
+        ),
         (
             "groups: [canary]",
             "groups: [Canary]",
@@ -292,9 +320,17 @@ def test_the_groups_of_a_programs_members_count() -> None:
         ("[rg]", "[rg.]", "fleet.yaml:10: Members shop: spec.existingResourceGroups[0]"),
         ("[rg]", "rg", "fleet.yaml:10: Members shop: spec.existingResourceGroups: is not a list"),
         ("{mode: msi}", "{mode: devicecode}", "fleet.yaml:11: Members shop: spec.login.mode"),
-        ("{mode: msi}", "{mod: msi}", 'fleet.yaml:11: Members shop: spec.login.mod: there is no field "mod" (mode)'),
+        (
+            "{mode: msi}",
+            "{mod: msi}",
+            'fleet.yaml:11: Members shop: spec.login.mod: there is no field "mod" (mode)',
+        ),
         ("keda: true", "keda: always", "fleet.yaml:17: Members shop: spec.members[0].keda"),
-        ("surge: 33%", "surge: lots", "fleet.yaml:14: Members shop: spec.defaults.systemPool.upgrade.surge"),
+        (
+            "surge: 33%",
+            "surge: lots",
+            "fleet.yaml:14: Members shop: spec.defaults.systemPool.upgrade.surge",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(old: str, new: str, words: str) -> None:
@@ -306,14 +342,23 @@ def test_what_is_wrong_is_named_with_its_line(old: str, new: str, words: str) ->
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (f"{MEMBERS}---\n{UPGRADES}", "upgrades are made by an Azure fleet, and no hub is declared"),
+        (
+            f"{MEMBERS}---\n{UPGRADES}",
+            "upgrades are made by an Azure fleet, and no hub is declared",
+        ),
         (f"{ALL}---\n{UPGRADES}", '"rings" is in another object of kind Upgrades too'),
-        (ALL.replace(UPGRADES, UPGRADES[: UPGRADES.index("spec")] + "spec: {}\n"), "nothing is declared"),
+        (
+            ALL.replace(UPGRADES, UPGRADES[: UPGRADES.index("spec")] + "spec: {}\n"),
+            "nothing is declared",
+        ),
         (
             f"{ALL}---\n{MEMBERS.replace('msi', 'azd').replace('weu-', 'eus-')}",
             "another list of members says something else",
         ),
-        (ALL.replace("existingResourceGroups: [rg]", "existingResourceGroups: [rgg]"), 'in the resource group "rgg"'),
+        (
+            ALL.replace("existingResourceGroups: [rg]", "existingResourceGroups: [rgg]"),
+            'in the resource group "rgg"',
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(text: str, words: str) -> None:
@@ -326,11 +371,18 @@ def test_what_does_not_go_together_is_refused(text: str, words: str) -> None:
 )
 def test_a_plan_without_the_sdk_says_it_too(old: str, words: str) -> None:
     assert gather(Text("fleet.yaml", ALL)).problems == ()
-    text = ALL.replace(f"{HUB}---\n", "") if old == HUB else ALL.replace(old, old.replace("rings", "ring"))
+    text = (
+        ALL.replace(f"{HUB}---\n", "")
+        if old == HUB
+        else ALL.replace(old, old.replace("rings", "ring"))
+    )
     assert words in str(gather(Text("fleet.yaml", text)).problems[0])
 
 
 def test_a_hub_of_the_program_upgrades_what_yaml_declares() -> None:
-    run = made(f"{MEMBERS}---\n{UPGRADES}", hub=AzureHubArgs(resource_group="rg", region="westeurope", kind="hubless"))
+    run = made(
+        f"{MEMBERS}---\n{UPGRADES}",
+        hub=AzureHubArgs(resource_group="rg", region="westeurope", kind="hubless"),
+    )
     assert run.error is None, run.error
     assert run.named("shop-profile-stable")

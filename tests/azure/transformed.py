@@ -43,21 +43,29 @@ def declare(tell: Callable[[str], Any]) -> None:
 
         return transform
 
-    def legacy(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    def legacy(
+        args: pulumi.ResourceTransformationArgs,
+    ) -> pulumi.ResourceTransformationResult | None:
         if args.type_ != CLUSTER:
             return None
-        return pulumi.ResourceTransformationResult({**args.props, "tags": {"legacy": "yes"}}, args.opts)
+        return pulumi.ResourceTransformationResult(
+            {**args.props, "tags": {"legacy": "yes"}}, args.opts
+        )
 
     def keeping(args: ResourceTransformArgs) -> ResourceTransformResult | None:
         if args.type_ != POOL:
             return None
-        opts = ResourceOptions.merge(args.opts, ResourceOptions(retain_on_delete=True, ignore_changes=["count"]))
+        opts = ResourceOptions.merge(
+            args.opts, ResourceOptions(retain_on_delete=True, ignore_changes=["count"])
+        )
         return ResourceTransformResult(args.props, opts)
 
     def looking(args: Any) -> Any:
         if args.type_ == GROUP and args.name.startswith("see-"):
             for key in sorted(args.props):
-                tell(f"{args.name} {key} {'output' if isinstance(args.props[key], pulumi.Output) else 'plain'}")
+                tell(
+                    f"{args.name} {key} {'output' if isinstance(args.props[key], pulumi.Output) else 'plain'}"
+                )
 
     def calling(args: pulumi.InvokeTransformArgs) -> pulumi.InvokeTransformResult | None:
         tell(f"call {args.token}")
@@ -68,7 +76,11 @@ def declare(tell: Callable[[str], Any]) -> None:
     above = Above("above", ResourceOptions(transforms=[tagging("above"), keeping, looking]))
     options = ResourceOptions(parent=above, transforms=[tagging("fleet")], transformations=[legacy])
     AzureFleet(
-        "shop", AzureFleetArgs(hub=AzureHubArgs(resource_group="rg", region="westeurope"), members=(MEMBER,)), options
+        "shop",
+        AzureFleetArgs(
+            hub=AzureHubArgs(resource_group="rg", region="westeurope"), members=(MEMBER,)
+        ),
+        options,
     )
     first = resources.ResourceGroup("first", resource_group_name="first", location="westeurope")
     places: dict[str, list[Any]] = {"see-own": [looking], "see-inherited": []}

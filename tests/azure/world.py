@@ -56,12 +56,27 @@ REPLACED_BY = {
         *("resourceName", "resourceGroupName", "location", "dnsPrefix", "nodeResourceGroup"),
         *(
             f"networkProfile.{field}"
-            for field in ("networkPlugin", "networkPluginMode", "networkDataplane", "networkPolicy", "outboundType")
+            for field in (
+                "networkPlugin",
+                "networkPluginMode",
+                "networkDataplane",
+                "networkPolicy",
+                "outboundType",
+            )
         ),
         *("networkProfile.podCidr", "networkProfile.serviceCidr", "networkProfile.dnsServiceIP"),
     },
-    "azure-native:containerservice:AgentPool": {"resourceName", "resourceGroupName", "agentPoolName", "vmSize"},
-    "azure-native:containerservice:MaintenanceConfiguration": {"resourceName", "resourceGroupName", "configName"},
+    "azure-native:containerservice:AgentPool": {
+        "resourceName",
+        "resourceGroupName",
+        "agentPoolName",
+        "vmSize",
+    },
+    "azure-native:containerservice:MaintenanceConfiguration": {
+        "resourceName",
+        "resourceGroupName",
+        "configName",
+    },
     "azure-native:resources:Resource": {
         *("resourceName", "resourceGroupName", "resourceType", "parentResourcePath", "location")
     },
@@ -153,11 +168,16 @@ class Run:
         """The last request for a cluster, or for one of its further pools."""
         kind = ":AgentPool" if pool else ":ManagedCluster"
         found = (r.inputs for r in self.resources.values() if r.type.endswith(kind))
-        return next(i for i in found if i["resourceName"] == cluster and i.get("agentPoolName") == pool)
+        return next(
+            i for i in found if i["resourceName"] == cluster and i.get("agentPoolName") == pool
+        )
 
     def of_type(self, kind: str) -> list[Resource]:
         """All resources whose type ends so, by name."""
-        return sorted((r for r in self.resources.values() if r.type.endswith(f":{kind}")), key=lambda r: r.name)
+        return sorted(
+            (r for r in self.resources.values() if r.type.endswith(f":{kind}")),
+            key=lambda r: r.name,
+        )
 
 
 class Azure(FleetMocks):
@@ -167,7 +187,9 @@ class Azure(FleetMocks):
         super().__init__()
         self.moved = moved
         self.before = before or Run({})
-        self.fields = {r.name: r.inputs for r in self.before.resources.values() if r.type == CREATE_ONLY}
+        self.fields = {
+            r.name: r.inputs for r in self.before.resources.values() if r.type == CREATE_ONLY
+        }
         self.calls: list[Call] = []
         self._subscriptions: dict[str, str] = {}
 
@@ -199,15 +221,24 @@ class Azure(FleetMocks):
             return {"subscriptionId": self.calls[-1].subscription}, []
         if args.token.endswith("getUserAssignedIdentity"):
             return {"principalId": principal(args.args["resourceName"])}, []
-        return {"kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}, []
+        return {
+            "kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]
+        }, []
 
     def subscription_of(self, provider: str | None) -> str:
         """The subscription of a provider, given as ``URN::ID``; that of the default one if there is none."""
-        return self._subscriptions.get(provider.split("::")[-2], SUBSCRIPTION) if provider else SUBSCRIPTION
+        return (
+            self._subscriptions.get(provider.split("::")[-2], SUBSCRIPTION)
+            if provider
+            else SUBSCRIPTION
+        )
 
     def _stored(self, urn: str) -> dict[str, Any]:
         resource = self.before.resources[urn]
-        return {"type": resource.type, "outputs": {**resource.inputs, **self.before.components.get(urn, {})}}
+        return {
+            "type": resource.type,
+            "outputs": {**resource.inputs, **self.before.components.get(urn, {})},
+        }
 
     def _standing(self, args: MockCallArgs) -> dict[str, Any]:
         """A cluster or a pool as it stands: as it was sent before, and as Azure moved it since."""
@@ -215,11 +246,18 @@ class Azure(FleetMocks):
         kind = "AgentPool" if pool else "ManagedCluster"
         found = echoed(f"azure-native:containerservice:{kind}", self.before.of_azure(cluster, pool))
         if not pool:
-            further = [r.inputs for r in self.before.of_type("AgentPool") if r.inputs["resourceName"] == cluster]
+            further = [
+                r.inputs
+                for r in self.before.of_type("AgentPool")
+                if r.inputs["resourceName"] == cluster
+            ]
             pools = {each["name"]: each for each in found["agentPoolProfiles"]}
-            pools |= {each["agentPoolName"]: {**each, "name": each["agentPoolName"]} for each in further}
+            pools |= {
+                each["agentPoolName"]: {**each, "name": each["agentPoolName"]} for each in further
+            }
             found["agentPoolProfiles"] = [
-                {"orchestratorVersion": "", **pool, **self.moved.get(name, {})} for name, pool in pools.items()
+                {"orchestratorVersion": "", **pool, **self.moved.get(name, {})}
+                for name, pool in pools.items()
             ]
             found |= answered("azure-native:containerservice:ManagedCluster", found)
         return {**found, **self.moved.get(pool or cluster, {})}
@@ -265,7 +303,9 @@ class Monitor(SdkMonitor):
                 ignored=tuple(request.ignoreChanges),
                 parent=request.parent,
                 after=frozenset(urn.rpartition("::")[2] for urn in request.dependencies),
-                needs=frozenset((*request.dependencies, *filter(None, [request.provider.rpartition("::")[0]]))),
+                needs=frozenset(
+                    (*request.dependencies, *filter(None, [request.provider.rpartition("::")[0]]))
+                ),
                 subscription=self.azure.subscription_of(request.provider),
             )
         return super().RegisterResource(request)
@@ -328,13 +368,24 @@ def objections(run: Run) -> Iterator[str]:
     before = {urn: _closure(run.resources, urn) for urn in run.resources}
     things = {urn: thing for urn, each in run.resources.items() if (thing := each.thing)}
     urns = {thing.id.lower(): urn for urn, thing in things.items()}
-    granted = tuple(str(thing.inputs["principalId"]) for thing in things.values() if thing.kind == "RoleAssignment")
-    groups = {thing.group.rpartition("/")[2] for thing in things.values() if thing.kind == "ResourceGroup"}
+    granted = tuple(
+        str(thing.inputs["principalId"])
+        for thing in things.values()
+        if thing.kind == "RoleAssignment"
+    )
+    groups = {
+        thing.group.rpartition("/")[2] for thing in things.values() if thing.kind == "ResourceGroup"
+    }
     for urn, thing in things.items():
-        earlier = Cloud({things[each].id.lower(): things[each] for each in before[urn] if each in things})
+        earlier = Cloud(
+            {things[each].id.lower(): things[each] for each in before[urn] if each in things}
+        )
         made_here = [each for each in (thing.parent, *thing.uses) if each.lower() in urns]
         nested = "/providers/" in thing.parent
-        for needed in (*made_here, *([thing.parent] if nested or thing.parent.rpartition("/")[2] in groups else ())):
+        for needed in (
+            *made_here,
+            *([thing.parent] if nested or thing.parent.rpartition("/")[2] in groups else ()),
+        ):
             if needed.lower() not in earlier.things:
                 yield f"{thing.id} can be made before {needed}, or that be deleted first"
         try:
@@ -390,7 +441,10 @@ def differences(old: Any, new: Any, ignored: tuple[str, ...], path: str = "") ->
     if path in ignored or old == new:
         return set()
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        found = (differences(old.get(key), new.get(key), ignored, f"{path}.{key}".lstrip(".")) for key in {*old, *new})
+        found = (
+            differences(old.get(key), new.get(key), ignored, f"{path}.{key}".lstrip("."))
+            for key in {*old, *new}
+        )
         return set().union(*found)
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         pairs = enumerate(zip(old, new, strict=True))
@@ -403,7 +457,14 @@ def is_replaced(kind: str, paths: set[str]) -> bool:
     return bool(paths & rules)
 
 
-NAMES = ("fleetName", "agentPoolName", "configName", "resourceName", "subnetName", "virtualNetworkName")
+NAMES = (
+    "fleetName",
+    "agentPoolName",
+    "configName",
+    "resourceName",
+    "subnetName",
+    "virtualNetworkName",
+)
 
 
 def _with_loop(call: Callable[[], Any]) -> Any:

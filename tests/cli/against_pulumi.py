@@ -50,11 +50,15 @@ def unlike_preview(document: Mapping[str, Any], steps: Sequence[Mapping[str, Any
 
 
 def _unlike(resource: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[str]:
-    inputs = {key: value for key, value in (state.get("inputs") or {}).items() if key not in _ENGINES_OWN}
+    inputs = {
+        key: value for key, value in (state.get("inputs") or {}).items() if key not in _ENGINES_OWN
+    }
     default = "::default" in (state.get("provider") or "")
     seen = {
         "parent": state.get("parent"),
-        "provider": None if default else "::".join((state.get("provider") or "").split("::")[:4]) or None,
+        "provider": None
+        if default
+        else "::".join((state.get("provider") or "").split("::")[:4]) or None,
         "dependencies": sorted(state.get("dependencies") or []),
         "inputs": inputs,
     }

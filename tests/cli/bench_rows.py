@@ -27,11 +27,15 @@ _RUNS = 3
 _OLD, _NEW = "nginx:1.27.5", "nginx:1.28.0"
 _LOADS_ONLY = "import fleet_components.cli.command, fleet_components.cli.plan"
 _FOLDER = TemporaryDirectory(prefix="fleet-bench-")
-_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+_ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
 
 
 def _python(*words: object) -> None:
-    subprocess.run([sys.executable, *map(str, words)], check=True, stdout=subprocess.DEVNULL, env=_ENVIRONMENT)
+    subprocess.run(
+        [sys.executable, *map(str, words)], check=True, stdout=subprocess.DEVNULL, env=_ENVIRONMENT
+    )
 
 
 @cache

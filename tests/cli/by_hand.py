@@ -27,7 +27,9 @@ class Hand:
 
 
 def label(name: str, key: str, value: str) -> Callable[[Objects], Any]:
-    return lambda objects: named(objects, name)["metadata"].setdefault("labels", {}).update({key: value})
+    return lambda objects: (
+        named(objects, name)["metadata"].setdefault("labels", {}).update({key: value})
+    )
 
 
 def taint(name: str, *taints: Mapping[str, str]) -> Callable[[Objects], Any]:
@@ -60,7 +62,10 @@ def allocatable(name: str, **amounts: str) -> Callable[[Objects], Any]:
 def added(name: str, like: str, **changed: Any) -> Callable[[Objects], Any]:
     def edit(objects: Objects) -> None:
         new = copy.deepcopy(named(objects, like))
-        new["metadata"] = {"name": name, "labels": {**new["metadata"].get("labels", {}), **changed.get("labels", {})}}
+        new["metadata"] = {
+            "name": name,
+            "labels": {**new["metadata"].get("labels", {}), **changed.get("labels", {})},
+        }
         new["spec"].update(changed.get("spec", {}))
         objects.append(new)
 
@@ -79,7 +84,11 @@ def sized() -> Objects:
         ("total", "21"),
     ):
         name = f"{kind}-{least}"
-        expression = {"name": f"resources.kubernetes-fleet.io/{kind}-cpu", "operator": "Ge", "values": [least]}
+        expression = {
+            "name": f"resources.kubernetes-fleet.io/{kind}-cpu",
+            "operator": "Ge",
+            "values": [least],
+        }
         terms = {"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": [expression]}}]}
         affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
         spec = {
@@ -108,7 +117,9 @@ def each(*edits: Callable[[Objects], Any]) -> Callable[[Objects], Any]:
     return lambda objects: [edit(objects) for edit in edits]
 
 
-ANYWHERE = PLACEMENT.replace("numberOfClusters: 2", "numberOfClusters: 1").replace("{environment: production}", "{}")
+ANYWHERE = PLACEMENT.replace("numberOfClusters: 2", "numberOfClusters: 1").replace(
+    "{environment: production}", "{}"
+)
 
 
 def replaced(objects: Objects) -> None:

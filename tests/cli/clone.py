@@ -14,7 +14,9 @@ from tests.cli.fleets import FLEET, PLACEMENT, SHOP, run, write
 class Clone:
     """A git repository with a branch ``main``, and ``change`` that is checked out."""
 
-    def __init__(self, top: Path, files: Mapping[str, str | bytes] = FLEET, within: str = "fleet") -> None:
+    def __init__(
+        self, top: Path, files: Mapping[str, str | bytes] = FLEET, within: str = "fleet"
+    ) -> None:
         self.top, self.fleet = top, top / within
         top.mkdir(parents=True, exist_ok=True)
         self.git("init", "-q", "-b", "main")
@@ -26,7 +28,11 @@ class Clone:
 
     def git(self, *args: object, given: bytes = b"") -> str:
         command = ["git", "-C", str(self.top), *map(str, args)]
-        return subprocess.run(command, check=True, input=given, capture_output=True).stdout.decode().strip()
+        return (
+            subprocess.run(command, check=True, input=given, capture_output=True)
+            .stdout.decode()
+            .strip()
+        )
 
     def commit(self) -> str:
         self.git("add", "-A")
@@ -35,7 +41,10 @@ class Clone:
 
     def tree(self, *entries: tuple[str, str, str]) -> str:
         """A commit of entries that git itself would not make, on ``main``."""
-        listed = b"".join(f"{mode} {name}".encode() + b"\0" + bytes.fromhex(object) for mode, name, object in entries)
+        listed = b"".join(
+            f"{mode} {name}".encode() + b"\0" + bytes.fromhex(object)
+            for mode, name, object in entries
+        )
         tree = self.git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", given=listed)
         return self.git("commit-tree", tree, "-p", "main", "-m", "by hand")
 
@@ -58,7 +67,9 @@ def failing(*args: object, base: str = "main") -> str:
 
 def another(name: str = "other") -> str:
     """A shop of another name, with its placement."""
-    placement = PLACEMENT.replace("{name: shop}", f"{{name: {name}}}", 1).replace("name: shop}", f"name: {name}}}")
+    placement = PLACEMENT.replace("{name: shop}", f"{{name: {name}}}", 1).replace(
+        "name: shop}", f"name: {name}}}"
+    )
     return f"{placement}---\n{SHOP.replace('shop', name)}"
 
 

@@ -24,7 +24,9 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     before = list(sys.path)
     yield
     # What a program hands to its providers is there until the process ends.
-    assert {path.name for path in place.iterdir() if not path.name.startswith("fleet-components-")} == set()
+    assert {
+        path.name for path in place.iterdir() if not path.name.startswith("fleet-components-")
+    } == set()
     assert sys.path == before
 
 

@@ -69,7 +69,11 @@ class Fleet:
 
     def at_source(self, kind: str) -> dict[str, Any]:
         """The object of a kind as the source has it."""
-        (found,) = (one for one in yaml.safe_load_all((self.folder / "fleet.yaml").read_text()) if one["kind"] == kind)
+        (found,) = (
+            one
+            for one in yaml.safe_load_all((self.folder / "fleet.yaml").read_text())
+            if one["kind"] == kind
+        )
         return dict(found)
 
     def asking(self) -> list[str]:
@@ -77,7 +81,9 @@ class Fleet:
         for name, member in self.members.items():
             (self.folder.parent / f"{name}.kubeconfig").write_text(member.kubeconfig())
         return [
-            text for name in self.members for text in ("--kubeconfig", f"{name}={self.folder.parent / name}.kubeconfig")
+            text
+            for name in self.members
+            for text in ("--kubeconfig", f"{name}={self.folder.parent / name}.kubeconfig")
         ]
 
     def methods(self, member: str) -> set[str]:
@@ -92,7 +98,9 @@ class Fleet:
 
     def keep(self) -> None:
         """Write the state as it was changed."""
-        self.state.write_text(json.dumps({"version": 3, "deployment": {"resources": self.resources}}))
+        self.state.write_text(
+            json.dumps({"version": 3, "deployment": {"resources": self.resources}})
+        )
 
     def refresh(self) -> None:
         """Let the state have what the members have, as ``pulumi refresh`` does."""
@@ -107,7 +115,9 @@ class Fleet:
 
     def take_source(self) -> None:
         """Update from the files as they are now, which a command may have changed."""
-        self.driver.world = Written(self.folder, self.driver.world.members, self.driver.world.config)
+        self.driver.world = Written(
+            self.folder, self.driver.world.members, self.driver.world.config
+        )
         self.update()
 
     def update(self, fails: Collection[str] = ()) -> None:
@@ -119,7 +129,13 @@ class Fleet:
     def deliver(self, state: StackState) -> None:
         """Keep a state, and have its objects on the members."""
         self.resources = [
-            {"urn": one.urn, "type": one.type, "custom": True, "parent": one.parent, "provider": one.provider}
+            {
+                "urn": one.urn,
+                "type": one.type,
+                "custom": True,
+                "parent": one.parent,
+                "provider": one.provider,
+            }
             | {"inputs": dict(one.inputs), "outputs": dict(one.outputs)}
             for one in state.resources.values()
         ]

@@ -145,7 +145,10 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def run(
-    *args: object, width: int | None = None, env: Mapping[str, str] | None = None, stdin: str | bytes | None = None
+    *args: object,
+    width: int | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: str | bytes | None = None,
 ) -> Result:
     """Run the command, which is asked for a project where there is one; a fault of its own comes through."""
     surroundings = {"COLUMNS": str(width) if width else None, "NO_COLOR": None, **(env or {})}
@@ -208,7 +211,11 @@ _SIGNATURE = "4dabf18193072939515e22adb298388d"
 def _stored(value: Any, encrypted: bool) -> Any:
     """A value as it stands in an export."""
     if isinstance(value, Mapping) and _SIGNATURE in value:
-        hidden = {"ciphertext": "v1:unreadable"} if encrypted else {"plaintext": json.dumps(value["value"])}
+        hidden = (
+            {"ciphertext": "v1:unreadable"}
+            if encrypted
+            else {"plaintext": json.dumps(value["value"])}
+        )
         return {_SIGNATURE: value[_SIGNATURE], **hidden}
     if isinstance(value, Mapping):
         return {key: _stored(item, encrypted) for key, item in value.items()}

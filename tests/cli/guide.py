@@ -19,7 +19,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "getting-started.md"
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 _LINE = re.compile(r"^\$ .*\n", re.MULTILINE)
 _COMMIT = re.compile(r"\bat [0-9a-f]{7}\b")
-_PERSON = {f"GIT_{who}_{what}": "me@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+_PERSON = {
+    f"GIT_{who}_{what}": "me@example.com"
+    for who in ("AUTHOR", "COMMITTER")
+    for what in ("NAME", "EMAIL")
+}
 _REQUIREMENTS = "fleet-components[cli] @ https://files.example/a.whl --hash=sha256:aa\n"
 """What the jobs of the page's workflow install."""
 
@@ -62,8 +66,15 @@ def _run(line: str) -> str:
 
 
 def _shell(command: str, folder: Path) -> str:
-    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"], **_PERSON}
-    done = subprocess.run(command, shell=True, cwd=folder, env=settings, check=True, capture_output=True, text=True)
+    settings = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "PATH": os.environ["PATH"],
+        **_PERSON,
+    }
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=settings, check=True, capture_output=True, text=True
+    )
     return done.stdout
 
 

@@ -33,7 +33,11 @@ AGENT = {
         "namespace": "fleet-system",
         "labels": {"app.kubernetes.io/name": "hub-agent"},
     },
-    "spec": {"template": {"spec": {"containers": [{"image": "ghcr.io/kubefleet-dev/kubefleet/hub-agent:v0.3.1"}]}}},
+    "spec": {
+        "template": {
+            "spec": {"containers": [{"image": "ghcr.io/kubefleet-dev/kubefleet/hub-agent:v0.3.1"}]}
+        }
+    },
 }
 """The agent of the hub, of the release that it was."""
 
@@ -50,7 +54,9 @@ def show(api: Api, when: str) -> None:
     """Let the stand-in have the objects of the hub ``before`` or ``after`` the change."""
     # An agent that was heard when the file was made is one that is heard now.
     heard = f'"lastReceivedHeartbeat": "{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"'
-    text = re.sub(r'"lastReceivedHeartbeat": "[^"]*"', heard, (DATA / f"hub-{when}.json").read_text())
+    text = re.sub(
+        r'"lastReceivedHeartbeat": "[^"]*"', heard, (DATA / f"hub-{when}.json").read_text()
+    )
     objects: list[dict[str, Any]] = [*json.loads(text), AGENT]
     serves(api, *dict.fromkeys(f"{one['apiVersion']}/{_scoped(one['kind'])}" for one in objects))
     api.lists.clear()
@@ -63,7 +69,9 @@ def show(api: Api, when: str) -> None:
 
 def _scoped(kind: str) -> str:
     """Return a kind with a star behind it if it is cluster-scoped."""
-    return f"{kind}*" if kind.startswith("Cluster") or kind in ("MemberCluster", "Namespace") else kind
+    return (
+        f"{kind}*" if kind.startswith("Cluster") or kind in ("MemberCluster", "Namespace") else kind
+    )
 
 
 def page(text: str, folder: Path) -> str:
@@ -75,7 +83,9 @@ def page(text: str, folder: Path) -> str:
 
         def applied(line: str) -> str:
             show(api, "after")
-            time.sleep(1)  # the clock of a hub counts seconds, and the page shows that its header changes
+            time.sleep(
+                1
+            )  # the clock of a hub counts seconds, and the page shows that its header changes
             return line + said[line]
 
         return _TIME.sub("2026-11-23T18:00:00Z", replayed(text, folder, {"kubectl": applied}))

@@ -41,7 +41,9 @@ class World:
     """
 
     root: Path
-    members: dict[str, dict[str, Any]] = attrs.field(factory=lambda: {name: member(name) for name in "abc"})
+    members: dict[str, dict[str, Any]] = attrs.field(
+        factory=lambda: {name: member(name) for name in "abc"}
+    )
     objects: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     state: StackState = StackState()
     done: ProgramRun | None = None
@@ -59,8 +61,12 @@ class World:
         (self.folder / "fleet.yaml").write_text(yaml.safe_dump_all(documents))
         project = self.root / "project"
         (project / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
-        (project / "__main__.py").write_text('from fleet_components import Fleet\n\nFleet.from_config("dev")\n')
-        (project / "Pulumi.dev.yaml").write_text("config:\n  fleet:source: fleet\n  fleet:render: out\n")
+        (project / "__main__.py").write_text(
+            'from fleet_components import Fleet\n\nFleet.from_config("dev")\n'
+        )
+        (project / "Pulumi.dev.yaml").write_text(
+            "config:\n  fleet:source: fleet\n  fleet:render: out\n"
+        )
 
     def render(self, *arguments: str, project: bool = False, confirm: str = "") -> dict[str, str]:
         """Render, the directory or the project, and confirm a loss with its token; the manifests by path."""
@@ -78,7 +84,12 @@ class World:
         return str(token)
 
     def _rendering(self, project: bool) -> tuple[object, ...]:
-        return "render", self.root / "project" if project else self.folder, "--out", self.root / "out"
+        return (
+            "render",
+            self.root / "project" if project else self.folder,
+            "--out",
+            self.root / "out",
+        )
 
     def up(self, confirm: str = "") -> dict[tuple[str, str, str], Any]:
         """Update the stack of the program, which renders; what the Kubernetes provider is given, by member."""
@@ -94,7 +105,9 @@ class World:
         assert done.error is None
         self.state, self.done = done.state(), done
         objects = (r for r in done.registrations if r.type.startswith("kubernetes:"))
-        return {placed(cluster_of(r.name), data): data for r in objects if (data := reveal(r.inputs))}
+        return {
+            placed(cluster_of(r.name), data): data for r in objects if (data := reveal(r.inputs))
+        }
 
     def state_file(self, stack: str = "local") -> Path:
         return self.root / "out" / stack / "state.json"
@@ -111,7 +124,9 @@ def divided(root: Path) -> World:
             "overrideRules": [
                 {
                     "targetCluster": {"clusterNames": ["b"]},
-                    "overriders": {"labelsOverrider": [{"operator": "add", "value": {"mirror": "b"}}]},
+                    "overriders": {
+                        "labelsOverrider": [{"operator": "add", "value": {"mirror": "b"}}]
+                    },
                 }
             ]
         },
@@ -128,7 +143,12 @@ def divided(root: Path) -> World:
 
 def secret(value: str = SECRET, **more: str) -> dict[str, Any]:
     data = {"token": value, **more}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pay", "namespace": "shop"}, "stringData": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "pay", "namespace": "shop"},
+        "stringData": data,
+    }
 
 
 def placed(cluster: str, data: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -141,4 +161,8 @@ def parsed(files: Mapping[str, str]) -> dict[tuple[str, str, str], Any]:
 
 
 def tree(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }

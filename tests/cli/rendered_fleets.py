@@ -18,13 +18,21 @@ _RBAC = "rbac.authorization.k8s.io"
 def member(name: str, env: str) -> dict[str, Any]:
     identity = {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}
     metadata = {"name": name, "labels": {"env": env}}
-    return {"apiVersion": _MEMBER, "kind": "MemberCluster", "metadata": metadata, "spec": {"identity": identity}}
+    return {
+        "apiVersion": _MEMBER,
+        "kind": "MemberCluster",
+        "metadata": metadata,
+        "spec": {"identity": identity},
+    }
 
 
 def content(namespace: str, image: str) -> Objects:
     """A namespace with objects of several phases, and a role beside it."""
     labels = {"matchLabels": {"app": "web"}}
-    pod = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": image}]}}
+    pod = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "web", "image": image}]},
+    }
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
         {
@@ -42,25 +50,37 @@ def content(namespace: str, image: str) -> Objects:
     ]
 
 
-def placement(name: str, namespace: str, policy: dict[str, Any], rolling: dict[str, Any]) -> dict[str, Any]:
+def placement(
+    name: str, namespace: str, policy: dict[str, Any], rolling: dict[str, Any]
+) -> dict[str, Any]:
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": namespace}
     strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
     spec = {"resourceSelectors": [selector], "policy": policy, "strategy": strategy}
     metadata = {"name": name}
-    return {"apiVersion": _PLACEMENT, "kind": "ClusterResourcePlacement", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": _PLACEMENT,
+        "kind": "ClusterResourcePlacement",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 @st.composite
 def policies(draw: st.DrawFn) -> dict[str, Any]:
     kind = draw(st.sampled_from(("PickAll", "PickN", "PickFixed")))
     if kind == "PickFixed":
-        return {"placementType": kind, "clusterNames": draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))}
+        return {
+            "placementType": kind,
+            "clusterNames": draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True)),
+        }
     if kind == "PickN":
         return {"placementType": kind, "numberOfClusters": draw(st.integers(1, 4))}
     return {"placementType": kind}
 
 
-rollings = st.fixed_dictionaries({"maxUnavailable": st.integers(0, 2), "maxSurge": st.integers(0, 2)})
+rollings = st.fixed_dictionaries(
+    {"maxUnavailable": st.integers(0, 2), "maxSurge": st.integers(0, 2)}
+)
 
 
 @st.composite
@@ -75,7 +95,9 @@ def histories(draw: st.DrawFn) -> tuple[Objects, Objects]:
     changed = copy.deepcopy(first)
     for number in range(2):
         place = next(one for one in changed if one["metadata"]["name"] == f"p{number}")
-        match draw(st.sampled_from(("image", "image", "policy", "both", "gone", "renamed", "less"))):
+        match draw(
+            st.sampled_from(("image", "image", "policy", "both", "gone", "renamed", "less"))
+        ):
             case "image":
                 _image(changed, f"n{number}")
             case "policy":
@@ -92,7 +114,9 @@ def histories(draw: st.DrawFn) -> tuple[Objects, Objects]:
                 metadata = {"name": "settings", "namespace": f"n{number}"}
                 changed = [one for one in changed if one["metadata"] != metadata]
     if draw(st.booleans()):
-        changed = [one for one in changed if one["metadata"]["name"] != draw(st.sampled_from(NAMES))]
+        changed = [
+            one for one in changed if one["metadata"]["name"] != draw(st.sampled_from(NAMES))
+        ]
     return first, changed
 
 

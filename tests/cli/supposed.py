@@ -27,10 +27,23 @@ def kubefleet() -> Objects:
 def karmada() -> Objects:
     """Four members in two regions, and a Deployment that is divided by the room that they have."""
     members = []
-    for name, region, cpu in (("a", "eu", "4"), ("b", "eu", "4"), ("c", "us", "3"), ("d", "us", "2")):
+    for name, region, cpu in (
+        ("a", "eu", "4"),
+        ("b", "eu", "4"),
+        ("c", "us", "3"),
+        ("d", "us", "2"),
+    ):
         one = member(name, region=region, labels={"tier": "gold"})
-        summary = {"allocatable": {"cpu": cpu, "pods": "110"}, "allocated": {"cpu": "1", "pods": "1"}}
-        apis = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment", "name": "deployments"}]}]
+        summary = {
+            "allocatable": {"cpu": cpu, "pods": "110"},
+            "allocated": {"cpu": "1", "pods": "1"},
+        }
+        apis = [
+            {
+                "groupVersion": "apps/v1",
+                "resources": [{"kind": "Deployment", "name": "deployments"}],
+            }
+        ]
         members.append({**one, "status": {"resourceSummary": summary, "apiEnablements": apis}})
     web = deployment(6)
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
@@ -52,7 +65,9 @@ def named(objects: Objects, name: str, kind: str = "") -> dict[str, Any]:
 def dumped(folder: Path, objects: Objects) -> Path:
     """Write every object into a file of its own, so that a change moves no line of another one."""
     names = (f"{one['kind']}-{one['metadata']['name']}.yaml".lower() for one in objects)
-    return write(folder, {name: yaml.safe_dump(one) for name, one in zip(names, objects, strict=True)})
+    return write(
+        folder, {name: yaml.safe_dump(one) for name, one in zip(names, objects, strict=True)}
+    )
 
 
 def options(text: str) -> list[str]:

@@ -13,9 +13,7 @@ from pathlib import Path
 MAIN = (sys.executable, "-m", "fleet_components.cli")
 
 # Ctrl-C is heard again, which what runs in the background of a shell inherits as ignored.
-INTERRUPTIBLE = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-)
+INTERRUPTIBLE = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 
 ERASE = "\r\x1b[K"
 
@@ -40,7 +38,9 @@ def in_terminal(
         The exit status, what the terminal got, and what the pipe got.
     """
     main, secondary = pty.openpty()
-    surroundings = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
+    surroundings = {
+        name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")
+    }
     surroundings |= {"TERM": "xterm-256color", "COLUMNS": "80", **(env or {})}
     out = secondary if both else subprocess.PIPE
     with subprocess.Popen(

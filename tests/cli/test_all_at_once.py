@@ -51,14 +51,22 @@ WRONG: Mapping[str, Wrong] = {
     "broken YAML": Wrong({"broken.yaml": "a: [1\n"}, "broken.yaml:2: not YAML", READING),
     "no text": Wrong({"bytes.yaml": b"\xff\xfe"}, "bytes.yaml:1: not UTF-8", READING),
     "a field twice": Wrong(
-        {"twice.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: shop}\ndata: {a: b, a: c}\n"},
+        {
+            "twice.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: shop}\ndata: {a: b, a: c}\n"
+        },
         "twice.yaml:4: data.a: given twice",
         READING,
     ),
-    "no name": Wrong({"nameless.yaml": "apiVersion: v1\nkind: Pod\n"}, "nameless.yaml:1: Pod: metadata", READING),
-    "an object twice": Wrong({"again.yaml": SHOP.partition("---")[0]}, "Namespace shop: metadata.name: given", READING),
+    "no name": Wrong(
+        {"nameless.yaml": "apiVersion: v1\nkind: Pod\n"}, "nameless.yaml:1: Pod: metadata", READING
+    ),
+    "an object twice": Wrong(
+        {"again.yaml": SHOP.partition("---")[0]}, "Namespace shop: metadata.name: given", READING
+    ),
     "a refused policy": Wrong(
-        {"refused.yaml": placement("refused", "PickN", "PickSome")}, "spec.policy.placementType: Unsupported", REFUSED
+        {"refused.yaml": placement("refused", "PickN", "PickSome")},
+        "spec.policy.placementType: Unsupported",
+        REFUSED,
     ),
     "a refused member": Wrong(
         {
@@ -89,11 +97,15 @@ WRONG: Mapping[str, Wrong] = {
         REFUSED,
         follows=True,
     ),
-    "no token": Wrong({}, 'confirm: "what" is not a token', PLANNING, options=("--confirm", "what")),
+    "no token": Wrong(
+        {}, 'confirm: "what" is not a token', PLANNING, options=("--confirm", "what")
+    ),
     "selected twice": Wrong(
         {
             "double.yaml": placement(
-                "double", "  policy:\n", '  - {group: "", version: v1, kind: Namespace, name: shop}\n  policy:\n'
+                "double",
+                "  policy:\n",
+                '  - {group: "", version: v1, kind: Namespace, name: shop}\n  policy:\n',
             )
         },
         "ClusterResourcePlacement double: spec.resourceSelectors[1]: found duplicate",
@@ -177,7 +189,12 @@ def test_what_could_be_read_goes_on(tmp_path: Path) -> None:
         str(tmp_path / "broken.yaml"),
         str(tmp_path / "refused.yaml"),
     ]
-    assert [cluster.name for cluster in source.clusters] == ["amsterdam", "dublin", "iowa", "virginia"]
+    assert [cluster.name for cluster in source.clusters] == [
+        "amsterdam",
+        "dublin",
+        "iowa",
+        "virginia",
+    ]
     assert [placement.key for placement in source.placements] == ["shop"]
     with pytest.raises(FleetError) as refused:
         read_source(tmp_path)
@@ -187,7 +204,8 @@ def test_what_could_be_read_goes_on(tmp_path: Path) -> None:
 def test_an_object_that_is_broken_is_judged_no_further(tmp_path: Path) -> None:
     """What is left of it may say anything; the objects beside it in one list are whole."""
     items = [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}} for name in "ab"
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}}
+        for name in "ab"
     ]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).replace(
         '"name": "a"', '"name": "a", "name": "c"'
@@ -205,4 +223,6 @@ def test_a_member_in_two_lists_is_named(tmp_path: Path) -> None:
     )
     source = gather(write(tmp_path, {**FLEET, "more.yaml": members}))
     assert [cluster.name for cluster in source.clusters].count("dublin") == 1
-    assert [problem.what for problem in source.problems] == ["the member is in a list of members too"]
+    assert [problem.what for problem in source.problems] == [
+        "the member is in a list of members too"
+    ]

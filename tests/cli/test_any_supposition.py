@@ -47,23 +47,44 @@ values = st.sampled_from(("west", "east"))
 @st.composite
 def kubefleet(draw: st.DrawFn) -> Objects:
     """Members with prices and resources, and two placements of any type."""
-    found: Objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"n{n}"}} for n in range(2)]
+    found: Objects = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"n{n}"}} for n in range(2)
+    ]
     for name in NAMES:
-        spec: dict[str, Any] = {"identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}}
+        spec: dict[str, Any] = {
+            "identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}
+        }
         if draw(st.booleans()):
             spec["taints"] = [{"key": "k", "effect": "NoSchedule"}]
-        usage = {field: {"cpu": str(draw(st.integers(0, 20)))} for field in ("allocatable", "capacity", "available")}
-        status = {"properties": {PRICE: {"value": f"0.{draw(st.integers(1, 9))}"}}, "resourceUsage": usage}
+        usage = {
+            field: {"cpu": str(draw(st.integers(0, 20)))}
+            for field in ("allocatable", "capacity", "available")
+        }
+        status = {
+            "properties": {PRICE: {"value": f"0.{draw(st.integers(1, 9))}"}},
+            "resourceUsage": usage,
+        }
         metadata = {"name": name, "labels": {"env": draw(values), "region": draw(values)}}
         version = "cluster.kubernetes-fleet.io/v1"
         found.append(
-            {"apiVersion": version, "kind": "MemberCluster", "metadata": metadata, "spec": spec, "status": status}
+            {
+                "apiVersion": version,
+                "kind": "MemberCluster",
+                "metadata": metadata,
+                "spec": spec,
+                "status": status,
+            }
         )
     for number in range(2):
-        version, selector = "placement.kubernetes-fleet.io/v1", {"group": "", "version": "v1", "kind": "Namespace"}
+        version, selector = (
+            "placement.kubernetes-fleet.io/v1",
+            {"group": "", "version": "v1", "kind": "Namespace"},
+        )
         spec = {"resourceSelectors": [{**selector, "name": f"n{number}"}], "policy": draw(picks())}
         kind = "ClusterResourcePlacement"
-        found.append({"apiVersion": version, "kind": kind, "metadata": {"name": f"p{number}"}, "spec": spec})
+        found.append(
+            {"apiVersion": version, "kind": kind, "metadata": {"name": f"p{number}"}, "spec": spec}
+        )
     return found
 
 
@@ -72,13 +93,21 @@ def picks(draw: st.DrawFn) -> dict[str, Any]:
     """A policy of KubeFleet."""
     kind = draw(st.sampled_from(("PickAll", "PickN", "PickN", "PickFixed")))
     if kind == "PickFixed":
-        return {"placementType": kind, "clusterNames": draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))}
+        return {
+            "placementType": kind,
+            "clusterNames": draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True)),
+        }
     terms = {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"env": draw(values)}}}]}
-    affinity: dict[str, Any] = {"requiredDuringSchedulingIgnoredDuringExecution": terms} if draw(st.booleans()) else {}
+    affinity: dict[str, Any] = (
+        {"requiredDuringSchedulingIgnoredDuringExecution": terms} if draw(st.booleans()) else {}
+    )
     found: dict[str, Any] = {"placementType": kind, "affinity": {"clusterAffinity": affinity}}
     if kind == "PickN":
         name = draw(st.sampled_from((PRICE, "resources.kubernetes-fleet.io/available-cpu")))
-        sorter = {"weight": 60, "preference": {"propertySorter": {"name": name, "sortOrder": "Ascending"}}}
+        sorter = {
+            "weight": 60,
+            "preference": {"propertySorter": {"name": name, "sortOrder": "Ascending"}},
+        }
         affinity["preferredDuringSchedulingIgnoredDuringExecution"] = [sorter]
         found["numberOfClusters"] = draw(numbers)
     return found
@@ -91,18 +120,29 @@ def karmada(draw: st.DrawFn) -> Objects:
     for name in NAMES:
         one = member(name, region=draw(values), labels={"env": draw(values)})
         allocatable = {"cpu": str(draw(st.integers(1, 8))), "pods": "20"}
-        apis = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment", "name": "deployments"}]}]
+        apis = [
+            {
+                "groupVersion": "apps/v1",
+                "resources": [{"kind": "Deployment", "name": "deployments"}],
+            }
+        ]
         summary = {"allocatable": allocatable, "allocated": {"cpu": "500m", "pods": "1"}}
         found.append({**one, "status": {"apiEnablements": apis, "resourceSummary": summary}})
     web = deployment(draw(st.integers(1, 9)))
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
-    dynamic = {"weightPreference": {"dynamicWeight": "AvailableReplicas"}, "replicaSchedulingType": "Divided"}
+    dynamic = {
+        "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+        "replicaSchedulingType": "Divided",
+    }
     groups = draw(st.integers(1, 2))
     spread = [
         {"spreadByField": "region", "minGroups": groups, "maxGroups": groups},
         {"spreadByField": "cluster", "minGroups": 1, "maxGroups": 5},
     ]
-    placement = {"replicaScheduling": {**dynamic, "replicaDivisionPreference": "Weighted"}, "spreadConstraints": spread}
+    placement = {
+        "replicaScheduling": {**dynamic, "replicaDivisionPreference": "Weighted"},
+        "spreadConstraints": spread,
+    }
     return [*found, web, policy(placement=placement)]
 
 
@@ -175,7 +215,11 @@ def tainted(name: str, value: str) -> Change:
 def resized(name: str, more: str, *, kubefleet: bool) -> Change:
     def edit(objects: Objects) -> None:
         status = found(objects, name)["status"]
-        fields = status["resourceUsage"].values() if kubefleet else [status["resourceSummary"]["allocatable"]]
+        fields = (
+            status["resourceUsage"].values()
+            if kubefleet
+            else [status["resourceSummary"]["allocatable"]]
+        )
         for amounts in fields:
             amounts["cpu"] = str(int(amounts["cpu"]) + int(more))
 
@@ -238,28 +282,38 @@ def test_what_is_supposed_comes_out_as_what_is_written(world: tuple[Objects, lis
         after = written(folder, "after", changed)
         planned = survey([after], CommandLine(state=StateFile(state=state.state), lost=lost))
     by_hand = outcome(plan_document(planned, EVERYTHING), str(after / "fleet.yaml"))
-    assert outcome(plan_document(supposed.survey, EVERYTHING), str(before / "fleet.yaml")) == by_hand
+    assert (
+        outcome(plan_document(supposed.survey, EVERYTHING), str(before / "fleet.yaml")) == by_hand
+    )
 
 
 @given(worlds(), st.sampled_from(("region", "member", "env")))
 @settings(max_examples=30)
-def test_each_loss_is_a_simulation_after_what_is_supposed(world: tuple[Objects, list[Change]], by: str) -> None:
+def test_each_loss_is_a_simulation_after_what_is_supposed(
+    world: tuple[Objects, list[Change]], by: str
+) -> None:
     objects, some = world
     some = [one for one in some if not one.lost]
     with tempfile.TemporaryDirectory() as folder:
-        found = simulate([written(folder, "before", objects)], CommandLine(), [one.supposed for one in some])
+        found = simulate(
+            [written(folder, "before", objects)], CommandLine(), [one.supposed for one in some]
+        )
         if found.survey.refused:
             return
         sweep = Sweep.of(found, by)
         losses = list(sweep.losses())
         start = found.carried_out() if some else found.start
-        alone = [start.supposing([Loss(name) for name in one.members]).survey.plans[0] for one in losses]
+        alone = [
+            start.supposing([Loss(name) for name in one.members]).survey.plans[0] for one in losses
+        ]
     assert len(sweep_document(sweep, losses)["losses"]) == len(losses)
     for loss, plan in zip(losses, alone, strict=True):
         assert loss.refused == plan.refused
         assert loss.moved == sum(one.moves for one in plan.subjects)
         unfulfilled = {one.name for one in plan.subjects if one.outcome.unfulfilled}
-        nowhere = {one.name for one in plan.subjects if one.before.decisions and not one.record.decisions}
+        nowhere = {
+            one.name for one in plan.subjects if one.before.decisions and not one.record.decisions
+        }
         already = {one.name for one in sweep.plan.subjects if one.outcome.unfulfilled}
         short = {one.name for one in loss.short}
         assert unfulfilled - already <= short <= unfulfilled | nowhere

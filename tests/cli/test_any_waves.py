@@ -27,7 +27,11 @@ PULLED = ("--repo", "https://git.example/ops", "--path", "ops", "--topology", "p
 
 
 def files(folder: Path) -> Tree:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def members(tree: Tree) -> dict[str, Tree]:
@@ -57,10 +61,16 @@ def moved(text: str) -> list[set[str]]:
 
 @settings(max_examples=40, phases=NO_SHRINK)
 @given(histories(), st.sampled_from(("argocd", "flux")))
-def test_waves_lead_to_the_whole_and_each_changes_its_own_members(fleet: tuple[Objects, Objects], tool: str) -> None:
+def test_waves_lead_to_the_whole_and_each_changes_its_own_members(
+    fleet: tuple[Objects, Objects], tool: str
+) -> None:
     before, after = fleet
     with tempfile.TemporaryDirectory() as place:
-        source, out, whole = written(Path(place) / "fleet", before), Path(place) / "out", Path(place) / "whole"
+        source, out, whole = (
+            written(Path(place) / "fleet", before),
+            Path(place) / "out",
+            Path(place) / "whole",
+        )
         for target in (out, whole):
             assert rendered(source, target, *PULLED, tool)[0] == 0
         written(source, after)
@@ -77,7 +87,9 @@ def test_waves_lead_to_the_whole_and_each_changes_its_own_members(fleet: tuple[O
             assert status == 0, said
             tree = files(out / "local")
             now = members(tree)
-            differs = {name for name in now.keys() | last.keys() if now.get(name, {}) != last.get(name, {})}
+            differs = {
+                name for name in now.keys() | last.keys() if now.get(name, {}) != last.get(name, {})
+            }
             assert differs <= wave, (number, told)
             later = set().union(*waves[number:]) - set().union(*waves[:number])
             assert all(now.get(name, {}) == begun.get(name, {}) for name in later)
@@ -93,7 +105,9 @@ def test_waves_lead_to_the_whole_and_each_changes_its_own_members(fleet: tuple[O
 
 @settings(max_examples=30, phases=NO_SHRINK)
 @given(histories())
-def test_an_object_that_stays_is_on_its_member_in_every_wave(fleet: tuple[Objects, Objects]) -> None:
+def test_an_object_that_stays_is_on_its_member_in_every_wave(
+    fleet: tuple[Objects, Objects],
+) -> None:
     before, after = fleet
     with tempfile.TemporaryDirectory() as place:
         source, out = written(Path(place) / "fleet", before), Path(place) / "out"

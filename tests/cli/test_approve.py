@@ -31,7 +31,10 @@ def approved(folder: Path, *args: object) -> Any:
 
 
 def test_it_lists_what_is_asked_for(fleet: Path) -> None:
-    assert approved(fleet).stdout == f"{NAME}: c, d wait for it (ClusterResourcePlacement/shop, stage canary)\n"
+    assert (
+        approved(fleet).stdout
+        == f"{NAME}: c, d wait for it (ClusterResourcePlacement/shop, stage canary)\n"
+    )
     assert run("plan", fleet, "--strict").exit_code == 0
 
 
@@ -108,19 +111,29 @@ def test_a_run_in_a_namespace_is_named_with_it(tmp_path: Path) -> None:
     for one in yaml.safe_load_all(file.read_text()):
         kind = one["kind"].removeprefix("Cluster")
         if kind in ("ResourcePlacement", "StagedUpdateStrategy", "StagedUpdateRun"):
-            one = {**one, "kind": kind, "metadata": {"name": one["metadata"]["name"], "namespace": "shop"}}
+            one = {
+                **one,
+                "kind": kind,
+                "metadata": {"name": one["metadata"]["name"], "namespace": "shop"},
+            }
         if kind == "ResourcePlacement":
             workload = {"group": "apps", "version": "v1", "kind": "Deployment", "labelSelector": {}}
             one["spec"]["resourceSelectors"] = [workload]
         objects.append(one)
     file.write_text(yaml.safe_dump_all(objects))
     listed = run("approve", tmp_path / "fleet")
-    assert listed.stdout == f"shop/{NAME}: c, d wait for it (ResourcePlacement/shop/shop, stage canary)\n"
+    assert (
+        listed.stdout
+        == f"shop/{NAME}: c, d wait for it (ResourcePlacement/shop/shop, stage canary)\n"
+    )
     assert run("approve", tmp_path / "fleet", NAME).exit_code == 1
     done = run("approve", tmp_path / "fleet", f"shop/{NAME}", "--write")
     assert "ResourcePlacement/shop/shop: stage rest of go: revision 0: c, d\n" in done.output
     written = yaml.safe_load((tmp_path / "fleet" / "approvals" / f"{NAME}.yaml").read_text())
-    assert (written["kind"], written["metadata"]) == ("ApprovalRequest", {"name": NAME, "namespace": "shop"})
+    assert (written["kind"], written["metadata"]) == (
+        "ApprovalRequest",
+        {"name": NAME, "namespace": "shop"},
+    )
 
 
 def test_a_fleet_in_one_file_gets_its_approval_there(fleet: Path) -> None:

@@ -28,7 +28,9 @@ def hub() -> Iterator[Api]:
             "clusterstagedupdateruns": "ClusterStagedUpdateRun",
         }
         api.objects[ROOT] = {
-            "resources": [{"name": name, "kind": kind, "namespaced": False} for name, kind in names.items()]
+            "resources": [
+                {"name": name, "kind": kind, "namespaced": False} for name, kind in names.items()
+            ]
         }
         api.lists[RUNS] = [update_run()]
         api.lists[REQUESTS] = [request("go-after-canary", "canary")]
@@ -62,10 +64,16 @@ def update_run(*conditions: Any, state: str = "Run") -> dict[str, Any]:
         {
             "stageName": "prod",
             "clusters": [{"clusterName": "b"}, {"clusterName": "c"}],
-            "beforeStageTaskStatus": [{"type": "Approval", "approvalRequestName": "go-before-prod"}],
+            "beforeStageTaskStatus": [
+                {"type": "Approval", "approvalRequestName": "go-before-prod"}
+            ],
         },
     ]
-    status = {"conditions": list(conditions), "stagesStatus": stages, "resourceSnapshotIndexUsed": "3"}
+    status = {
+        "conditions": list(conditions),
+        "stagesStatus": stages,
+        "resourceSnapshotIndexUsed": "3",
+    }
     spec = {"placementName": "shop", "state": state}
     return {"metadata": {"name": "go"}, "spec": spec, "status": status}
 
@@ -112,11 +120,22 @@ def test_an_approval_of_another_generation_does_not_count(hub: Api) -> None:
     [
         (request("go-after-canary", "canary", APPROVED), "go-after-canary: is given already"),
         (
-            request("go-after-canary", "canary", APPROVED, {"type": "ApprovalAccepted", "status": "True"}),
+            request(
+                "go-after-canary",
+                "canary",
+                APPROVED,
+                {"type": "ApprovalAccepted", "status": "True"},
+            ),
             "go-after-canary: was given, and the run has gone on",
         ),
-        (request("go-after-canary", "canary", deletionTimestamp="2026-01-01T00:00:00Z"), "is being deleted"),
-        (request("go-after-test", "test"), 'no update run of the hub asks for the approval "go-after-canary"'),
+        (
+            request("go-after-canary", "canary", deletionTimestamp="2026-01-01T00:00:00Z"),
+            "is being deleted",
+        ),
+        (
+            request("go-after-test", "test"),
+            'no update run of the hub asks for the approval "go-after-canary"',
+        ),
     ],
 )
 def test_what_is_not_waited_for_is_refused(found: dict[str, Any], said: str, hub: Api) -> None:
@@ -127,9 +146,13 @@ def test_what_is_not_waited_for_is_refused(found: dict[str, Any], said: str, hub
 
 @pytest.mark.parametrize("status", ["True", "False"])
 def test_what_a_run_that_is_over_asked_for_is_refused(status: str, hub: Api) -> None:
-    hub.lists[RUNS] = [update_run({"type": "Succeeded", "status": status, "reason": "UpdateRunFailed"})]
+    hub.lists[RUNS] = [
+        update_run({"type": "Succeeded", "status": status, "reason": "UpdateRunFailed"})
+    ]
     assert approve() == "no approval is waited for on the hub\n"
-    assert "its update run has ended: UpdateRunFailed" in approve("go-after-canary", "--write", status=1)
+    assert "its update run has ended: UpdateRunFailed" in approve(
+        "go-after-canary", "--write", status=1
+    )
     hub.lists[RUNS] = []
     assert "its update run is gone" in approve("go-after-canary", "--write", status=1)
 
@@ -150,7 +173,10 @@ def test_the_last_stage_leads_to_the_end(hub: Api) -> None:
 
 @pytest.mark.parametrize(
     ("code", "said"),
-    [(409, "has been changed on the hub meanwhile"), (403, "does not take the approval: 403 Forbidden")],
+    [
+        (409, "has been changed on the hub meanwhile"),
+        (403, "does not take the approval: 403 Forbidden"),
+    ],
 )
 def test_a_hub_that_refuses_is_told(code: int, said: str, hub: Api) -> None:
     hub.answers[STATUS] = refuses(code)

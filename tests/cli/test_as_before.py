@@ -37,7 +37,9 @@ HUB = {
     "members.yaml": MEMBERS,
     "shop.yaml": SHOP,
     "placement.yaml": PLACEMENT,
-    "wide.yaml": PLACEMENT.replace("shop", "wide").replace("numberOfClusters: 2", "numberOfClusters: 3"),
+    "wide.yaml": PLACEMENT.replace("shop", "wide").replace(
+        "numberOfClusters: 2", "numberOfClusters: 3"
+    ),
     "edge.yaml": PLACEMENT.replace("shop", "edge"),
     "more.yaml": "---\n".join(NAMESPACE.replace("NAME", name) for name in ("wide", "edge")),
     "override.yaml": OVERRIDE,
@@ -97,7 +99,9 @@ def test_where_nothing_changes_that_leads(folder: Path) -> None:
 def test_the_document_and_the_exit_status_lose_nothing(folder: Path) -> None:
     document = plan(folder)
     assert [one["subject"] for one in document["unfulfilled"]] == [WIDE]
-    weights = {one["name"]: one["weight"] for one in document["subjects"] if one["weight"] != "unchanged"}
+    weights = {
+        one["name"]: one["weight"] for one in document["subjects"] if one["weight"] != "unchanged"
+    }
     assert weights == {WIDE: "unfulfilled", EDGE: "held"}
     assert document["totals"]["held"] == 2
     assert "warning" not in document["headline"][2]
@@ -109,7 +113,10 @@ def test_the_document_and_the_exit_status_lose_nothing(folder: Path) -> None:
 def test_what_is_changed_comes_first_and_alone(folder: Path) -> None:
     edit(folder / "objects/shop/ConfigMap.storefront.yaml", "currency: EUR", "currency: CHF")
     document = plan(folder)
-    assert document["headline"][0] == "2 clusters get new content of shop in 2 waves, nothing else changes"
+    assert (
+        document["headline"][0]
+        == "2 clusters get new content of shop in 2 waves, nothing else changes"
+    )
     assert document["subjects"][0]["key"] == "shop"
     assert conditions(document) == STANDING
     told = text("plan", folder)
@@ -154,17 +161,25 @@ def test_one_that_is_asked_for_is_shown(folder: Path) -> None:
 
 @pytest.mark.parametrize("long", [False, True], ids=["retried", "given up"])
 def test_of_karmada(tmp_path: Path, long: bool) -> None:
-    nowhere = on("d") if long else {**on("a", "b"), "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 3}]}
+    nowhere = (
+        on("d")
+        if long
+        else {**on("a", "b"), "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 3}]}
+    )
     hub = (*KARMADA[:-2], deployment(4, "web:1"), policy(placement=nowhere))
     write_observation(tmp_path / "hub", observed(hub, System.KARMADA), update=False)
     document = plan(tmp_path / "hub")
     assert document["headline"][0] == "nothing changes"
     assert conditions(document) == {"unfulfilled": ["Template/shop/Deployment/web"], "held": []}
-    assert "as before: 1 template unfulfilled (shop/Deployment/web)" in text("plan", tmp_path / "hub")
+    assert "as before: 1 template unfulfilled (shop/Deployment/web)" in text(
+        "plan", tmp_path / "hub"
+    )
 
 
 def test_members_that_no_longer_match_are_told_in_full(tmp_path: Path) -> None:
-    labelled = [{**one, "metadata": {**one["metadata"], "labels": {"at": "home"}}} for one in KARMADA[:3]]
+    labelled = [
+        {**one, "metadata": {**one["metadata"], "labels": {"at": "home"}}} for one in KARMADA[:3]
+    ]
     placement = {"clusterAffinity": {"labelSelector": {"matchLabels": {"at": "home"}}}}
     hub = (*labelled, *KARMADA[3:-2], deployment(4, "web:1"), policy(placement=placement))
     write_observation(tmp_path / "hub", observed(hub, System.KARMADA), update=False)
@@ -191,7 +206,9 @@ def test_an_explanation_tells_the_warnings_of_what_is_asked_for(folder: Path) ->
 
 
 def reviewed(clone: Clone) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run("review", clone.fleet, "--base", "main", "-o", "json").stdout)
+    found: dict[str, Any] = json.loads(
+        run("review", clone.fleet, "--base", "main", "-o", "json").stdout
+    )
     return found
 
 
@@ -214,7 +231,10 @@ def test_a_review_tells_what_both_sides_have_in_a_line(
     file = clone.fleet / ("objects/shop/ConfigMap.storefront.yaml" if observation else "shop.yaml")
     edit(file, "currency: EUR", "currency: CHF")
     document = reviewed(clone)
-    assert document["headline"][0] == "2 clusters get new content of shop in 2 waves, nothing else changes"
+    assert (
+        document["headline"][0]
+        == "2 clusters get new content of shop in 2 waves, nothing else changes"
+    )
     assert conditions(document) == STANDING
     assert document["subjects"][0]["key"] == "shop"
 

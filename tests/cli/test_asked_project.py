@@ -34,7 +34,10 @@ def call(command: str, *words: str) -> Result:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", ["Pulumi.yaml", "Pulumi.yml"])
 def test_a_file_makes_no_program_of_a_directory(yaml_alone: Path, command: str, name: str) -> None:
-    write(yaml_alone, {name: "{name: web, runtime: python}", "Pulumi.dev.yaml": STACK, "__main__.py": PROGRAM})
+    write(
+        yaml_alone,
+        {name: "{name: web, runtime: python}", "Pulumi.dev.yaml": STACK, "__main__.py": PROGRAM},
+    )
     done = call(command, ".")
     assert done.exit_code == 1
     assert done.stderr == (
@@ -45,17 +48,25 @@ def test_a_file_makes_no_program_of_a_directory(yaml_alone: Path, command: str, 
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("words", [(".", "--project"), (".", "--stack", "dev"), ("Pulumi.yaml",), ("./Pulumi.yaml",)])
-def test_it_is_run_where_it_is_asked_for(project: Path, command: str, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [(".", "--project"), (".", "--stack", "dev"), ("Pulumi.yaml",), ("./Pulumi.yaml",)]
+)
+def test_it_is_run_where_it_is_asked_for(
+    project: Path, command: str, words: tuple[str, ...]
+) -> None:
     done = call(command, *words)
     assert done.exit_code == 0, done.output
     assert (project / "stacks/ran").exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("words", [(".",), (".", "--stack", "dev"), ("Pulumi.yaml",), ("stacks/fleet", ".")])
+@pytest.mark.parametrize(
+    "words", [(".",), (".", "--stack", "dev"), ("Pulumi.yaml",), ("stacks/fleet", ".")]
+)
 def test_no_program_runs_none(project: Path, command: str, words: tuple[str, ...]) -> None:
-    given = (words[0], "--with", *words[1:]) if command == "explain" and words[1:] == (".",) else words
+    given = (
+        (words[0], "--with", *words[1:]) if command == "explain" and words[1:] == (".",) else words
+    )
     done = call(command, *given, "--no-program")
     assert done.exit_code == 1
     assert "Pulumi project" in done.stderr
@@ -90,4 +101,6 @@ def test_a_link_out_of_a_directory_is_not_read(yaml_alone: Path) -> None:
     done = call("plan", ".")
     assert "error: link.yaml: is a link that leads out of .\n" in done.stderr
     assert "near.yaml: is a link" not in done.stderr
-    assert call("plan", "link.yaml", "members.yaml").exit_code == 1  # named by the caller, so it is read
+    assert (
+        call("plan", "link.yaml", "members.yaml").exit_code == 1
+    )  # named by the caller, so it is read

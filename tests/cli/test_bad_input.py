@@ -11,9 +11,7 @@ import pytest
 from tests.cli.fleets import FLEET, PLACEMENT, PROGRAM, PROJECT, run, write
 
 Files = Mapping[str, str | bytes]
-STATE_HINT = (
-    "hint: give the output of: pulumi stack export --file FILE, the state.json of a fleet render, or an observed"
-)
+STATE_HINT = "hint: give the output of: pulumi stack export --file FILE, the state.json of a fleet render, or an observed"
 DEV = "stacks/Pulumi.dev.yaml"
 
 
@@ -42,17 +40,42 @@ def state(text: str) -> tuple[Files, tuple[str, ...]]:
 
 
 CASES = [
-    Case("bytes that are no text", {"a.yaml": b"\xff\xfe"}, ("error: a.yaml:1: not UTF-8", "hint: save the file")),
+    Case(
+        "bytes that are no text",
+        {"a.yaml": b"\xff\xfe"},
+        ("error: a.yaml:1: not UTF-8", "hint: save the file"),
+    ),
     Case(
         "a chart",
         {**FLEET, "app/Chart.yaml": "x: 1"},
-        ("error: app/Chart.yaml: is a Helm chart", "hint: give its folder as a source of its own: app; or declare it"),
+        (
+            "error: app/Chart.yaml: is a Helm chart",
+            "hint: give its folder as a source of its own: app; or declare it",
+        ),
     ),
-    Case("no manifest", {"a.txt": "hi"}, ('error: a.txt: unknown extension ".txt"', "hint:"), ("plan", "a.txt")),
-    Case("no such directory", {}, ("error: nowhere: cannot be read: No such file", "hint:"), ("plan", "nowhere")),
-    Case("nothing there", {}, ("error: .: no Kubernetes objects found", "hint: give files or a directory")),
+    Case(
+        "no manifest",
+        {"a.txt": "hi"},
+        ('error: a.txt: unknown extension ".txt"', "hint:"),
+        ("plan", "a.txt"),
+    ),
+    Case(
+        "no such directory",
+        {},
+        ("error: nowhere: cannot be read: No such file", "hint:"),
+        ("plan", "nowhere"),
+    ),
+    Case(
+        "nothing there",
+        {},
+        ("error: .: no Kubernetes objects found", "hint: give files or a directory"),
+    ),
     Case("broken YAML", {"m.yaml": "a: [1"}, ("error: m.yaml:2: not YAML",)),
-    Case("no object", {"m.yaml": "- 1\n"}, ("error: m.yaml:1: not a Kubernetes object", "hint: an object starts with")),
+    Case(
+        "no object",
+        {"m.yaml": "- 1\n"},
+        ("error: m.yaml:1: not a Kubernetes object", "hint: an object starts with"),
+    ),
     Case(
         "label that is not text",
         fleet("members.yaml", "region: europe", "region: 1"),
@@ -72,17 +95,26 @@ CASES = [
     Case(
         "unknown kind",
         fleet("placement.yaml", "ClusterResourcePlacement", "ClusterResourcePlacment"),
-        ("placement.yaml:2: ClusterResourcePlacment shop: kind: no matches for kind", "hint: write kind: Cluster"),
+        (
+            "placement.yaml:2: ClusterResourcePlacment shop: kind: no matches for kind",
+            "hint: write kind: Cluster",
+        ),
     ),
     Case(
         "unknown placement type",
         fleet("placement.yaml", "PickN", "PickSome"),
-        ("placement.yaml:8: ClusterResourcePlacement shop: spec.policy.placementType: Unsup", "hint: write one of"),
+        (
+            "placement.yaml:8: ClusterResourcePlacement shop: spec.policy.placementType: Unsup",
+            "hint: write one of",
+        ),
     ),
     Case(
         "negative number",
         fleet("placement.yaml", "numberOfClusters: 2", "numberOfClusters: -1"),
-        ("placement.yaml:9: ClusterResourcePlacement shop: spec.policy.numberOfClusters: Invalid value", "hint: write"),
+        (
+            "placement.yaml:9: ClusterResourcePlacement shop: spec.policy.numberOfClusters: Invalid value",
+            "hint: write",
+        ),
     ),
     Case(
         "wrong operator",
@@ -110,22 +142,35 @@ CASES = [
     Case(
         "wrong taint",
         fleet("members.yaml", "effect: NoSchedule", "effect: NoExecute"),
-        ("members.yaml:31: MemberCluster iowa: spec.taints[0].effect: Unsupported value", "hint: write effect: NoSch"),
+        (
+            "members.yaml:31: MemberCluster iowa: spec.taints[0].effect: Unsupported value",
+            "hint: write effect: NoSch",
+        ),
     ),
     Case(
         "two members of one name",
         fleet("members.yaml", "name: dublin\n", "name: amsterdam\n"),
-        ("members.yaml:15: MemberCluster amsterdam: metadata.name: given twice, first in members.yaml:1", "hint: keep"),
+        (
+            "members.yaml:15: MemberCluster amsterdam: metadata.name: given twice, first in members.yaml:1",
+            "hint: keep",
+        ),
     ),
     Case(
         "refused policy",
         fleet("placement.yaml", "    numberOfClusters: 2\n", ""),
-        ("placement.yaml:7: ClusterResourcePlacement shop: spec.policy.numberOfClusters: ", "hint: write"),
+        (
+            "placement.yaml:7: ClusterResourcePlacement shop: spec.policy.numberOfClusters: ",
+            "hint: write",
+        ),
     ),
     Case(
         "selector of an unknown kind",
         fleet("placement.yaml", "kind: Namespace", "kind: Widget"),
-        ("placement.yaml:6: ClusterResourcePlacement shop: spec.resourceSelectors[0].kind: ", '"Widget"', "hint:"),
+        (
+            "placement.yaml:6: ClusterResourcePlacement shop: spec.resourceSelectors[0].kind: ",
+            '"Widget"',
+            "hint:",
+        ),
     ),
     Case(
         "empty catalogue",
@@ -145,12 +190,30 @@ CASES = [
         {name: text for name, text in FLEET.items() if name != "placement.yaml"},
         ("error: .: there is no placement", "hint: add a ClusterResourcePlacement"),
     ),
-    Case("no such state", FLEET, ("error: no.json: cannot be read", STATE_HINT), ("plan", ".", "--state", "no.json")),
-    Case("a state that is not JSON", state("{")[0], ("error: s.json:1: is not JSON", STATE_HINT), state("")[1]),
     Case(
-        "a state that is a list", state("[]")[0], ("error: s.json: is not a state of a fleet", STATE_HINT), state("")[1]
+        "no such state",
+        FLEET,
+        ("error: no.json: cannot be read", STATE_HINT),
+        ("plan", ".", "--state", "no.json"),
     ),
-    Case("a state of something else", state("{}")[0], ("error: s.json: has neither", STATE_HINT), state("")[1]),
+    Case(
+        "a state that is not JSON",
+        state("{")[0],
+        ("error: s.json:1: is not JSON", STATE_HINT),
+        state("")[1],
+    ),
+    Case(
+        "a state that is a list",
+        state("[]")[0],
+        ("error: s.json: is not a state of a fleet", STATE_HINT),
+        state("")[1],
+    ),
+    Case(
+        "a state of something else",
+        state("{}")[0],
+        ("error: s.json: has neither", STATE_HINT),
+        state("")[1],
+    ),
     Case(
         "a render of another version",
         state('{"format": "fleet-components/render", "version": 9}')[0],
@@ -160,7 +223,10 @@ CASES = [
     Case(
         "a render of the version before",
         state('{"format": "fleet-components/render", "version": 1}')[0],
-        ("error: s.json: version: is not of version 2, which this fleet render writes", "hint: render anew"),
+        (
+            "error: s.json: version: is not of version 2, which this fleet render writes",
+            "hint: render anew",
+        ),
         state("")[1],
     ),
     Case(
@@ -172,7 +238,10 @@ CASES = [
     Case(
         "a damaged export",
         state('{"deployment": {"resources": [{"type": "x"}]}}')[0],
-        ("error: s.json: deployment.resources[0].urn: is missing", "hint: mend it: pulumi stack export --file FILE"),
+        (
+            "error: s.json: deployment.resources[0].urn: is missing",
+            "hint: mend it: pulumi stack export --file FILE",
+        ),
         state("")[1],
     ),
     Case(
@@ -196,7 +265,10 @@ CASES = [
     Case(
         "a foreign folder where ours goes",
         {**FLEET, "out/local/notes.txt": "mine"},
-        ("error: out/local: was not written by fleet render: it holds notes.txt", "hint: move it away"),
+        (
+            "error: out/local: was not written by fleet render: it holds notes.txt",
+            "hint: move it away",
+        ),
         ("render", *FLEET, "--out", "out"),
     ),
     Case(
@@ -271,9 +343,15 @@ CASES = [
     ),
     Case("broken stack file", {**PROJECT, DEV: "config: ["}, (f"error: {DEV}:2: not YAML",)),
     Case(
-        "stack file that is a list", {**PROJECT, DEV: "- a\n"}, (f"error: {DEV}:1: is not a map", "hint: write fields")
+        "stack file that is a list",
+        {**PROJECT, DEV: "- a\n"},
+        (f"error: {DEV}:1: is not a map", "hint: write fields"),
     ),
-    Case("config that is a list", {**PROJECT, DEV: "config: [a]\n"}, (f"error: {DEV}:1: config: config is not a map",)),
+    Case(
+        "config that is a list",
+        {**PROJECT, DEV: "config: [a]\n"},
+        (f"error: {DEV}:1: config: config is not a map",),
+    ),
     Case(
         "misspelled key",
         project(DEV, "fleet:source", "fleet:sorce"),
@@ -292,17 +370,26 @@ CASES = [
     Case(
         "kubeconfig of nobody",
         project(DEV, "fleet:render: ../rendered", "fleet:kubeconfigs: {berlin: x}"),
-        (f'error: {DEV}:3: config.fleet:kubeconfigs: there is no member "berlin"', "hint: the members are: amsterdam"),
+        (
+            f'error: {DEV}:3: config.fleet:kubeconfigs: there is no member "berlin"',
+            "hint: the members are: amsterdam",
+        ),
     ),
     Case(
         "refused policy in a project",
         project("stacks/fleet/placement.yaml", "PickN", "PickSome"),
-        ("error: stacks/fleet/placement.yaml:8: ClusterResourcePlacement shop: spec.policy.placementType", "hint:"),
+        (
+            "error: stacks/fleet/placement.yaml:8: ClusterResourcePlacement shop: spec.policy.placementType",
+            "hint:",
+        ),
     ),
     Case(
         "required configuration",
         {**PROJECT, "Pulumi.yaml": PROJECT["Pulumi.yaml"] + "config:\n  region: {type: string}\n"},
-        (f"error: {DEV}:1: config.web:region: the project requires region", "hint: pulumi config set region VALUE"),
+        (
+            f"error: {DEV}:1: config.web:region: the project requires region",
+            "hint: pulumi config set region VALUE",
+        ),
     ),
     Case(
         "configuration of the wrong type",
@@ -317,14 +404,21 @@ CASES = [
         "configuration that has to be encrypted",
         {
             **PROJECT,
-            "Pulumi.yaml": PROJECT["Pulumi.yaml"] + "config:\n  token: {type: string, secret: true}\n",
+            "Pulumi.yaml": PROJECT["Pulumi.yaml"]
+            + "config:\n  token: {type: string, secret: true}\n",
             DEV: PROJECT[DEV] + "  web:token: open\n",
         },
-        (f"error: {DEV}:4: config.web:token: must be encrypted", "hint: pulumi config set --secret web:token"),
+        (
+            f"error: {DEV}:4: config.web:token: must be encrypted",
+            "hint: pulumi config set --secret web:token",
+        ),
     ),
     Case(
         "the state of another stack",
-        {**PROJECT, "s.json": '{"deployment": {"resources": [{"urn": "urn:pulumi:qa::web::a::b", "type": "a"}]}}'},
+        {
+            **PROJECT,
+            "s.json": '{"deployment": {"resources": [{"urn": "urn:pulumi:qa::web::a::b", "type": "a"}]}}',
+        },
         (
             "error: s.json: is the state of stack qa of project web, not of stack dev of project web",
             "hint: pulumi stack export",
@@ -338,7 +432,10 @@ CASES = [
     ),
     Case(
         "a program that refuses",
-        {**PROJECT, "stacks/__main__.py": PROGRAM + "raise pulumi.RunError('the region is closed')\n"},
+        {
+            **PROJECT,
+            "stacks/__main__.py": PROGRAM + "raise pulumi.RunError('the region is closed')\n",
+        },
         ("error: the region is closed",),
     ),
 ]
@@ -377,6 +474,13 @@ def test_wrong_usage_is_an_error_like_any_other(args: tuple[str, ...]) -> None:
 
 def test_all_problems_come_at_once(tmp_path: Path) -> None:
     files = fleet("members.yaml", "effect: NoSchedule", "effect: NoExecute")
-    write(tmp_path, {**files, "placement.yaml": PLACEMENT.replace("PickN", "PickSome"), "a.yaml": "kind: Pod\n"})
+    write(
+        tmp_path,
+        {
+            **files,
+            "placement.yaml": PLACEMENT.replace("PickN", "PickSome"),
+            "a.yaml": "kind: Pod\n",
+        },
+    )
     result = run("plan", tmp_path)
     assert result.stderr.count("error: ") >= 2

@@ -43,12 +43,20 @@ def review(tmp_path: Path) -> Path:
 
 
 def commented(on: str, review: Path, environment: dict[str, str], *more: str) -> Result:
-    unset = {name: None for name in os.environ if name.startswith(("GITHUB_", "CI_", "SYSTEM_", "BUILD_", "FLEET_C"))}
-    return CliRunner().invoke(fleet, ["comment", str(review), "--on", on, *more], env={**unset, **environment})
+    unset = {
+        name: None
+        for name in os.environ
+        if name.startswith(("GITHUB_", "CI_", "SYSTEM_", "BUILD_", "FLEET_C"))
+    }
+    return CliRunner().invoke(
+        fleet, ["comment", str(review), "--on", on, *more], env={**unset, **environment}
+    )
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_the_first_run_posts_and_the_next_ones_update(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_the_first_run_posts_and_the_next_ones_update(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     environment = RUNS[on](served, tmp_path, False)
     served.say(STRANGER, "nice")
     first = commented(on, review, environment)
@@ -63,7 +71,9 @@ def test_the_first_run_posts_and_the_next_ones_update(on: str, served: Forge, re
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_the_comment_is_found_behind_hundreds(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_the_comment_is_found_behind_hundreds(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     for _ in range(98 if on == "azure-devops" else 250):
         served.say(STRANGER, "chat")
     own = served.say(ME, f"{MARKER}old")
@@ -72,7 +82,9 @@ def test_the_comment_is_found_behind_hundreds(on: str, served: Forge, review: Pa
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_a_comment_of_somebody_else_is_never_changed(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_a_comment_of_somebody_else_is_never_changed(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     """Its author could change it afterwards, and it would pass for the review."""
     served.say(STRANGER, f"{MARKER}all fine")
     served.say(BOT, f"{MARKER}a bot repeats what a stranger has told it")
@@ -84,14 +96,18 @@ def test_a_comment_of_somebody_else_is_never_changed(on: str, served: Forge, rev
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_a_hostile_text_arrives_literally(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_a_hostile_text_arrives_literally(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     (review / "review.md").write_text(HOSTILE)
     assert commented(on, review, RUNS[on](served, tmp_path, False)).exit_code == 0
     assert served.texts == [MARKER + HOSTILE.replace("@everyone", "@\u200beveryone")]
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_a_line_is_no_command_to_a_forge(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_a_line_is_no_command_to_a_forge(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     (review / "review.md").write_text("a/b\n/merge\n  /approve\n\t/label ~x\n")
     assert commented(on, review, RUNS[on](served, tmp_path, False)).exit_code == 0
     assert served.texts == [f"{MARKER}a/b\n/\u200bmerge\n  /\u200bapprove\n\t/\u200blabel ~x\n"]
@@ -113,7 +129,9 @@ COMMANDS = "@dependabot merge\nbors r+\n/merge\n  retest\n\r/approve\u2028/lgtm\
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_nobody_is_called_and_no_bot_is_commanded(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_nobody_is_called_and_no_bot_is_commanded(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     for file in ("review.md", "errors.txt"):
         (review / "review.md").write_text("")
         (review / file).write_text(COMMANDS)
@@ -123,16 +141,32 @@ def test_nobody_is_called_and_no_bot_is_commanded(on: str, served: Forge, review
         assert not re.search(r"(?m)^\s*/(?!\u200b)", "\n".join(text.splitlines()))
 
 
-def test_no_line_of_a_stranger_begins_with_a_command(served: Forge, review: Path, tmp_path: Path) -> None:
+def test_no_line_of_a_stranger_begins_with_a_command(
+    served: Forge, review: Path, tmp_path: Path
+) -> None:
     (review / "review.md").write_text(COMMANDS)
     assert commented("github", review, github(served, tmp_path, True)).exit_code == 0
     (text,) = served.texts
     assert [line for line in text.splitlines()[1:] if line and not line.startswith(">")] == []
     (review / "review.md").write_text("x\n" * 32_000)
-    assert "a comment takes 65,536" in commented("github", review, github(served, tmp_path, True)).stderr
+    assert (
+        "a comment takes 65,536"
+        in commented("github", review, github(served, tmp_path, True)).stderr
+    )
 
 
-ODD: list[Any] = [None, 1, "x", {}, [], [1], [[]], {"value": 1}, {"value": [None]}, {"authenticatedUser": []}]
+ODD: list[Any] = [
+    None,
+    1,
+    "x",
+    {},
+    [],
+    [1],
+    [[]],
+    {"value": 1},
+    {"value": [None]},
+    {"authenticatedUser": []},
+]
 IDS: list[Any] = ["../1", "1?a", "", None, True, 1.5, [], {}]
 
 
@@ -141,7 +175,11 @@ def test_an_odd_answer_is_told(on: str, served: Forge, review: Path, tmp_path: P
     assert commented(on, review, RUNS[on](served, tmp_path, on == "github")).exit_code == 0
     paths = dict.fromkeys(served.paths)
     for path in paths:
-        for odd in (*ODD, *({"id": one} for one in IDS), *({"authenticatedUser": {"id": one}} for one in IDS)):
+        for odd in (
+            *ODD,
+            *({"id": one} for one in IDS),
+            *({"authenticatedUser": {"id": one}} for one in IDS),
+        ):
             served.odd = {path: odd}
             result = commented(on, review, RUNS[on](served, tmp_path, on == "github"))
             assert result.exception is None or isinstance(result.exception, SystemExit), (path, odd)
@@ -149,8 +187,15 @@ def test_an_odd_answer_is_told(on: str, served: Forge, review: Path, tmp_path: P
 
 @pytest.mark.parametrize("on", RUNS)
 @pytest.mark.parametrize("id", IDS)
-def test_an_id_stays_in_its_address(on: str, id: object, served: Forge, review: Path, tmp_path: Path) -> None:
-    body = {"body": MARKER, "user": {"login": "github-actions[bot]"}, "author": {"id": ME}, "id": id}
+def test_an_id_stays_in_its_address(
+    on: str, id: object, served: Forge, review: Path, tmp_path: Path
+) -> None:
+    body = {
+        "body": MARKER,
+        "user": {"login": "github-actions[bot]"},
+        "author": {"id": ME},
+        "id": id,
+    }
     thread = {"id": id, "comments": [{"id": id, "content": MARKER, "author": {"id": str(ME)}}]}
     commented(on, review, RUNS[on](served, tmp_path, False))
     (path,) = {path for path in served.paths if path.endswith(("/comments", "/notes", "/threads"))}
@@ -161,7 +206,9 @@ def test_an_id_stays_in_its_address(on: str, id: object, served: Forge, review: 
 
 
 @pytest.mark.parametrize("author", ["me", "github-actions[bot]"])
-def test_another_token_on_github_names_its_own_user(author: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_another_token_on_github_names_its_own_user(
+    author: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     environment = {**github(served, tmp_path), "FLEET_COMMENT_AUTHOR": author}
     for _ in range(2):
         assert commented("github", review, environment).exit_code == 0
@@ -169,19 +216,25 @@ def test_another_token_on_github_names_its_own_user(author: str, served: Forge, 
 
 
 @pytest.mark.parametrize("on", ["gitlab", "azure-devops"])
-def test_the_run_of_a_fork_without_rights_does_not_fail(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_the_run_of_a_fork_without_rights_does_not_fail(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     result = commented(on, review, RUNS[on](served, tmp_path, True))
     assert (result.exit_code, served.comments) == (0, [])
     assert "comes from a fork" in result.stdout
 
 
 @pytest.mark.parametrize("on", RUNS)
-def test_a_missing_token_is_an_error_elsewhere(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+def test_a_missing_token_is_an_error_elsewhere(
+    on: str, served: Forge, review: Path, tmp_path: Path
+) -> None:
     environment = RUNS[on](served, tmp_path, False)
     del environment["FLEET_COMMENT_TOKEN"]
     result = commented(on, review, environment)
     assert result.exit_code == 1
-    assert "error: FLEET_COMMENT_TOKEN is not set, so nothing can be posted\n  hint: " in result.stderr
+    assert (
+        "error: FLEET_COMMENT_TOKEN is not set, so nothing can be posted\n  hint: " in result.stderr
+    )
 
 
 @pytest.mark.parametrize("on", RUNS)
@@ -212,7 +265,12 @@ def test_outside_of_ci_it_says_where_it_belongs(on: str, review: Path) -> None:
         [],
         [{"number": 7, "head": head("acme", "f" * 40)}],
         [{"number": 7, "head": head("stranger")}],
-        [{"number": 7, "head": {**head("acme"), "repo": {"full_name": "acme/fork", "owner": "acme"}}}],
+        [
+            {
+                "number": 7,
+                "head": {**head("acme"), "repo": {"full_name": "acme/fork", "owner": "acme"}},
+            }
+        ],
     ],
     ids=["closed", "newer commit", "of another owner", "of another fork of the owner"],
 )
@@ -229,7 +287,9 @@ def test_only_the_pull_request_whose_head_was_reviewed_gets_it(
     )
 
 
-def test_two_pull_requests_of_one_head_are_not_guessed_at(served: Forge, review: Path, tmp_path: Path) -> None:
+def test_two_pull_requests_of_one_head_are_not_guessed_at(
+    served: Forge, review: Path, tmp_path: Path
+) -> None:
     environment = github(served, tmp_path)
     served.pulls = [{"number": 7, "head": head("acme")}, {"number": 9, "head": head("acme")}]
     result = commented("github", review, environment)
@@ -237,8 +297,12 @@ def test_two_pull_requests_of_one_head_are_not_guessed_at(served: Forge, review:
     assert "is the head of the pull requests 7, 9" in result.stderr
 
 
-@pytest.mark.parametrize("event", ["", "[]", "{}", '{"workflow_run": {}}', '{"pull_request": {"number": "x"}}', None])
-def test_an_event_of_another_kind_is_named(event: str | None, served: Forge, review: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "event", ["", "[]", "{}", '{"workflow_run": {}}', '{"pull_request": {"number": "x"}}', None]
+)
+def test_an_event_of_another_kind_is_named(
+    event: str | None, served: Forge, review: Path, tmp_path: Path
+) -> None:
     environment = github(served, tmp_path)
     (tmp_path / "event.json").unlink()
     if event is not None:
@@ -254,7 +318,9 @@ def test_an_event_of_a_pull_request_names_it(served: Forge, review: Path, tmp_pa
     assert commented("github", review, environment).stdout == "posted a comment on pull request 7\n"
 
 
-def test_where_nothing_could_be_planned_the_errors_are_posted(served: Forge, review: Path, tmp_path: Path) -> None:
+def test_where_nothing_could_be_planned_the_errors_are_posted(
+    served: Forge, review: Path, tmp_path: Path
+) -> None:
     (review / "review.md").write_text("")
     (review / "errors.txt").write_text("error: fleet/a.yaml:3: is ```not``` YAML @everyone\n")
     assert commented("gitlab", review, RUNS["gitlab"](served, tmp_path, False)).exit_code == 0
@@ -281,7 +347,9 @@ def test_errors_cannot_leave_their_block(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["review.md", "errors.txt"])
-def test_a_link_in_the_artifact_leads_nowhere(name: str, review: Path, served: Forge, tmp_path: Path) -> None:
+def test_a_link_in_the_artifact_leads_nowhere(
+    name: str, review: Path, served: Forge, tmp_path: Path
+) -> None:
     (tmp_path / "secret").write_text("planted")
     (review / "review.md").unlink()
     (review / name).symlink_to(tmp_path / "secret")
@@ -310,9 +378,15 @@ def test_a_name_cannot_end_the_marker(about: str, review: Path) -> None:
     assert commented("gitlab", review, {}, "--about", about).exit_code == 1
 
 
-@pytest.mark.parametrize("url", ["file:///etc", "ftp://127.0.0.1", "nonsense", "http://127.0.0.1:1"])
-def test_an_address_that_does_not_answer_is_told(url: str, review: Path, served: Forge, tmp_path: Path) -> None:
-    result = commented("gitlab", review, {**RUNS["gitlab"](served, tmp_path, False), "CI_API_V4_URL": url})
+@pytest.mark.parametrize(
+    "url", ["file:///etc", "ftp://127.0.0.1", "nonsense", "http://127.0.0.1:1"]
+)
+def test_an_address_that_does_not_answer_is_told(
+    url: str, review: Path, served: Forge, tmp_path: Path
+) -> None:
+    result = commented(
+        "gitlab", review, {**RUNS["gitlab"](served, tmp_path, False), "CI_API_V4_URL": url}
+    )
     assert result.exit_code == 1
     assert "cannot be asked" in result.stderr
     assert result.exception is None or isinstance(result.exception, SystemExit)

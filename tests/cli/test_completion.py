@@ -38,7 +38,9 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def script(shell: str) -> str:
-    return subprocess.run([*MAIN, "completion", shell], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [*MAIN, "completion", shell], capture_output=True, text=True, check=True
+    ).stdout
 
 
 ASKED = """
@@ -56,7 +58,9 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def completed(line: str) -> list[str]:
     """What bash offers behind a line, once it has read the script; it says nothing else."""
     Path("completion.bash").write_text(script("bash"))
-    words = " ".join(shlex.quote(word) for word in shlex.split(line)) + (" ''" if line.endswith(" ") else "")
+    words = " ".join(shlex.quote(word) for word in shlex.split(line)) + (
+        " ''" if line.endswith(" ") else ""
+    )
     asked = ASKED.format(line=shlex.quote(line), words=words)
     bash = [shutil.which("bash") or "bash", "--norc", "-c", asked]
     done = subprocess.run(bash, capture_output=True, text=True, check=True)
@@ -94,12 +98,16 @@ def test_bash_offers(line: str, offered: list[str]) -> None:
     assert [one for one in found if one and not one.startswith("compopt")] == offered
 
 
-@pytest.mark.parametrize("line", ["fleet plan ", "fleet plan fleet --state ", "fleet render fleet --out "])
+@pytest.mark.parametrize(
+    "line", ["fleet plan ", "fleet plan fleet --state ", "fleet render fleet --out "]
+)
 def test_bash_offers_paths(line: str) -> None:
     assert completed(line)[0] == "compopt default"
 
 
-def test_members_are_known_before_the_directory_is_named(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_are_known_before_the_directory_is_named(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(fleet / "fleet")
     assert completed("fleet drain ") == MEMBERS
     assert completed("fleet rollback ") == ["shop"]
@@ -109,7 +117,12 @@ def test_templates_of_karmada_are_offered(fleet: Path) -> None:
     shutil.copytree(EXAMPLES / "karmada-names", fleet / "karmada")
     offered = completed("fleet explain karmada ")
     assert offered == ["default/Deployment/nginx"]
-    assert subprocess.run([*MAIN, "explain", "karmada", *offered], capture_output=True, check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [*MAIN, "explain", "karmada", *offered], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
 
 
 def test_nothing_is_run(fleet: Path) -> None:
@@ -142,7 +155,10 @@ def test_the_scripts_of_other_shells_are_theirs(shell: str) -> None:
     assert f"_FLEET_COMPLETE={shell}_complete" in text
     if found := shutil.which(shell):
         subprocess.run([found, "-n"], input=text, text=True, check=True)
-    line = {"COMP_WORDS": "fleet plan fleet --member d", "COMP_CWORD": "d" if shell == "fish" else "4"}
+    line = {
+        "COMP_WORDS": "fleet plan fleet --member d",
+        "COMP_CWORD": "d" if shell == "fish" else "4",
+    }
     env = {**os.environ, **line, "_FLEET_COMPLETE": f"{shell}_complete"}
     done = subprocess.run(MAIN, capture_output=True, text=True, check=True, env=env)
     assert "dublin" in done.stdout

@@ -73,7 +73,11 @@ def test_a_diff_has_colours_and_an_end() -> None:
     assert len(texts) == LINES + 2
     assert texts[-1] == "  ... 134 more lines: --diff shows them"
     assert len(list(diff_lines(long, whole=True))) == LINES + 135
-    assert [text for _, text in diff_lines(long, whole=False, limit=3)][1:4] == ["  +line 0", "  +line 1", "  +line 2"]
+    assert [text for _, text in diff_lines(long, whole=False, limit=3)][1:4] == [
+        "  +line 0",
+        "  +line 1",
+        "  +line 2",
+    ]
     assert len(list(diff_lines(change(diff=f"+{'x' * 1000}\n"), whole=False))[1][1]) < 250
 
 

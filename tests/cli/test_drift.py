@@ -67,7 +67,9 @@ def test_fields_and_missing_objects_are_told(fleet: Fleet) -> None:
     a, b = json.loads(result.stdout)["members"]
     assert [(one["kind"], one["missing"]) for one in a["objects"]] == [("Deployment", True)]
     told = {one["kind"]: one["differences"] for one in b["objects"]}
-    assert told["ConfigMap"] == [{"path": "/data/k", "delivered": "one", "there": "by\x1b[31m hand"}]
+    assert told["ConfigMap"] == [
+        {"path": "/data/k", "delivered": "one", "there": "by\x1b[31m hand"}
+    ]
     assert [each["path"] for each in told["Secret"]] == ["/data/k"]
     assert "redacted" in told["Secret"][0]["there"]
     assert yaml.safe_load(fleet.run("drift", "-o", "yaml").stdout)["totals"]["missing"] == 1
@@ -77,7 +79,10 @@ def test_fields_and_missing_objects_are_told(fleet: Fleet) -> None:
             assert "\x1b" not in text
             assert "/data/k" in text
     assert "(absent)" not in text
-    assert json.loads(fleet.run("drift", "--member", "a", "-o", "json").stdout)["totals"]["changed"] == 0
+    assert (
+        json.loads(fleet.run("drift", "--member", "a", "-o", "json").stdout)["totals"]["changed"]
+        == 0
+    )
     unknown = fleet.run("drift", "--only", "shpo")
     assert unknown.exit_code == 1
     assert "did you mean shop?" in unknown.stderr
@@ -92,12 +97,17 @@ def test_a_member_that_does_not_answer_is_an_error(fleet: Fleet, tmp_path: Path)
     broken.write_text(f"token: {CANARY}")
     result = fleet.run("drift", "--member", "b", "--kubeconfig", f"b={broken}")
     assert result.exit_code == 1
-    assert f"{broken}: member b: is not a kubeconfig: it has no clusters and no contexts" in result.stderr
+    assert (
+        f"{broken}: member b: is not a kubeconfig: it has no clusters and no contexts"
+        in result.stderr
+    )
     assert fleet.run("drift", "--kubeconfig", "b").exit_code == 1
     assert fleet.run("drift", "--kubeconfig", f"b={tmp_path / 'none'}").exit_code == 1
 
 
-def test_a_provider_of_a_members_own_may_have_a_path_and_choose_a_context(fleet: Fleet, tmp_path: Path) -> None:
+def test_a_provider_of_a_members_own_may_have_a_path_and_choose_a_context(
+    fleet: Fleet, tmp_path: Path
+) -> None:
     """Its objects name it, whatever it is called; a status asks with it as well."""
     config = yaml.safe_load(fleet.members["b"].kubeconfig())
     config["contexts"].append({"name": "elsewhere", "context": {"cluster": "gone", "user": "u"}})
@@ -127,13 +137,18 @@ def test_fleets_may_have_members_of_one_name(fleet: Fleet) -> None:
         if one["urn"].endswith("kubernetes::other/a"):
             one["inputs"]["kubeconfig"] = theirs
         if one["urn"].endswith("kubernetes::other/b"):
-            one["inputs"]["kubeconfig"] = theirs.replace(str(fleet.members["b"].server.server_port), "9")
+            one["inputs"]["kubeconfig"] = theirs.replace(
+                str(fleet.members["b"].server.server_port), "9"
+            )
         fleet.resources.append(one)
     fleet.keep()
     fleet.at("b", CONFIG)["data"]["k"] = "by hand"
     document = json.loads(fleet.run("drift", "-o", "json").stdout)
     told = {
-        (one["fleet"], one["name"]): (bool(one["unreached"]), [each["kind"] for each in one["objects"]])
+        (one["fleet"], one["name"]): (
+            bool(one["unreached"]),
+            [each["kind"] for each in one["objects"]],
+        )
         for one in document["members"]
     }
     assert told == {
@@ -144,7 +159,11 @@ def test_fleets_may_have_members_of_one_name(fleet: Fleet) -> None:
     }
     assert document["totals"]["unreached"] == 1
     lines = fleet.run("drift").stdout.splitlines()
-    assert [line for line in lines if "/" in line and " " not in line] == ["dev/b", "other/a", "other/b"]
+    assert [line for line in lines if "/" in line and " " not in line] == [
+        "dev/b",
+        "other/a",
+        "other/b",
+    ]
     file = fleet.folder.parent / "kubeconfig"
     file.write_text(mine)
     given = fleet.run("drift", "--kubeconfig", f"other/b={file}", "-o", "json")
@@ -199,7 +218,9 @@ def test_wrong_use(fleet: Fleet, options: tuple[str, ...], words: str) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["drift", "status"])
-def test_wrong_kubeconfigs(fleet: Fleet, command: str, options: tuple[str, ...], words: str) -> None:
+def test_wrong_kubeconfigs(
+    fleet: Fleet, command: str, options: tuple[str, ...], words: str
+) -> None:
     live = ("--live",) if command == "status" else ()
     result = fleet.run(command, *live, *options)
     assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
@@ -210,7 +231,12 @@ def under(delivered: Delivered, **apply: Any) -> Fleet:
     """A fleet whose placement has an apply strategy, and on whose member ``b`` somebody scales and adds a label."""
     fleet = delivered(world(strategy={"applyStrategy": apply}))
     metadata = {"name": "web", "namespace": "shop", "labels": {"by": "hand"}}
-    theirs = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"replicas": 4}}
+    theirs = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": metadata,
+        "spec": {"replicas": 4},
+    }
     fleet.members["b"].apply(theirs, "kubectl")
     return fleet
 
@@ -229,7 +255,11 @@ UNFORCED = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": False}
         ({"type": "ServerSideApply", "serverSideApplyConfig": {"force": True}}, [SCALED], None),
         ({"comparisonOption": "FullComparison"}, [LABELLED, SCALED], None),
         ({"whenToApply": "IfNotDrifted"}, [SCALED], ALONE),
-        ({"whenToApply": "IfNotDrifted", "comparisonOption": "FullComparison"}, [LABELLED, SCALED], ALONE),
+        (
+            {"whenToApply": "IfNotDrifted", "comparisonOption": "FullComparison"},
+            [LABELLED, SCALED],
+            ALONE,
+        ),
         (UNFORCED, [SCALED], CONFLICT),
         ({**UNFORCED, "comparisonOption": "FullComparison"}, [LABELLED, SCALED], CONFLICT),
     ],
@@ -247,7 +277,9 @@ def test_objects_are_compared_as_they_are_applied(
     assert fleet.run("drift", "--strict").exit_code == 3
 
 
-def test_what_others_add_is_not_compared_where_it_cannot_be_told_from_defaults(delivered: Delivered) -> None:
+def test_what_others_add_is_not_compared_where_it_cannot_be_told_from_defaults(
+    delivered: Delivered,
+) -> None:
     fleet = under(delivered, comparisonOption="FullComparison")
     fleet.members["b"].answers[f"POST {WEB.rpartition('/')[0]}"] = refuses(403)
     result = fleet.run("drift", "-o", "json")
@@ -257,7 +289,9 @@ def test_what_others_add_is_not_compared_where_it_cannot_be_told_from_defaults(d
 
 
 @pytest.mark.parametrize("from_render", [False, True])
-def test_a_changed_strategy_is_a_change_once(delivered: Delivered, from_render: bool, tmp_path: Path) -> None:
+def test_a_changed_strategy_is_a_change_once(
+    delivered: Delivered, from_render: bool, tmp_path: Path
+) -> None:
     """It is recorded, so that what has drifted is known without the source."""
     fleet = under(delivered, comparisonOption="FullComparison")
     if from_render:
@@ -281,7 +315,9 @@ def told(fleet: Fleet, *options: object) -> dict[tuple[str, str], Any]:
     """What is said of each object that has drifted: its fields, or that it is missing; by member and kind."""
     document = json.loads(fleet.run("drift", "-o", "json", *options).stdout)
     return {
-        (member["name"], one["kind"]): "missing" if one["missing"] else [each["path"] for each in one["differences"]]
+        (member["name"], one["kind"]): "missing"
+        if one["missing"]
+        else [each["path"] for each in one["differences"]]
         for member in document["members"]
         for one in member["objects"]
     }
@@ -293,7 +329,11 @@ def test_a_refresh_hides_no_drift(fleet: Fleet) -> None:
     fleet.at("b", SECRET)["data"]["k"] = "aHVudGVyMgo="
     del fleet.members["a"].objects[WEB]
     before = told(fleet)
-    assert before == {("a", "Deployment"): "missing", ("b", "ConfigMap"): ["/data/k"], ("b", "Secret"): ["/data/k"]}
+    assert before == {
+        ("a", "Deployment"): "missing",
+        ("b", "ConfigMap"): ["/data/k"],
+        ("b", "Secret"): ["/data/k"],
+    }
     fleet.refresh()
     assert told(fleet) == before
     assert "of 8 objects compared on 2 members" in fleet.run("drift").stdout
@@ -301,10 +341,15 @@ def test_a_refresh_hides_no_drift(fleet: Fleet) -> None:
 
 
 def test_a_state_that_hides_its_records_is_said_to_be_all_there_is(fleet: Fleet) -> None:
-    secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "AAAA"}
+    secret = {
+        "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+        "ciphertext": "AAAA",
+    }
     for one in fleet.resources:
         for side in ("inputs", "outputs"):
-            one[side] |= {field: secret for field in ("contents", "kubeconfig") if field in one[side]}
+            one[side] |= {
+                field: secret for field in ("contents", "kubeconfig") if field in one[side]
+            }
             if one["type"].endswith(":Secret"):
                 one[side]["data"] = secret
     fleet.keep()
@@ -340,7 +385,9 @@ def karmada_world() -> karmada.World:
 
 def test_replicas_that_members_keep_do_not_drift(delivered: Delivered) -> None:
     written = karmada_world()
-    written.objects["web"]["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
+    written.objects["web"]["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = (
+        "true"
+    )
     fleet = delivered(written)
     web = fleet.at("b", WEB)["spec"]
     web["replicas"] = 9
@@ -401,7 +448,9 @@ def test_what_one_has_becomes_an_override_policy_of_karmada(delivered: Delivered
     )
     (rule,) = policy["spec"]["overrideRules"]
     assert rule["targetCluster"] == {"clusterNames": ["b"]}
-    assert rule["overriders"]["plaintext"] == [{"path": "/spec/replicas", "operator": "add", "value": 5}]
+    assert rule["overriders"]["plaintext"] == [
+        {"path": "/spec/replicas", "operator": "add", "value": 5}
+    ]
 
 
 def by_hand(fleet: Fleet, member: str, path: str, *way: Any) -> None:
@@ -415,7 +464,13 @@ def by_hand(fleet: Fleet, member: str, path: str, *way: Any) -> None:
 
 def namespaced() -> karmada.World:
     """A ResourcePlacement of a ConfigMap, whose namespace another placement brings."""
-    selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop", "selectionScope": "NamespaceOnly"}
+    selector = {
+        "group": "",
+        "version": "v1",
+        "kind": "Namespace",
+        "name": "shop",
+        "selectionScope": "NamespaceOnly",
+    }
     config = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "c"}
     written = karmada.World({name: kubefleet(name, {"zone": name}) for name in "ab"})
     written.objects = {
@@ -437,7 +492,9 @@ def placement(kind: str, metadata: dict[str, str], selector: dict[str, str]) -> 
     return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def test_what_one_has_of_a_resource_placement_becomes_a_resource_override(delivered: Delivered) -> None:
+def test_what_one_has_of_a_resource_placement_becomes_a_resource_override(
+    delivered: Delivered,
+) -> None:
     fleet = delivered(namespaced())
     by_hand(fleet, "b", CONFIG, "data", "k", "here")
     override = adopted(fleet, "adopted-configmap-c.yaml")

@@ -31,10 +31,18 @@ def written(driver: InProcess, folder: Path) -> Path:
     """Write what the user has written, and the state of the stack beside it."""
     driver.world.write(folder / "fleet")
     resources = [
-        {"urn": one.urn, "type": one.type, "custom": True, "inputs": dict(one.inputs), "outputs": dict(one.outputs)}
+        {
+            "urn": one.urn,
+            "type": one.type,
+            "custom": True,
+            "inputs": dict(one.inputs),
+            "outputs": dict(one.outputs),
+        }
         for one in driver.state.resources.values()
     ]
-    (folder / "state.json").write_text(json.dumps({"version": 3, "deployment": {"resources": resources}}))
+    (folder / "state.json").write_text(
+        json.dumps({"version": 3, "deployment": {"resources": resources}})
+    )
     return folder / "fleet"
 
 
@@ -42,7 +50,9 @@ def told(command: str, name: str, folder: Path, *args: object) -> Any:
     return run(command, name, folder, "--state", folder.parent / "state.json", *args)
 
 
-def test_a_rollback_changes_the_files_and_shows_the_forecast(driver: InProcess, tmp_path: Path) -> None:
+def test_a_rollback_changes_the_files_and_shows_the_forecast(
+    driver: InProcess, tmp_path: Path
+) -> None:
     assert driver.up().ok
     driver.world.image = "web:2"
     assert driver.up().ok
@@ -53,7 +63,9 @@ def test_a_rollback_changes_the_files_and_shows_the_forecast(driver: InProcess, 
     assert "image: web:1" in (folder / "fleet.yaml").read_text()
 
 
-def test_a_drain_changes_the_files_and_shows_the_forecast(driver: InProcess, tmp_path: Path) -> None:
+def test_a_drain_changes_the_files_and_shows_the_forecast(
+    driver: InProcess, tmp_path: Path
+) -> None:
     assert driver.up().ok
     folder = written(driver, tmp_path)
     done = told("drain", "b", folder, "--write")
@@ -63,7 +75,9 @@ def test_a_drain_changes_the_files_and_shows_the_forecast(driver: InProcess, tmp
     assert "key: drained" in (folder / "fleet.yaml").read_text()
 
 
-def test_a_rollback_in_stages_says_that_the_hub_counts_snapshots_itself(driver: InProcess, tmp_path: Path) -> None:
+def test_a_rollback_in_stages_says_that_the_hub_counts_snapshots_itself(
+    driver: InProcess, tmp_path: Path
+) -> None:
     assert driver.up().ok
     staged(driver)
     driver.world.image = "web:2"
@@ -75,10 +89,15 @@ def test_a_rollback_in_stages_says_that_the_hub_counts_snapshots_itself(driver: 
     assert 'resourceSnapshotIndex: "0"' in (folder / "shop-rollback-0.yaml").read_text()
     words = " ".join(done.output.split())
     assert "the hub counts its snapshots itself: see that its number 0 has this content" in words
-    assert "kubectl get clusterresourcesnapshots -l kubernetes-fleet.io/parent-CRP=shop -o yaml" in words
+    assert (
+        "kubectl get clusterresourcesnapshots -l kubernetes-fleet.io/parent-CRP=shop -o yaml"
+        in words
+    )
 
 
-def test_an_approval_names_the_command_that_gives_it_on_the_hub(driver: InProcess, tmp_path: Path) -> None:
+def test_an_approval_names_the_command_that_gives_it_on_the_hub(
+    driver: InProcess, tmp_path: Path
+) -> None:
     driver.world.policy = {"placementType": "PickAll"}
     staged(driver, {"type": "Approval"})
     write_observation(tmp_path / "hub", observed(driver.world.objects()), update=False)

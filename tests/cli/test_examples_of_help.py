@@ -33,7 +33,8 @@ status:
 """
 FILES = {
     "fleet/members.yaml": "".join(
-        MEMBER.format(name=name, region=region) for name, region in (("east", "eu"), ("west", "us"), ("south", "us"))
+        MEMBER.format(name=name, region=region)
+        for name, region in (("east", "eu"), ("west", "us"), ("south", "us"))
     ),
     "fleet/shop.yaml": SHOP,
     "fleet/placement.yaml": PLACEMENT,
@@ -99,17 +100,28 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     told(folder / "fleet", folder / "state.json")
     edit(folder / "fleet/shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     told(folder / "fleet", folder / "state.json")
-    for command in ("init -q", "add .", "-c user.name=a -c user.email=a@b.example commit -qm first"):
+    for command in (
+        "init -q",
+        "add .",
+        "-c user.name=a -c user.email=a@b.example commit -qm first",
+    ):
         subprocess.run(["git", *shlex.split(command)], cwd=folder, check=True)
-    subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=folder, check=True)
+    subprocess.run(
+        ["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=folder, check=True
+    )
     edit(folder / "fleet/shop.yaml", "nginx:1.28.0", "nginx:1.29.0")
     tools = write(
         tmp_path / "bin",
-        {"pulumi": PULUMI, "fleet": f'#!/bin/sh\nexec {sys.executable} -m fleet_components.cli "$@"\n'},
+        {
+            "pulumi": PULUMI,
+            "fleet": f'#!/bin/sh\nexec {sys.executable} -m fleet_components.cli "$@"\n',
+        },
     )
     for tool in tools.iterdir():
         tool.chmod(0o755)
-    write(tmp_path / "home", {".kube/config": KUBECONFIG, ".config/fish/completions/others.fish": ""})
+    write(
+        tmp_path / "home", {".kube/config": KUBECONFIG, ".config/fish/completions/others.fish": ""}
+    )
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FLEET_STATE", str(folder / "state.json"))
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")

@@ -49,10 +49,14 @@ def test_the_documents_have_the_table(document: str) -> None:
         (("fields",), 50, (ExitStatus.CHANGES, ExitStatus.REFUSED)),
     ],
 )
-def test_every_help_has_the_table(command: tuple[str, ...], width: int, without: tuple[ExitStatus, ...]) -> None:
+def test_every_help_has_the_table(
+    command: tuple[str, ...], width: int, without: tuple[ExitStatus, ...]
+) -> None:
     text = execute(*command, "--help", COLUMNS=str(width)).stdout
     told = " ".join(text.partition("Exit status:")[2].split())
-    assert told == " ".join(f"{status} {meaning}" for status, meaning in MEANINGS.items() if status not in without)
+    assert told == " ".join(
+        f"{status} {meaning}" for status, meaning in MEANINGS.items() if status not in without
+    )
 
 
 State = Callable[[], tuple[str, ...]]
@@ -79,7 +83,11 @@ def a_comment(source: Path) -> None:
 
 
 def a_label(source: Path) -> None:
-    edit(source / "members.yaml", "labels: {region: america, environment: test}", "labels: {region: america}")
+    edit(
+        source / "members.yaml",
+        "labels: {region: america, environment: test}",
+        "labels: {region: america}",
+    )
 
 
 def an_image(source: Path) -> None:
@@ -100,7 +108,9 @@ def a_policy_that_picks_the_same(source: Path) -> None:
 
 def an_object_less(source: Path) -> None:
     text = (source / "shop.yaml").read_text().split("---\n")
-    (source / "shop.yaml").write_text("---\n".join(one for one in text if "kind: ConfigMap" not in one))
+    (source / "shop.yaml").write_text(
+        "---\n".join(one for one in text if "kind: ConfigMap" not in one)
+    )
 
 
 def a_policy_that_selects_nothing(source: Path) -> None:
@@ -111,7 +121,11 @@ def a_policy_that_selects_nothing(source: Path) -> None:
 
 
 def held(source: Path) -> None:
-    edit(source / "placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 0, maxSurge: 0")
+    edit(
+        source / "placement.yaml",
+        "maxUnavailable: 1, maxSurge: 1",
+        "maxUnavailable: 0, maxSurge: 0",
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +173,11 @@ def too_many(source: Path) -> None:
 
 
 def warned(source: Path) -> None:
-    edit(source / "shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
+    edit(
+        source / "shop.yaml",
+        "metadata: {name: shop}",
+        "metadata: {name: shop, finalizers: [x.io/y]}",
+    )
 
 
 def too_many_and_warned(source: Path) -> None:
@@ -223,7 +241,9 @@ def test_the_first_of_several_counts(folder: Path) -> None:
     assert run("plan", SOURCE, *STATE, *both).exit_code == 1
 
 
-@pytest.mark.parametrize("args", [(), ("plan",), ("explain", ".", "--detailed-exitcode"), ("plan", ".", "--sternly")])
+@pytest.mark.parametrize(
+    "args", [(), ("plan",), ("explain", ".", "--detailed-exitcode"), ("plan", ".", "--sternly")]
+)
 def test_wrong_use_ends_with_1(args: tuple[str, ...]) -> None:
     ended = execute(*args)
     assert ended.returncode == 1
@@ -238,7 +258,9 @@ def test_what_strictness_counts_is_told(folder: Path, command: tuple[str, ...]) 
     too_many(folder / SOURCE)
     told = run(*command, "--strict").stderr
     assert "warning: program: hot\n" in told
-    assert "warning: ClusterResourcePlacement shop: stacks/fleet/shop.yaml:3: Namespace shop: " in told
+    assert (
+        "warning: ClusterResourcePlacement shop: stacks/fleet/shop.yaml:3: Namespace shop: " in told
+    )
     assert "warning: ClusterResourcePlacement shop: could not find all clusters" in told
     assert told.endswith("refused by --strict: 1 policy not fulfilled and 2 warnings\n")
 
@@ -255,7 +277,9 @@ def test_both_doors_see_the_same_changes(history: list[Written], again: bool) ->
             continue
         if world.placements or world.policies or stack.state.resources:
             before, after = stack.state.resources, seen.run.state().resources
-            differing = {urn for urn in after if urn not in before or before[urn].inputs != after[urn].inputs}
+            differing = {
+                urn for urn in after if urn not in before or before[urn].inputs != after[urn].inputs
+            }
             differing |= before.keys() - after.keys()
             changes = any("pulumi:providers:" not in urn for urn in differing)
             assert stack.directory(documents, (), lost).changes == changes

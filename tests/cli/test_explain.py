@@ -18,9 +18,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def members(folder: Path, *args: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("explain", folder, *args, "-o", "json").stdout)["subjects"][0][
-        "members"
-    ]
+    found: list[dict[str, Any]] = json.loads(run("explain", folder, *args, "-o", "json").stdout)[
+        "subjects"
+    ][0]["members"]
     return found
 
 
@@ -40,7 +40,9 @@ def test_every_member_is_explained(folder: Path) -> None:
         "TaintToleration",
         "ClusterAffinity",
     ]
-    taint = next(verdict for verdict in found["iowa"]["verdicts"] if verdict["plugin"] == "TaintToleration")
+    taint = next(
+        verdict for verdict in found["iowa"]["verdicts"] if verdict["plugin"] == "TaintToleration"
+    )
     assert taint["passed"] is False
     assert taint["remedy"].startswith("without the taint maintenance=true:NoSchedule, or")
     score = found["dublin"]["verdicts"][-1]
@@ -57,7 +59,9 @@ def test_one_member_alone(folder: Path) -> None:
 def test_all_placements_in_short(folder: Path) -> None:
     (folder / "again.yaml").write_text(PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec"))
     text = run("explain", folder).stdout
-    assert text.index("ClusterResourcePlacement again") < text.index("ClusterResourcePlacement shop")
+    assert text.index("ClusterResourcePlacement again") < text.index(
+        "ClusterResourcePlacement shop"
+    )
     assert "remedy" not in text
 
 
@@ -73,9 +77,22 @@ def test_yaml_and_json_say_the_same(folder: Path) -> None:
 def test_a_member_that_stays_against_the_policy_says_so(folder: Path, tmp_path: Path) -> None:
     run("render", folder, "--out", tmp_path / "out")
     edit(folder / "members.yaml", "environment: test", "environment: staging")
-    edit(folder / "members.yaml", "{region: europe, environment: production}", "{region: europe, environment: closed}")
+    edit(
+        folder / "members.yaml",
+        "{region: europe, environment: production}",
+        "{region: europe, environment: closed}",
+    )
     found = json.loads(
-        run("explain", folder, "shop", "dublin", "--state", tmp_path / "out/local/state.json", "-o", "json").stdout
+        run(
+            "explain",
+            folder,
+            "shop",
+            "dublin",
+            "--state",
+            tmp_path / "out/local/state.json",
+            "-o",
+            "json",
+        ).stdout
     )
     (dublin,) = found["subjects"][0]["members"]
     assert dublin["selected"]
@@ -101,7 +118,9 @@ def test_what_would_change_the_outcome_is_told_with_its_edits(folder: Path) -> N
 def test_in_a_large_fleet_it_is_tried_for_the_member_that_is_named(folder: Path) -> None:
     member = "apiVersion: cluster.kubernetes-fleet.io/v1\nkind: MemberCluster\nmetadata: {{name: m{0:03}}}\n"
     spec = "spec: {identity: {kind: ServiceAccount, name: agent, namespace: fleet-system}}\n"
-    (folder / "more.yaml").write_text("---\n".join(member.format(number) + spec for number in range(100)))
+    (folder / "more.yaml").write_text(
+        "---\n".join(member.format(number) + spec for number in range(100))
+    )
     assert {one["flips"] is None for one in members(folder, "shop")} == {True}
     assert "tried for up to 100 members" in run("explain", folder, "shop").stdout
     assert members(folder, "shop", "iowa")[0]["flips"]
@@ -109,12 +128,20 @@ def test_in_a_large_fleet_it_is_tried_for_the_member_that_is_named(folder: Path)
 
 
 @pytest.mark.parametrize("arguments", [("shop",), ("shop", "iowa"), ()])
-def test_no_name_and_no_path_is_broken_in_a_narrow_terminal(folder: Path, arguments: tuple[str, ...]) -> None:
+def test_no_name_and_no_path_is_broken_in_a_narrow_terminal(
+    folder: Path, arguments: tuple[str, ...]
+) -> None:
     long = "a-placement-whose-name-is-longer-than-a-line-of-the-terminal"
     edit(folder / "placement.yaml", "name: shop}\nspec", f"name: {long}}}\nspec")
-    edit(folder / "members.yaml", "maintenance", "maintenance.of.nodes.example.com/planned-for-tonight")
+    edit(
+        folder / "members.yaml",
+        "maintenance",
+        "maintenance.of.nodes.example.com/planned-for-tonight",
+    )
     asked = [long if one == "shop" else one for one in arguments]
     narrow = run("explain", folder, *asked, width=40).stdout
     assert long in narrow
     assert "example.com/planned-for-tonight" in narrow
-    assert set(narrow.split()) - {"│"} <= set(run("explain", folder, *asked, width=10_000).stdout.split())
+    assert set(narrow.split()) - {"│"} <= set(
+        run("explain", folder, *asked, width=10_000).stdout.split()
+    )

@@ -98,8 +98,12 @@ CASES = {
         "  stacks/__main__.py:1, in <module>\n    from helper import whole\n",
         {"helper.py": HELPER},
     ),
-    "an end of its own": Case("import sys\nsys.exit(3)\n", "error: the program ended itself with exit status 3\n"),
-    "an end with words": Case("import sys\nsys.exit('no')\n", "error: the program ended itself: no\n"),
+    "an end of its own": Case(
+        "import sys\nsys.exit(3)\n", "error: the program ended itself with exit status 3\n"
+    ),
+    "an end with words": Case(
+        "import sys\nsys.exit('no')\n", "error: the program ended itself: no\n"
+    ),
     "an end inside an apply": Case(
         "import pulumi, sys\npulumi.Output.from_input(1).apply(lambda _: sys.exit(4))\n",
         "error: the program ended itself with exit status 4\n",
@@ -109,8 +113,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_shows_what_is_the_users(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {f"stacks/{name}": text for name, text in {**case.files, "__main__.py": case.program}.items()}
+def test_shows_what_is_the_users(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        f"stacks/{name}": text for name, text in {**case.files, "__main__.py": case.program}.items()
+    }
     monkeypatch.chdir(write(tmp_path, {**PROJECT, **files}))
     ended = run("plan", ".")
     sys.modules.pop("helper", None)
@@ -119,17 +127,27 @@ def test_shows_what_is_the_users(case: Case, tmp_path: Path, monkeypatch: pytest
 
 
 def test_an_end_that_is_none(tmp_path: Path) -> None:
-    folder = write(tmp_path, {**PROJECT, "stacks/__main__.py": PROGRAM + "import sys\nsys.exit()\n"})
+    folder = write(
+        tmp_path, {**PROJECT, "stacks/__main__.py": PROGRAM + "import sys\nsys.exit()\n"}
+    )
     assert run("plan", folder).exit_code == 0
 
 
-EXTRAS = {"pulumi_kubernetes": "kubernetes", "pulumi_azure_native": "azure", "lightkube": "kubernetes"}
+EXTRAS = {
+    "pulumi_kubernetes": "kubernetes",
+    "pulumi_azure_native": "azure",
+    "lightkube": "kubernetes",
+}
 WITHOUT = "import sys\nsys.modules['{}'] = None\nfrom fleet_components.cli import main\nmain()\n"
 
 
 @pytest.mark.parametrize("module", EXTRAS)
-def test_an_import_of_the_program_names_the_extra(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(write(tmp_path, {**PROJECT, "stacks/__main__.py": f"import pulumi\nimport {module}\n"}))
+def test_an_import_of_the_program_names_the_extra(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(
+        write(tmp_path, {**PROJECT, "stacks/__main__.py": f"import pulumi\nimport {module}\n"})
+    )
     ended = execute("plan", ".", "--project", code=WITHOUT.format(module))
     assert ended.stderr == (
         f"error: stacks/__main__.py:2: {module} is not installed\n"
@@ -137,7 +155,9 @@ def test_an_import_of_the_program_names_the_extra(module: str, tmp_path: Path, m
     )
 
 
-def test_an_import_of_a_fleet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_of_a_fleet_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(write(tmp_path, PROJECT))
     ended = execute("plan", ".", "--project", code=WITHOUT.format("pulumi_kubernetes"))
     assert ended.stderr == (
@@ -146,17 +166,24 @@ def test_an_import_of_a_fleet_names_the_extra(tmp_path: Path, monkeypatch: pytes
     )
 
 
-def test_what_a_running_fleet_lacks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_running_fleet_lacks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As on an engine, which asks the clusters who they are: without lightkube nobody could."""
     write(tmp_path)
     for module in ("fleet", "identification"):
         monkeypatch.setattr(f"fleet_components.components.{module}.in_process", lambda: False)
     monkeypatch.setitem(__import__("sys").modules, "lightkube", None)
     kubeconfigs = {name: kubeconfig(name) for name in ("amsterdam", "dublin")}
-    run = run_program(lambda: Fleet("dev", FleetArgs(read_source(tmp_path), kubeconfigs=kubeconfigs)))
+    run = run_program(
+        lambda: Fleet("dev", FleetArgs(read_source(tmp_path), kubeconfigs=kubeconfigs))
+    )
     assert isinstance(run.error, FleetError)
     (problem,) = run.error.problems
-    assert (problem.what, Path(problem.file).resolve()) == ("lightkube is not installed", Path(__file__).resolve())
+    assert (problem.what, Path(problem.file).resolve()) == (
+        "lightkube is not installed",
+        Path(__file__).resolve(),
+    )
     assert problem.hint == "pip install 'fleet-components[kubernetes]'"
 
 
@@ -167,7 +194,13 @@ def test_extras_are_those_of_the_package() -> None:
         for extra in ("observe-azure", "azure", "kubernetes", "cli")
         for requirement in project["optional-dependencies"][extra]
     }
-    assert set(project["optional-dependencies"]) == {"observe-azure", "azure", "kubernetes", "cli", "dev"}
+    assert set(project["optional-dependencies"]) == {
+        "observe-azure",
+        "azure",
+        "kubernetes",
+        "cli",
+        "dev",
+    }
     assert {module: extra_of(module) for module in declared} == declared
     assert extra_of("pytest") == ""
 

@@ -17,7 +17,9 @@ REST = "All other fields are carried out, or refused as the API servers refuse t
 
 
 def fields(*args: str, columns: int | None = None) -> Result:
-    return CliRunner().invoke(fleet, ["fields", *args], env={"COLUMNS": str(columns) if columns else None})
+    return CliRunner().invoke(
+        fleet, ["fields", *args], env={"COLUMNS": str(columns) if columns else None}
+    )
 
 
 def document(*args: str) -> dict[str, Any]:
@@ -35,7 +37,9 @@ def test_every_entry_is_printed_with_its_reason() -> None:
         assert entry.reason in table
         assert entry.reason in page
         assert entry.field in table
-    assert [(row["field"], row["kinds"]) for row in listed] == [(entry.field, list(entry.kinds)) for entry in EFFECTS]
+    assert [(row["field"], row["kinds"]) for row in listed] == [
+        (entry.field, list(entry.kinds)) for entry in EFFECTS
+    ]
 
 
 @pytest.mark.parametrize("kind", ["ClusterResourcePlacement", "clusterresourceplacement"])
@@ -44,7 +48,9 @@ def test_one_kind_is_shown_alone_and_what_is_left_is_said(kind: str) -> None:
     assert "spec.strategy.reportBackStrategy" in output
     assert "spec.association" not in output
     assert output.endswith(f"{REST}\n")
-    assert {tuple(row["kinds"]) for row in document(kind)["fields"]} == {("ClusterResourcePlacement",)}
+    assert {tuple(row["kinds"]) for row in document(kind)["fields"]} == {
+        ("ClusterResourcePlacement",)
+    }
 
 
 def test_the_rest_of_a_field_is_called_so_for_a_kind_that_has_other_entries_for_it() -> None:
@@ -53,11 +59,14 @@ def test_the_rest_of_a_field_is_called_so_for_a_kind_that_has_other_entries_for_
 
 
 def test_a_kind_that_is_refused_as_a_whole_says_so() -> None:
-    assert fields("ClusterTaintPolicy").output.endswith("ClusterTaintPolicy is refused as a whole.\n")
+    assert fields("ClusterTaintPolicy").output.endswith(
+        "ClusterTaintPolicy is refused as a whole.\n"
+    )
 
 
 @pytest.mark.parametrize(
-    ("kind", "hint"), [("Clustr", "write Cluster"), ("Deployment", "one of ClusterResourcePlacement, Resource")]
+    ("kind", "hint"),
+    [("Clustr", "write Cluster"), ("Deployment", "one of ClusterResourcePlacement, Resource")],
 )
 def test_an_unknown_kind_is_an_error_with_what_was_meant(kind: str, hint: str) -> None:
     result = fields(kind)

@@ -39,8 +39,17 @@ def test_the_page_of_the_documentation_is_what_the_command_prints() -> None:
 def test_every_field_of_a_policy_is_in_a_row_or_carried_out_by_all(kind: str) -> None:
     (policy,) = (one for one in policies() if kind in one["kinds"])
     told = {row["field"] for row in policy["fields"]} | set(policy["carriedOut"])
-    paths = {steps for (_, name), one in KINDS.items() if name == kind for steps, _ in one.structure.walk()}
-    fields = {".".join(steps).replace(".[]", "[]").replace(".{}", "{}") for steps in paths if steps[:1] == ("spec",)}
+    paths = {
+        steps
+        for (_, name), one in KINDS.items()
+        if name == kind
+        for steps, _ in one.structure.walk()
+    }
+    fields = {
+        ".".join(steps).replace(".[]", "[]").replace(".{}", "{}")
+        for steps in paths
+        if steps[:1] == ("spec",)
+    }
     assert fields
     assert told <= fields
     unsaid = {one for one in fields if not any(_touches(one, other) for other in told)}
@@ -49,7 +58,11 @@ def test_every_field_of_a_policy_is_in_a_row_or_carried_out_by_all(kind: str) ->
 
 def _touches(field: str, told: str) -> bool:
     """Whether a field is one that is told, is a part of it, or holds it."""
-    return field == told or field.startswith((f"{told}.", f"{told}[", f"{told}{{")) or told.startswith(field)
+    return (
+        field == told
+        or field.startswith((f"{told}.", f"{told}[", f"{told}{{"))
+        or told.startswith(field)
+    )
 
 
 def test_no_field_is_told_both_ways() -> None:
@@ -107,7 +120,9 @@ def test_a_render_warns_where_karmada_takes_nothing_over(way: str, tmp_path: Pat
         assert ("ask to take over nothing" in " ".join(done.output.split())) == warned, done.output
 
 
-def test_a_render_warns_where_the_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_render_warns_where_the_table_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     warned = {
         one.field.removeprefix("spec.strategy.applyStrategy.")
@@ -117,7 +132,11 @@ def test_a_render_warns_where_the_table_says_so(tmp_path: Path, monkeypatch: pyt
     assert warned == APPLYING.keys()
     for name, (fields, said) in APPLYING.items():
         folder = write(tmp_path / name)
-        edit(folder / "placement.yaml", "  strategy:\n", f"  strategy:\n    applyStrategy: {{{fields}}}\n")
+        edit(
+            folder / "placement.yaml",
+            "  strategy:\n",
+            f"  strategy:\n    applyStrategy: {{{fields}}}\n",
+        )
         done = run("render", folder, "--out", f"out-{name}", "--for", "flux", *REPO)
         assert done.exit_code == 0, done.output
         assert f"ask to {said}" in done.output, name

@@ -12,7 +12,9 @@ from tests.cli.guide import replayed
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_shows_what_its_commands_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``python -m tests.cli.test_gitops_guide`` writes it anew."""
     shutil.copytree(ROOT / "stacks" / "fleet", tmp_path / "stacks" / "fleet")
     text = (ROOT / "docs" / "gitops.md").read_text()

@@ -65,16 +65,25 @@ TAINT = '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n'
 ANOTHER = "metadata: {name: another, namespace: shop}\n---\napiVersion: v1\nkind: ConfigMap\n"
 HAPPENS = {
     "an image": ([IMAGE], "2 clusters get a new image of shop in 2 waves, nothing else changes"),
-    "replicas": ([REPLICAS], "2 clusters get another number of replicas of shop in 2 waves, nothing else changes"),
+    "replicas": (
+        [REPLICAS],
+        "2 clusters get another number of replicas of shop in 2 waves, nothing else changes",
+    ),
     "content": ([CURRENCY], "2 clusters get new content of shop in 2 waves, nothing else changes"),
-    "both": ([IMAGE, CURRENCY], "2 clusters get a new image and other fields of shop in 2 waves, nothing else changes"),
+    "both": (
+        [IMAGE, CURRENCY],
+        "2 clusters get a new image and other fields of shop in 2 waves, nothing else changes",
+    ),
     "an image, replicas and an object": (
         [IMAGE, REPLICAS, ("shop.yaml", "kind: ConfigMap\n", "kind: ConfigMap\n" + ANOTHER)],
         "2 clusters get a new image, another number of replicas and a new object of shop in 2 waves, "
         "nothing else changes",
     ),
     "one more": (
-        [("members.yaml", TAINT, ""), ("placement.yaml", "numberOfClusters: 2", "numberOfClusters: 3")],
+        [
+            ("members.yaml", TAINT, ""),
+            ("placement.yaml", "numberOfClusters: 2", "numberOfClusters: 3"),
+        ],
         "shop gains iowa, nothing else changes",
     ),
     "one less": (
@@ -90,7 +99,13 @@ HAPPENS = {
         "amsterdam leaves the fleet, shop moves from amsterdam to zurich, nothing else changes",
     ),
     "an object more": (
-        [("shop.yaml", "kind: ConfigMap\nmetadata: {name: storefront,", "kind: ConfigMap\nmetadata: {name: other,")],
+        [
+            (
+                "shop.yaml",
+                "kind: ConfigMap\nmetadata: {name: storefront,",
+                "kind: ConfigMap\nmetadata: {name: other,",
+            )
+        ],
         "2 clusters get a new object and an object less of shop in 2 waves, nothing else changes",
     ),
 }
@@ -129,7 +144,10 @@ def test_of_several_placements_it_counts(folder: Path) -> None:
         "nothing else changes"
     )
     assert second == "2 objects are kept and no longer managed on amsterdam"
-    assert third == f"compared with the state {state}: unchanged are 0 of 5 placements, 2 of 4 members; {UNCOMPARED}"
+    assert (
+        third
+        == f"compared with the state {state}: unchanged are 0 of 5 placements, 2 of 4 members; {UNCOMPARED}"
+    )
 
 
 def test_of_a_refused_plan(folder: Path) -> None:

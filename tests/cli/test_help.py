@@ -49,7 +49,11 @@ def test_a_help_has_a_sentence_examples_and_exit_statuses(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_many_options_have_sections(name: str) -> None:
-    shown = [param for param in command(name).params if isinstance(param, click.Option) and not param.hidden]
+    shown = [
+        param
+        for param in command(name).params
+        if isinstance(param, click.Option) and not param.hidden
+    ]
     sections = [param.section if isinstance(param, Option) else "" for param in shown]
     assert all(sections.count(section) <= MOST_TOGETHER for section in sections)
     text = run(name, "--help").stdout
@@ -64,7 +68,9 @@ def test_the_commands_are_listed_in_the_order_of_their_use(args: tuple[str, ...]
     places = [text.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
     assert all(f"\n{heading}:\n" in text for heading in GROUPS)
-    assert all(f" {line}\n" in text for group in GROUPS.values() for line in group.values())  # none is cut
+    assert all(
+        f" {line}\n" in text for group in GROUPS.values() for line in group.values()
+    )  # none is cut
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ TAINTS = {
     "metadata": {"name": "maintained"},
     "spec": {
         "targetClusters": {"clusterNames": ["a"]},
-        "addOnConditions": [{"conditionType": "Ready", "operator": "In", "statusValues": ["False"]}],
+        "addOnConditions": [
+            {"conditionType": "Ready", "operator": "In", "statusValues": ["False"]}
+        ],
         "taints": [{"key": "maintained", "effect": "NoSchedule"}],
     },
 }
@@ -34,7 +36,9 @@ NOTHING = "no change is forecast, the hub alone carries out a change of 1 Cluste
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(clock, "now", lambda: AS_OF)
     whole = observed(KARMADA, System.KARMADA)
-    write_observation(tmp_path / "hub", attrs.evolve(whole, policies=(*whole.policies, TAINTS)), update=False)
+    write_observation(
+        tmp_path / "hub", attrs.evolve(whole, policies=(*whole.policies, TAINTS)), update=False
+    )
     return tmp_path / "hub"
 
 
@@ -68,7 +72,9 @@ def test_a_change_is_never_nothing(folder: Path, change: str) -> None:
     assert hub_only(folder) == [("ClusterTaintPolicy", change)]
     document = plan(folder)
     assert document["headline"][0] == NOTHING
-    (warning,) = [one for one in document["warnings"] if "only the hub carries out what has changed" in one]
+    (warning,) = [
+        one for one in document["warnings"] if "only the hub carries out what has changed" in one
+    ]
     assert f"({change})" in warning
     clone.commit()
     assert NOTHING in run("review", folder, "--base", "main").output
@@ -78,7 +84,9 @@ def test_what_a_file_leaves_out_is_no_change(folder: Path) -> None:
     whole = observed(KARMADA, System.KARMADA)
     (folder / FILE).write_text("# ours\n" + yaml.safe_dump(TAINTS, sort_keys=False))
     full = {**TAINTS, "spec": {**TAINTS["spec"], "more": "default"}}  # type: ignore[dict-item]
-    write_observation(folder, later(attrs.evolve(whole, policies=(*whole.policies, full))), update=True)
+    write_observation(
+        folder, later(attrs.evolve(whole, policies=(*whole.policies, full))), update=True
+    )
     assert hub_only(folder) == []
     edit(folder / FILE, "NoSchedule", "NoExecute")
     assert hub_only(folder) == [("ClusterTaintPolicy", "edited")]

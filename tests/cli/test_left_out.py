@@ -43,7 +43,9 @@ def stored() -> Observation:
 
 def written(folder: Path, place: str) -> Path:
     """A directory in which people have written the Deployment before the hub had it."""
-    write_observation(folder, observed([one for one in kubefleet() if one["kind"] != "Deployment"]), update=False)
+    write_observation(
+        folder, observed([one for one in kubefleet() if one["kind"] != "Deployment"]), update=False
+    )
     web = deployment(kubefleet())
     web["metadata"]["labels"] = {"of": "us"}
     (folder / place).parent.mkdir(exist_ok=True)
@@ -55,12 +57,18 @@ def labelled() -> Observation:
     objects = [*stored().objects]
     web = next(one for one in objects if one["kind"] == "Deployment")
     spec: dict[str, Any] = {**web, "metadata": {**web["metadata"], "labels": {"of": "us"}}}
-    members = [*stored().members, *stored().policies, *(spec if one is web else one for one in objects)]
+    members = [
+        *stored().members,
+        *stored().policies,
+        *(spec if one is web else one for one in objects),
+    ]
     return later(observed(members))
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_once_the_hub_has_it_nothing_changes_and_the_file_is_as_it_was(place: str, tmp_path: Path) -> None:
+def test_once_the_hub_has_it_nothing_changes_and_the_file_is_as_it_was(
+    place: str, tmp_path: Path
+) -> None:
     folder = written(tmp_path / "fleet", place)
     text = (folder / place).read_text()
     found = write_observation(folder, labelled(), update=True)
@@ -107,7 +115,10 @@ def test_such_a_file_that_is_removed_is_a_removal(place: str, tmp_path: Path) ->
     write_observation(folder, labelled(), update=True)
     (folder / place).unlink()
     for _ in range(2):
-        assert plan(folder)["headline"][0] == "2 clusters get an object less of shop in 2 waves, nothing else changes"
+        assert (
+            plan(folder)["headline"][0]
+            == "2 clusters get an object less of shop in 2 waves, nothing else changes"
+        )
         found = write_observation(folder, labelled(), update=True)
         assert (found.edited, found.lost, (folder / place).exists()) == ((WEB,), (), False)
 

@@ -27,7 +27,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(write(tmp_path / "fleet"))
     assert run("render", ".", "--out", "../out").exit_code == 0
     edit(Path("shop.yaml"), "nginx:1.27.5", "nginx:1.28.0")
-    edit(Path("members.yaml"), '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(
+        Path("members.yaml"),
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     edit(Path("members.yaml"), "name: amsterdam\n", "name: zurich\n")
     return tmp_path / "fleet"
 
@@ -93,7 +97,9 @@ def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
     assert not ANSI.search(coloured_by(folder, "1"))
     assert not ANSI.search(run("plan", folder).stdout)
     plain = ANSI.sub("", coloured).replace("\r\n", "\n")
-    assert [line.rstrip() for line in plain.splitlines()] == run("plan", folder, width=80).stdout.splitlines()
+    assert [line.rstrip() for line in plain.splitlines()] == run(
+        "plan", folder, width=80
+    ).stdout.splitlines()
 
 
 @pytest.mark.long
@@ -140,7 +146,9 @@ MARKUP = {
 
 
 @pytest.mark.parametrize(("text", "written"), MARKUP.values(), ids=MARKUP)
-def test_markdown_shows_what_is_written_and_links_to_nothing(text: str, written: str, tmp_path: Path) -> None:
+def test_markdown_shows_what_is_written_and_links_to_nothing(
+    text: str, written: str, tmp_path: Path
+) -> None:
     document = plan(write(tmp_path))
     document["subjects"][0]["unfulfilled"] = [text]
     document["subjects"][0]["division"] = [text]

@@ -21,7 +21,11 @@ from tests.delivery.karmada import world as karmada
 from tests.delivery.world import World
 
 HUB = kubeconfigs(["hub"])["hub"]
-OWNER = {"apiVersion": "placement.kubernetes-fleet.io/v1", "kind": "AppliedWork", "name": "shop-work"}
+OWNER = {
+    "apiVersion": "placement.kubernetes-fleet.io/v1",
+    "kind": "AppliedWork",
+    "name": "shop-work",
+}
 
 
 @attrs.define
@@ -35,7 +39,9 @@ class Clusters:
     never: bool = False
     takes: bool = True
 
-    def connecting(self, kubeconfig: str, who: str, work: Callable[[Any], Any], *, timeout: float) -> Any:
+    def connecting(
+        self, kubeconfig: str, who: str, work: Callable[[Any], Any], *, timeout: float
+    ) -> Any:
         return work(Cluster(self, who.removeprefix("member ")))
 
     @property
@@ -49,7 +55,9 @@ class Clusters:
         for (member, one), data in self.there.items():
             if self.on_hub and self.takes and not self.never:
                 data["metadata"]["ownerReferences"] = [OWNER]
-            assert self.on_hub or not data["metadata"].get("ownerReferences"), f"{one} goes from {member}"
+            assert self.on_hub or not data["metadata"].get("ownerReferences"), (
+                f"{one} goes from {member}"
+            )
 
     def work(self, member: str) -> dict[str, Any]:
         """A Work of a member, whose agent has seen it."""
@@ -72,7 +80,9 @@ class Clusters:
             },
             "status": {
                 "conditions": [{"type": "Applied", "observedGeneration": 1}],
-                "manifestConditions": [{"conditions": [{"type": "Applied", "status": str(applied)}]}],
+                "manifestConditions": [
+                    {"conditions": [{"type": "Applied", "status": str(applied)}]}
+                ],
             },
         }
 
@@ -105,7 +115,9 @@ class Cluster:
             self.all.never = True
             return
         for each in patch[2:]:
-            self.all.there[self.name, one]["metadata"][each["path"].rpartition("/")[2]] = each["value"]
+            self.all.there[self.name, one]["metadata"][each["path"].rpartition("/")[2]] = each[
+                "value"
+            ]
 
 
 @attrs.define
@@ -124,8 +136,13 @@ class InPlaceOfTheEngine:
         retaining = bool(self.updates) and "fleet:moving" in self.updates[-1]
         fields = ("urn", "type", "inputs", "outputs", "parent")
         every = self.driver.state.resources.values()
-        resources = [{field: getattr(one, field) for field in fields} | {"retainOnDelete": retaining} for one in every]
-        return StateFile("stack", self.driver.state, export={"deployment": {"resources": resources}})
+        resources = [
+            {field: getattr(one, field) for field in fields} | {"retainOnDelete": retaining}
+            for one in every
+        ]
+        return StateFile(
+            "stack", self.driver.state, export={"deployment": {"resources": resources}}
+        )
 
     def settings(self) -> Mapping[str, str]:
         return {"fleet:kubeconfigs": "{}", "fleet:hub": HUB}
@@ -142,7 +159,9 @@ class InPlaceOfTheEngine:
             return "the machine was switched off"
         self.updates.append(config)
         before = dict(self.driver.world.config)
-        self.driver.world.config |= {key.removeprefix("fleet:"): value for key, value in config.items()}
+        self.driver.world.config |= {
+            key.removeprefix("fleet:"): value for key, value in config.items()
+        }
         outcome = self.driver.up()
         self.driver.world.config = before
         return "" if outcome.ok else outcome.text
@@ -151,9 +170,14 @@ class InPlaceOfTheEngine:
 def write(driver: InProcess, folder: Path) -> None:
     driver.world.write(folder / "fleet")
     given = {"kubeconfigs": kubeconfigs(driver.world.members), **driver.world.config}
-    config = {"source": "fleet", **{key: value for key, value in given.items() if value is not None}}
+    config = {
+        "source": "fleet",
+        **{key: value for key, value in given.items() if value is not None},
+    }
     (folder / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
-    (folder / "Pulumi.stack.yaml").write_text(yaml.safe_dump({"config": {f"fleet:{k}": v for k, v in config.items()}}))
+    (folder / "Pulumi.stack.yaml").write_text(
+        yaml.safe_dump({"config": {f"fleet:{k}": v for k, v in config.items()}})
+    )
     (folder / "__main__.py").write_text(PROGRAM)
 
 
@@ -249,14 +273,18 @@ def test_from_one_hub_to_another_it_goes_by_way_of_direct(
 ) -> None:
     world: Any = World(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
     if there == "karmada":
-        world = karmada.World(objects={"web": karmada.deployment(), "policy": karmada.policy(placement={})})
+        world = karmada.World(
+            objects={"web": karmada.deployment(), "policy": karmada.policy(placement={})}
+        )
     world.config = {"delivery": there, "hub": HUB}
     stage = standing(world, tmp_path, monkeypatch)
     refused = stage.move(other, "--yes")
     assert refused.exit_code == 1
     told = " ".join(refused.output.split())
     names = {"kubefleet": "KubeFleet", "karmada": "Karmada"}
-    assert f"goes through a hub of {names[there]}, and nothing moves from one hub to another" in told
+    assert (
+        f"goes through a hub of {names[there]}, and nothing moves from one hub to another" in told
+    )
     assert "fleet move . --stack stack --to direct;" in told
     assert f"fleet move . --stack stack --to {other}" in told
     assert (stage.engine.updates, world.config["delivery"]) == ([], there)

@@ -16,7 +16,9 @@ LOST = {"amsterdam": "zurich", "dublin": "oslo"}
 MORE_LOST = {**LOST, "virginia": "oregon"}
 AT_ONCE = ("maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 100%, maxSurge: 100%")
 AGAIN = {
-    "again.yaml": PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec").replace("name: shop}", "name: other}"),
+    "again.yaml": PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec").replace(
+        "name: shop}", "name: other}"
+    ),
     "other.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n",
 }
 
@@ -52,7 +54,9 @@ def test_the_folder_of_the_stacks_is_no_fleet(project: Path, command: str) -> No
     assert refused(command, DEV) == expected[:2]
 
 
-def test_the_hint_is_a_command_that_works_from_here(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hint_is_a_command_that_works_from_here(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(project / "stacks")
     hint = refused("plan", "Pulumi.dev.yaml")[1].removeprefix("  hint: fleet ")
     assert hint == "plan .. --stack dev"
@@ -62,7 +66,10 @@ def test_the_hint_is_a_command_that_works_from_here(project: Path, monkeypatch: 
 def test_a_project_below_a_directory_is_named(folder: Path) -> None:
     write(folder, {"infra/Pulumi.yaml": PROJECT["Pulumi.yaml"]})
     said = refused("plan", ".")
-    assert said == ["error: infra/Pulumi.yaml: is the file of a Pulumi project", "  hint: fleet plan infra --project"]
+    assert said == [
+        "error: infra/Pulumi.yaml: is the file of a Pulumi project",
+        "  hint: fleet plan infra --project",
+    ]
 
 
 def test_a_stack_file_without_its_project(folder: Path) -> None:
@@ -84,7 +91,8 @@ def test_a_state_comes_through_a_pipe(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("", "is not JSON"), ("[]", "is not a state of a fleet"), ("{}", "has neither")]
+    ("text", "why"),
+    [("", "is not JSON"), ("[]", "is not a state of a fleet"), ("{}", "has neither")],
 )
 def test_what_comes_through_a_pipe_and_is_no_state(folder: Path, text: str, why: str) -> None:
     result = run("plan", ".", "--state", "-", stdin=text)
@@ -106,7 +114,11 @@ def test_how_a_time_is_written_is_said_once(folder: Path, time: str) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "words"),
-    [(3, "PickN 3 of 4 members"), (4, "PickN 4 of 4 members"), (5, "PickN 5 (the fleet has only 4 members)")],
+    [
+        (3, "PickN 3 of 4 members"),
+        (4, "PickN 4 of 4 members"),
+        (5, "PickN 5 (the fleet has only 4 members)"),
+    ],
 )
 def test_more_members_than_there_are(folder: Path, wanted: int, words: str) -> None:
     edit(Path("placement.yaml"), "numberOfClusters: 2", f"numberOfClusters: {wanted}")
@@ -125,15 +137,23 @@ def test_a_member_that_is_gone_is_called_so(folder: Path) -> None:
     assert run("render", ".", "--out", "../out").exit_code == 0
     edit(Path("members.yaml"), "name: amsterdam\n", "name: zurich\n")
     text = run("plan", ".", "--state", "../out/local/state.json").stdout
-    assert re.search("amsterdam +leaves .*no longer a member of the fleet, so it cannot be picked", text)
+    assert re.search(
+        "amsterdam +leaves .*no longer a member of the fleet, so it cannot be picked", text
+    )
 
 
 def test_refusals_of_one_object_come_in_the_order_of_its_lines(folder: Path) -> None:
     edit(Path("placement.yaml"), "maxSurge: 1", "maxSurge: some")
     edit(Path("placement.yaml"), "weight: 60", "weight: 600")
-    edit(Path("placement.yaml"), "kind: Namespace, name: shop", "kind: Namespace, name: shop, selectionScope: All")
+    edit(
+        Path("placement.yaml"),
+        "kind: Namespace, name: shop",
+        "kind: Namespace, name: shop, selectionScope: All",
+    )
     edit(Path("placement.yaml"), "numberOfClusters: 2", "numberOfClusters: -1")
-    lines = [int(one) for one in re.findall(r"placement.yaml:(\d+)", "\n".join(refused("plan", ".")))]
+    lines = [
+        int(one) for one in re.findall(r"placement.yaml:(\d+)", "\n".join(refused("plan", ".")))
+    ]
     assert len(lines) > 2
     assert lines == sorted(lines)
 
@@ -142,7 +162,9 @@ def lose(folder: Path, lost: Mapping[str, str]) -> None:
     """Take members at once, all that two placements have among them."""
     for old, new in lost.items():
         edit(folder / "members.yaml", f"name: {old}\n", f"name: {new}\n")
-    for file in (file for name in ("placement.yaml", "again.yaml") if (file := folder / name).exists()):
+    for file in (
+        file for name in ("placement.yaml", "again.yaml") if (file := folder / name).exists()
+    ):
         edit(file, *AT_ONCE)
 
 
@@ -157,7 +179,9 @@ def test_several_tokens_are_confirmed_with_one_command(project: Path, tmp_path: 
     assert len(set(tokens)) == 2
     line = next(line for line in result.stdout.splitlines() if line.startswith("if all"))
     assert line == f"if all of them are meant: pulumi config set fleet:confirm {','.join(tokens)}"
-    edit(project / DEV, "../rendered\n", f"../rendered\n  fleet:confirm: {line.rpartition(' ')[2]}\n")
+    edit(
+        project / DEV, "../rendered\n", f"../rendered\n  fleet:confirm: {line.rpartition(' ')[2]}\n"
+    )
     document = plan(".", "--stack", "dev", "--state", state)
     assert clusters(document)["zurich"] == clusters(document, "again")["zurich"] == "joins"
 
@@ -198,9 +222,15 @@ def test_labels_that_no_member_has_are_told_with_those_that_they_have(folder: Pa
     ("labels", "hints"),
     [
         ("{environment: production}", []),
-        ("{environmnt: production}", ["the label environmnt is on none of them; did you mean environment?"]),
+        (
+            "{environmnt: production}",
+            ["the label environmnt is on none of them; did you mean environment?"],
+        ),
         ("{zzz: production}", ["the label zzz is on none of them"]),
-        ("{environment: production, region: asia}", ["for region the members have america (2), europe (2)"]),
+        (
+            "{environment: production, region: asia}",
+            ["for region the members have america (2), europe (2)"],
+        ),
     ],
 )
 def test_what_is_told_of_labels(folder: Path, labels: str, hints: list[str]) -> None:

@@ -40,7 +40,11 @@ class Place:
 
     def files(self) -> Mapping[str, str]:
         out = self.folder / "out"
-        return {str(path.relative_to(out)): path.read_text() for path in sorted(out.rglob("*")) if path.is_file()}
+        return {
+            str(path.relative_to(out)): path.read_text()
+            for path in sorted(out.rglob("*"))
+            if path.is_file()
+        }
 
 
 @pytest.fixture
@@ -57,7 +61,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 
 def member(name: str, **labels: str) -> dict[str, Any]:
-    found = thing(name, spec={"identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}})
+    found = thing(
+        name,
+        spec={"identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}},
+    )
     found["metadata"] = {"name": name, "labels": labels}
     return found
 
@@ -101,7 +108,10 @@ def test_once_more_only_what_has_changed_is_written_and_named(place: Place) -> N
     assert " since 20" in done.stdout
     assert "next:" not in done.stdout
     changed = {path for path, text in place.files().items() if before.get(path) != text}
-    assert {path for path in changed if not path.startswith("observed/")} == {"members/east.yaml", "members/north.yaml"}
+    assert {path for path in changed if not path.startswith("observed/")} == {
+        "members/east.yaml",
+        "members/north.yaml",
+    }
 
 
 def test_many_files_are_counted(place: Place) -> None:
@@ -115,7 +125,12 @@ def test_many_files_are_counted(place: Place) -> None:
 
 def test_the_document(place: Place) -> None:
     found = place.document()
-    assert (found["system"], found["members"], found["objects"], found["before"]) == ("kubefleet", 2, 12, None)
+    assert (found["system"], found["members"], found["objects"], found["before"]) == (
+        "kubefleet",
+        2,
+        12,
+        None,
+    )
     assert "members/east.yaml" in found["changes"]["added"]
     assert found["notes"] == ["a thing is left out"]
     again = place.document("--update")
@@ -153,7 +168,10 @@ def test_strict_writes_nothing_without_all_that_was_asked_for(place: Place) -> N
     place.hub.answers[CONFIG_MAPS] = refuses(403)
     done = place.observe("--strict")
     assert done.exit_code == 3
-    assert done.stderr == "refused by --strict: not all that was asked for was answered; nothing is written\n"
+    assert (
+        done.stderr
+        == "refused by --strict: not all that was asked for was answered; nothing is written\n"
+    )
     assert not (place.folder / "out").exists()
     del place.hub.answers[CONFIG_MAPS]
     assert place.observe("--strict").exit_code == 0
@@ -196,7 +214,9 @@ def test_a_member_is_asked_besides_the_hub(place: Place) -> None:
     assert "; what the hub has of it counts\n" in done.stdout
 
 
-@pytest.mark.parametrize(("kind", "called"), [((), "MemberCluster"), (("--as", "karmada"), "Cluster")])
+@pytest.mark.parametrize(
+    ("kind", "called"), [((), "MemberCluster"), (("--as", "karmada"), "Cluster")]
+)
 def test_plain_clusters(place: Place, kind: tuple[str, ...], called: str) -> None:
     done = place.run("--members", "cluster", "--out", "out", *kind)
     assert done.exit_code == 0, done.output
@@ -228,7 +248,9 @@ def test_a_silent_cluster_keeps_its_record(place: Place) -> None:
     assert "observed/members/c.yaml" not in place.files()
 
 
-def test_a_cluster_that_is_not_named_any_more_keeps_its_record_until_it_is_removed_by_hand(place: Place) -> None:
+def test_a_cluster_that_is_not_named_any_more_keeps_its_record_until_it_is_removed_by_hand(
+    place: Place,
+) -> None:
     both = ("--members", "a=cluster", "--members", "b=cluster", "--out", "out")
     assert place.run(*both).exit_code == 0
     before = place.files()
@@ -240,7 +262,10 @@ def test_a_cluster_that_is_not_named_any_more_keeps_its_record_until_it_is_remov
         assert f"its record of {since} counts" in done.stdout
         for path in ("members/b.yaml", "observed/members/b.yaml"):
             assert place.files()[path] == before[path]
-    assert "b was not asked when the clusters were observed" in CliRunner().invoke(fleet, ["plan", "out"]).output
+    assert (
+        "b was not asked when the clusters were observed"
+        in CliRunner().invoke(fleet, ["plan", "out"]).output
+    )
     (place.folder / "out" / "members" / "b.yaml").unlink()
     done = place.run("--members", "a=cluster", "--out", "out", "--update")
     assert "member b" not in done.stdout
@@ -286,9 +311,15 @@ def test_wrong_members(place: Place, members: tuple[str, ...], said: str) -> Non
     [
         ((), "give --hub KUBECONFIG, "),
         (("--hub", "hub"), "give --out DIR"),
-        (("--context", "x", "--members", "cluster", "--out", "out"), "--context is a part of --hub"),
+        (
+            ("--context", "x", "--members", "cluster", "--out", "out"),
+            "--context is a part of --hub",
+        ),
         (("--hub", "hub", "--out", "out", "--system", "karmada"), "--system is for --rbac"),
-        (("--hub", "hub", "--out", "out", "--as", "karmada"), "--as is for --members without --hub"),
+        (
+            ("--hub", "hub", "--out", "out", "--as", "karmada"),
+            "--as is for --members without --hub",
+        ),
         (("--rbac", "--out", "out"), "--rbac prints a role alone"),
     ],
 )
@@ -314,8 +345,12 @@ def test_the_role_for_a_hub_lists_what_this_hub_is_asked_for(place: Place) -> No
     assert roles(shown)[0]["rules"][0]["resources"] == ["configmaps"]
 
 
-@pytest.mark.parametrize(("options", "told"), [((), "no right to metadata alone"), (("--no-secrets",), "are left out")])
-def test_the_role_says_what_is_with_secrets(place: Place, options: tuple[str, ...], told: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "told"), [((), "no right to metadata alone"), (("--no-secrets",), "are left out")]
+)
+def test_the_role_says_what_is_with_secrets(
+    place: Place, options: tuple[str, ...], told: str
+) -> None:
     shown = place.run("--rbac", "--hub", "hub", *options).stdout
     comment = [line for line in shown.splitlines() if line.startswith("#")]
     assert told in " ".join(line.removeprefix("# ") for line in comment)

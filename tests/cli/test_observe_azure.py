@@ -21,7 +21,9 @@ from tests.live.api_server import Api
 from tests.live.azure_standin import CANARY, refuses, resource_api
 
 NAMES = ("amsterdam", "dublin", "iowa", "virginia")
-RUNNING = update_run("r1", "Running", stage("all", "Running", {"amsterdam": "Running", "dublin": "NotStarted"}))
+RUNNING = update_run(
+    "r1", "Running", stage("all", "Running", {"amsterdam": "Running", "dublin": "NotStarted"})
+)
 
 
 @attrs.define
@@ -62,18 +64,28 @@ def test_a_fleet_is_observed_through_its_hub(azure: Api, hub: Hub, tmp_path: Pat
     azure.objects[f"{FLEET}/members"]["value"].append(member("joining", state="Joining"))
     result = run("observe", "--azure", FLEET, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "member joining of fleet shop is not on the hub: its state is Joining" in " ".join(result.output.split())
+    assert "member joining of fleet shop is not on the hub: its state is Joining" in " ".join(
+        result.output.split()
+    )
     (kubeconfig,) = hub.kubeconfigs
     assert "azurecli" in kubeconfig
     found = read_azure_file((out / AZURE_FILE).read_text())
-    assert [one.name for one in found.members] == ["amsterdam", "dublin", "iowa", "joining", "virginia"]
+    assert [one.name for one in found.members] == [
+        "amsterdam",
+        "dublin",
+        "iowa",
+        "joining",
+        "virginia",
+    ]
     assert CANARY not in result.output + "".join(texts(out).values())
     assert "kubelogin" not in "".join(texts(out).values())
     planned = run("plan", out, "--detailed-exitcode")
     assert planned.exit_code == 0, planned.output
 
 
-def test_a_plan_is_warned_of_an_update_run_where_it_changes_something(azure: Api, hub: Hub, tmp_path: Path) -> None:
+def test_a_plan_is_warned_of_an_update_run_where_it_changes_something(
+    azure: Api, hub: Hub, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     azure.objects[f"{FLEET}/updateRuns"] = {"value": [RUNNING]}
     assert run("observe", "--azure", FLEET, "--out", out).exit_code == 0
@@ -85,7 +97,9 @@ def test_a_plan_is_warned_of_an_update_run_where_it_changes_something(azure: Api
     assert "where this plan changes objects" in told
 
 
-def test_where_azure_is_not_asked_its_record_counts_with_its_own_time(azure: Api, hub: Hub, tmp_path: Path) -> None:
+def test_where_azure_is_not_asked_its_record_counts_with_its_own_time(
+    azure: Api, hub: Hub, tmp_path: Path
+) -> None:
     out, file = tmp_path / "out", tmp_path / "hub"
     azure.objects[f"{FLEET}/updateRuns"] = {"value": [RUNNING]}
     assert run("observe", "--azure", FLEET, "--out", out).exit_code == 0
@@ -95,8 +109,9 @@ def test_where_azure_is_not_asked_its_record_counts_with_its_own_time(azure: Api
     for _ in range(2):
         result = run("observe", "--hub", file, "--out", out, "--update")
         assert result.exit_code == 0, result.output
-        assert f"Azure was not asked: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if" in _in_one_line(
-            result.output
+        assert (
+            f"Azure was not asked: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if"
+            in _in_one_line(result.output)
         )
         assert f"its record of {first} counts" in _in_one_line(result.output)
         assert (out / AZURE_FILE).read_text() == told
@@ -112,7 +127,9 @@ def test_where_azure_is_not_asked_its_record_counts_with_its_own_time(azure: Api
     assert "Azure was not asked" not in _in_one_line(run("plan", out).output)
 
 
-def test_a_record_of_azure_that_nobody_can_read_does_not_stay(azure: Api, hub: Hub, tmp_path: Path) -> None:
+def test_a_record_of_azure_that_nobody_can_read_does_not_stay(
+    azure: Api, hub: Hub, tmp_path: Path
+) -> None:
     out, file = tmp_path / "out", tmp_path / "hub"
     assert run("observe", "--azure", FLEET, "--out", out).exit_code == 0
     (out / AZURE_FILE).write_text("<<<<<<< HEAD\n")
@@ -132,12 +149,18 @@ def test_a_fleet_without_a_hub(azure: Api, tmp_path: Path) -> None:
     azure.objects[FLEET] = fleet(hub=False)
     result = run("observe", "--azure", FLEET, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "fleet shop has no hub: it groups clusters for upgrades alone" in " ".join(result.output.split())
-    assert {path for path in texts(out) if path.startswith("members/")} == {f"members/{name}.yaml" for name in NAMES}
+    assert "fleet shop has no hub: it groups clusters for upgrades alone" in " ".join(
+        result.output.split()
+    )
+    assert {path for path in texts(out) if path.startswith("members/")} == {
+        f"members/{name}.yaml" for name in NAMES
+    }
     assert run("plan", out).exit_code == 0, run("plan", out).output
 
 
-def test_what_azure_does_not_let_be_read_is_told_and_refused_by_strict(azure: Api, hub: Hub, tmp_path: Path) -> None:
+def test_what_azure_does_not_let_be_read_is_told_and_refused_by_strict(
+    azure: Api, hub: Hub, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     azure.answers[f"{FLEET}/updateRuns"] = refuses(403, "AuthorizationFailed", "no")
     strict = run("observe", "--azure", FLEET, "--out", out, "--strict")
@@ -145,7 +168,9 @@ def test_what_azure_does_not_let_be_read_is_told_and_refused_by_strict(azure: Ap
     assert not out.exists()
     result = run("observe", "--azure", FLEET, "--out", out)
     assert result.exit_code == 0
-    assert "updateRuns of fleet shop were not read: Azure refuses with 403" in " ".join(result.output.split())
+    assert "updateRuns of fleet shop were not read: Azure refuses with 403" in " ".join(
+        result.output.split()
+    )
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ def test_what_a_hub_is_waited_for_is_said(hub: Api, monkeypatch: pytest.MonkeyPa
     told = Told()
     ask_hub(hub.kubeconfig(), watch=told)
     assert told.all[0] == "asking the hub what it serves"
-    assert told.all[1] == "asking the hub: 0 of 2 lists, 0 objects, waiting for MemberCluster, ClusterResourcePlacement"
+    assert (
+        told.all[1]
+        == "asking the hub: 0 of 2 lists, 0 objects, waiting for MemberCluster, ClusterResourcePlacement"
+    )
     assert told.all[3] == "asking the hub: 0 of 2 lists, 3 objects, waiting for ConfigMap, Secret"
 
 
@@ -67,13 +70,21 @@ def test_which_members_are_waited_for_is_said(hub: Api) -> None:
 def test_ctrl_c_while_a_hub_is_slow(hub: Api, slow: Any, tmp_path: Path) -> None:
     hub.answers[MEMBERS] = slow(hub)
     status, told, _ = in_terminal(
-        "observe", "--hub", "hub", "--out", "out", where=tmp_path, interrupted_at="waiting for MemberCluster"
+        "observe",
+        "--hub",
+        "hub",
+        "--out",
+        "out",
+        where=tmp_path,
+        interrupted_at="waiting for MemberCluster",
     )
     assert (status, left_of(told)) == (1, "error: interrupted\n")
     assert not Path("out").exists()
 
 
-def test_ctrl_c_while_it_is_written_waits_for_the_end(hub: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_it_is_written_waits_for_the_end(
+    hub: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reads(monkeypatch)
 
     def interrupted(*args: Any, **options: Any) -> Any:

@@ -52,7 +52,10 @@ def apis(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Api]]
         found = [plain(stack.enter_context(api_server())) for _ in range(3)]
         configs = [yaml.safe_load(api.kubeconfig()) for api in found]
         names = ("kind-east", ARN, "admin@west")
-        clusters = [{**config["clusters"][0], "name": name} for name, config in zip(names, configs, strict=True)]
+        clusters = [
+            {**config["clusters"][0], "name": name}
+            for name, config in zip(names, configs, strict=True)
+        ]
         told = [{"name": name, "context": {"cluster": name, "user": "u"}} for name in names]
         whole = {**configs[0], "clusters": clusters, "contexts": told, "current-context": ARN}
         Path("config").write_text(yaml.safe_dump(whole))
@@ -78,7 +81,11 @@ def header() -> Any:
 def test_each_context_is_a_member_and_a_name_that_it_may_not_have_is_told(apis: list[Api]) -> None:
     done = observe()
     assert done.exit_code == 0, done.output
-    assert {path.stem for path in Path("out/members").iterdir()} == {"kind-east", OF_ARN, "admin-west"}
+    assert {path.stem for path in Path("out/members").iterdir()} == {
+        "kind-east",
+        OF_ARN,
+        "admin-west",
+    }
     assert member(OF_ARN)["metadata"]["name"] == OF_ARN
     assert f"note: member {OF_ARN} is the context {ARN}\n" in done.stdout
     assert "note: member admin-west is the context admin@west\n" in done.stdout
@@ -88,7 +95,15 @@ def test_each_context_is_a_member_and_a_name_that_it_may_not_have_is_told(apis: 
 
 
 def test_one_context_by_any_name(apis: list[Api]) -> None:
-    done = run("observe", "--members", f"config:{ARN}", "--members", "west=config:admin@west", "--out", "out")
+    done = run(
+        "observe",
+        "--members",
+        f"config:{ARN}",
+        "--members",
+        "west=config:admin@west",
+        "--out",
+        "out",
+    )
     assert done.exit_code == 0, done.output
     assert {path.stem for path in Path("out/members").iterdir()} == {OF_ARN, "west"}
 
@@ -117,7 +132,9 @@ def test_a_first_plan_with_labels_and_a_policy_as_it_is_said(apis: list[Api]) ->
         "\nnext:\n  write labels into out/members, which stay, and objects with their policies into out\n  fleet plan out\n"
     )
     file = Path("out/members/kind-east.yaml")
-    file.write_text(file.read_text().replace("metadata:\n", "metadata:\n  labels: {env: prod}\n", 1))
+    file.write_text(
+        file.read_text().replace("metadata:\n", "metadata:\n  labels: {env: prod}\n", 1)
+    )
     Path("out/shop.yaml").write_text(POLICY)
     apis[0].lists[NODES] = []
     again = observe("--update")
@@ -130,7 +147,9 @@ def test_a_first_plan_with_labels_and_a_policy_as_it_is_said(apis: list[Api]) ->
     assert planned.stdout.startswith("shop is new on kind-east")
 
 
-def test_a_plan_speaks_of_clusters_where_there_is_no_hub(apis: list[Api], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_speaks_of_clusters_where_there_is_no_hub(
+    apis: list[Api], monkeypatch: pytest.MonkeyPatch
+) -> None:
     observe()
     assert "\n  hub: false\n" in Path("out/observed/hub.yaml").read_text()
     apis[0].answers[NODES] = refuses(403)
@@ -142,7 +161,9 @@ def test_a_plan_speaks_of_clusters_where_there_is_no_hub(apis: list[Api], monkey
     assert document["headline"][2].startswith(f"{start}: unchanged are ")
     assert document["observed"]["hub"] is False
     assert "kind-east did not answer when the clusters were observed" in str(document["warnings"])
-    Path("out/shop.yaml").write_text(POLICY.replace("env: prod", "env: test").replace("name: shop}", "name: store}", 1))
+    Path("out/shop.yaml").write_text(
+        POLICY.replace("env: prod", "env: test").replace("name: shop}", "name: store}", 1)
+    )
     clone.commit()
     monkeypatch.setattr(clock, "now", lambda: read_time(header()["asOf"]) + timedelta(hours=25))  # type: ignore[operator]
     for words in ("plan", "plan -o markdown", "review --base main", "explain"):
@@ -152,13 +173,23 @@ def test_a_plan_speaks_of_clusters_where_there_is_no_hub(apis: list[Api], monkey
 
 
 @pytest.mark.parametrize(
-    "words", ["render out --out to", "rollout out --yes", "move out --to kubefleet", "drift out", "status out"]
+    "words",
+    [
+        "render out --out to",
+        "rollout out --yes",
+        "move out --to kubefleet",
+        "drift out",
+        "status out",
+    ],
 )
 def test_what_is_for_stacks_says_that_no_hub_is_there(apis: list[Api], words: str) -> None:
     observe()
     done = run(*words.split())
     assert done.exit_code == 1, done.output
-    assert "out: is observed of clusters without a hub, and nothing has been delivered from it" in done.stderr
+    assert (
+        "out: is observed of clusters without a hub, and nothing has been delivered from it"
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize("ci", OBSERVING)
@@ -179,7 +210,9 @@ def test_no_name_and_no_path_is_broken(apis: list[Api], columns: int) -> None:
     assert f"members/{OF_ARN}.yaml\n" in said
     assert f"  {ARN}\n" in said
     assert "\x1b" not in said
-    assert all(len(line) <= columns for line in said.splitlines() if ARN not in line and OF_ARN not in line)
+    assert all(
+        len(line) <= columns for line in said.splitlines() if ARN not in line and OF_ARN not in line
+    )
 
 
 def test_one_command_is_for_the_first_run_and_for_later_ones(apis: list[Api]) -> None:

@@ -33,7 +33,9 @@ class Hub:
     listing: Listing
 
     def run(self, *args: object) -> Result:
-        return CliRunner().invoke(fleet, ["observe", "--hub", "hub", *map(str, args)], env={"COLUMNS": "200"})
+        return CliRunner().invoke(
+            fleet, ["observe", "--hub", "hub", *map(str, args)], env={"COLUMNS": "200"}
+        )
 
     def role(self, *args: str) -> Any:
         return yaml.safe_load(self.run("--rbac", *args).stdout)
@@ -44,7 +46,9 @@ class Hub:
 
 
 @pytest.fixture(params=list(System))
-def hub(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Hub]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.chdir(tmp_path)
     if request.param == System.KUBEFLEET:
@@ -60,21 +64,26 @@ def hub(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def without(role: Any, plural: str) -> Any:
-    rules = [{**one, "resources": [name for name in one["resources"] if name != plural]} for one in role["rules"]]
+    rules = [
+        {**one, "resources": [name for name in one["resources"] if name != plural]}
+        for one in role["rules"]
+    ]
     return {**role, "rules": rules}
 
 
 @pytest.mark.parametrize("options", WAYS, ids=lambda options: "".join(options) or "default")
-def test_the_printed_role_is_enough_for_a_complete_observation(hub: Hub, options: tuple[str, ...]) -> None:
+def test_the_printed_role_is_enough_for_a_complete_observation(
+    hub: Hub, options: tuple[str, ...]
+) -> None:
     role = hub.role(*options)
     assert ("secrets" in str(role)) == ("--no-secrets" not in options)
     hub.grant(role)
     done = hub.run("--out", "out", "--strict", *options)
     assert (done.exit_code, done.stderr) == (0, ""), done.output
     assert "!" not in done.stdout
-    assert ("note: Secret in namespace" in done.stdout or "note: Secret is not asked" in done.stdout) == (
-        "--no-secrets" in options
-    )
+    assert (
+        "note: Secret in namespace" in done.stdout or "note: Secret is not asked" in done.stdout
+    ) == ("--no-secrets" in options)
 
 
 def test_secrets_that_are_not_to_be_asked_for_are_not(hub: Hub) -> None:

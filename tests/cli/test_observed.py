@@ -74,7 +74,10 @@ def test_right_after_an_observation_there_is_nothing_to_do(folder: Path, karmada
             "hubOnly": [],
             "unseen": [],
         }
-        assert (document["against"], document["asOf"]) == (START.removeprefix("from "), "2026-11-23T18:00:00+00:00")
+        assert (document["against"], document["asOf"]) == (
+            START.removeprefix("from "),
+            "2026-11-23T18:00:00+00:00",
+        )
         assert document["warnings"] == []
 
 
@@ -121,7 +124,10 @@ def test_a_member_that_leaves_keeps_what_kubefleet_has_brought_and_not_what_karm
         for member in sorted((place / "members").iterdir()):
             text = member.read_text()
             member.unlink()
-            fates |= {one["fate"] for one in json.loads(run("plan", place, "-o", "json").stdout)["gone"]["objects"]}
+            fates |= {
+                one["fate"]
+                for one in json.loads(run("plan", place, "-o", "json").stdout)["gone"]["objects"]
+            }
             member.write_text(text)
         assert fates == {fate}
 
@@ -133,9 +139,13 @@ def test_a_loss_is_refused_until_it_is_confirmed(folder: Path) -> None:
     plan(folder, *(word for one in refused for word in ("--confirm", one["token"])))
 
 
-def test_its_age_is_in_what_people_read_and_not_in_documents(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_age_is_in_what_people_read_and_not_in_documents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for form in ("table", "markdown"):
-        assert f"{START}, 3 hours ago: unchanged" in " ".join(run("plan", folder, "-o", form).stdout.split())
+        assert f"{START}, 3 hours ago: unchanged" in " ".join(
+            run("plan", folder, "-o", form).stdout.split()
+        )
     assert "ago" not in run("plan", folder, "-o", "json").stdout
     ages = [
         ({"seconds": 30}, "just now"),
@@ -150,7 +160,9 @@ def test_its_age_is_in_what_people_read_and_not_in_documents(folder: Path, monke
     assert f"{START}: unchanged" in " ".join(run("plan", folder).stdout.split())
 
 
-@pytest.mark.parametrize("command", [("plan",), ("explain",), ("simulate", "--lose", "iowa"), ("drain", "dublin")])
+@pytest.mark.parametrize(
+    "command", [("plan",), ("explain",), ("simulate", "--lose", "iowa"), ("drain", "dublin")]
+)
 def test_an_old_observation_is_warned_of(
     command: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,13 +174,22 @@ def test_an_old_observation_is_warned_of(
     assert warning in run(*words).stderr
 
 
-def test_silent_members_and_what_is_left_out_are_named(folder: Path, of_kubefleet: Observation) -> None:
-    silent = later(of_kubefleet, silent={"iowa": "timed out"}, notes=("the Widgets: nobody may list them",))
+def test_silent_members_and_what_is_left_out_are_named(
+    folder: Path, of_kubefleet: Observation
+) -> None:
+    silent = later(
+        of_kubefleet, silent={"iowa": "timed out"}, notes=("the Widgets: nobody may list them",)
+    )
     write_observation(folder, silent, update=True)
     document = plan(folder)
-    assert document["observed"]["silent"] == [{"member": "iowa", "why": "timed out", "since": "2026-11-23T18:00:00Z"}]
+    assert document["observed"]["silent"] == [
+        {"member": "iowa", "why": "timed out", "since": "2026-11-23T18:00:00Z"}
+    ]
     text = " ".join(run("plan", folder).stdout.split())
-    assert "iowa did not answer when the hub was observed; its record is of 2026-11-23T18:00:00Z, 3 hours ago" in text
+    assert (
+        "iowa did not answer when the hub was observed; its record is of 2026-11-23T18:00:00Z, 3 hours ago"
+        in text
+    )
     assert "the observation leaves out: the Widgets: nobody may list them" in text
 
 
@@ -204,7 +225,11 @@ def test_two_of_them_are_refused(folder: Path, karmada: Path) -> None:
 
 
 def test_further_files_are_part_of_it(folder: Path, tmp_path: Path) -> None:
-    more = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more", "namespace": "shop"}}
+    more = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "more", "namespace": "shop"},
+    }
     (tmp_path / "more.yaml").write_text(yaml.safe_dump(more))
     assert "2 clusters get" in plan(folder, tmp_path / "more.yaml")["headline"][0]
 
@@ -219,7 +244,9 @@ def test_simulations_start_from_the_hub(folder: Path, karmada: Path) -> None:
     for place, name in ((folder, "dublin"), (karmada, "a")):
         document = json.loads(run("simulate", place, "--lose", name, "-o", "json").stdout)
         assert document["headline"][2].startswith(f"{START}, supposing: {name} lost")
-        assert f"lose {name}" in document["headline"][0] or f"loses {name}" in document["headline"][0]
+        assert (
+            f"lose {name}" in document["headline"][0] or f"loses {name}" in document["headline"][0]
+        )
 
 
 def test_explanations_start_from_the_hub(folder: Path, karmada: Path) -> None:
@@ -240,10 +267,14 @@ AUTOSCALER = {
 }
 
 
-def test_what_only_the_hub_carries_out_is_passed_over_in_a_line(tmp_path: Path, of_karmada: Observation) -> None:
+def test_what_only_the_hub_carries_out_is_passed_over_in_a_line(
+    tmp_path: Path, of_karmada: Observation
+) -> None:
     others = (AUTOSCALER, {**AUTOSCALER, "metadata": {"name": "more", "namespace": "shop"}})
     write_observation(
-        tmp_path / "hub", attrs.evolve(of_karmada, policies=(*of_karmada.policies, *others)), update=False
+        tmp_path / "hub",
+        attrs.evolve(of_karmada, policies=(*of_karmada.policies, *others)),
+        update=False,
     )
     document = plan(tmp_path / "hub")
     assert document["headline"][0] == "nothing changes"
@@ -275,20 +306,33 @@ def test_nothing_is_delivered_beside_a_hub(
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_paths_are_whole_in_any_terminal(width: int, folder: Path) -> None:
-    policy = folder / "policies" / "ClusterResourcePlacement" / "a-long-name-of-a-second-placement-of-the-shop.yaml"
+    policy = (
+        folder
+        / "policies"
+        / "ClusterResourcePlacement"
+        / "a-long-name-of-a-second-placement-of-the-shop.yaml"
+    )
     policy.write_text(
-        (folder / SHOP).read_text().replace("name: shop\n", "name: second\n", 1).replace("production", "nowhere")
+        (folder / SHOP)
+        .read_text()
+        .replace("name: shop\n", "name: second\n", 1)
+        .replace("production", "nowhere")
     )
     shown = run("plan", folder, width=width).stdout
     assert f"{policy}:" in shown
     others = [line for line in shown.splitlines() if len(line) > width]
-    assert [line for line in others if " " in line.strip() and "if all of them are meant" not in line] == []
+    assert [
+        line for line in others if " " in line.strip() and "if all of them are meant" not in line
+    ] == []
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("rollout", "{}", "--yes"), "apply the files to the hub; fleet plan shows what it will do"),
+        (
+            ("rollout", "{}", "--yes"),
+            "apply the files to the hub; fleet plan shows what it will do",
+        ),
         (("render", "{}", "--out", "out"), "fleet plan shows what the hub would do"),
         (("status", "{}"), "ask the hub: kubectl get"),
         (("drift", "{}"), "ask the hub: kubectl get"),
@@ -297,16 +341,16 @@ def test_paths_are_whole_in_any_terminal(width: int, folder: Path) -> None:
         (("drain", "dublin", "{}"), "not written, without --write"),
     ],
 )
-def test_each_command_works_or_says_what_to_do_at_a_hub(words: tuple[str, ...], said: str, folder: Path) -> None:
+def test_each_command_works_or_says_what_to_do_at_a_hub(
+    words: tuple[str, ...], said: str, folder: Path
+) -> None:
     assert said in " ".join(run(*(word.format(folder) for word in words)).output.split())
 
 
 def test_a_selector_of_what_nobody_has_observed_is_named(folder: Path, karmada: Path) -> None:
     edit(folder / SHOP, "kind: Namespace\n    name: shop", "kind: Namespace\n    name: unseen")
     edit(karmada / POLICY, "kind: Deployment", "kind: StatefulSet")
-    hint = (
-        "is in this observation, which has only what policies select: the hub may have some, and they are not forecast"
-    )
+    hint = "is in this observation, which has only what policies select: the hub may have some, and they are not forecast"
     for place in (folder, karmada):
         text = " ".join(run("plan", place).stdout.split())
         assert hint in text.replace(" (the hub", ": the hub")
@@ -366,7 +410,10 @@ def test_what_was_merged_and_not_applied_is_pending(cloned: Clone) -> None:
     assert document["subjects"][0]["pending"]
     assert "1 of these changes comes from main at" in document["against"]
     text = " ".join(run("review", cloned.fleet, "--base", "main").stdout.split())
-    assert "due already, as what is compared with changes the same: 1 placement (shop): --all shows them" in text
+    assert (
+        "due already, as what is compared with changes the same: 1 placement (shop): --all shows them"
+        in text
+    )
     assert "ClusterResourcePlacement shop PickN" not in text
     edit(cloned.fleet / CONFIG, "currency: EUR", "currency: CHF")
     document = review(cloned, status=3)
@@ -374,7 +421,9 @@ def test_what_was_merged_and_not_applied_is_pending(cloned: Clone) -> None:
     assert not document["subjects"][0]["pending"]
 
 
-def test_the_observation_of_the_reviewed_side_counts(cloned: Clone, of_kubefleet: Observation) -> None:
+def test_the_observation_of_the_reviewed_side_counts(
+    cloned: Clone, of_kubefleet: Observation
+) -> None:
     edit(cloned.fleet / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
     cloned.commit()
     cloned.git("checkout", "-q", "main")
@@ -383,7 +432,10 @@ def test_the_observation_of_the_reviewed_side_counts(cloned: Clone, of_kubefleet
     cloned.git("checkout", "-q", "change")
     result = run("review", cloned.fleet, "--base", "main", "-o", "json")
     assert json.loads(result.stdout)["observed"]["asOf"] == "2026-11-23T18:00:00Z"
-    assert "note: main has an observation of 2026-11-23T19:00:00Z, later than this one: merge it in" in result.stderr
+    assert (
+        "note: main has an observation of 2026-11-23T19:00:00Z, later than this one: merge it in"
+        in result.stderr
+    )
     cloned.git("merge", "-q", "-m", "merged", "main")
     result = run("review", cloned.fleet, "--base", "main", "-o", "json")
     assert json.loads(result.stdout)["observed"]["asOf"] == "2026-11-23T19:00:00Z"
@@ -446,7 +498,9 @@ def test_a_review_reads_what_the_base_has_observed_of_a_member(cloned: Clone) ->
     assert told.startswith("fleet/hub/observed is changed here, and not believed")
     cloned.commit()
     cloned.git("branch", "-f", "main")
-    assert "hub/observed/members/dublin.yaml:5" in run("review", cloned.fleet, "--base", "main").output
+    assert (
+        "hub/observed/members/dublin.yaml:5" in run("review", cloned.fleet, "--base", "main").output
+    )
 
 
 def test_a_member_that_a_command_edits_keeps_what_was_observed_of_it(folder: Path) -> None:

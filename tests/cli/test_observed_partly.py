@@ -35,11 +35,16 @@ def again(folder: Path, hub: Observation, **changes: object) -> None:
     write_observation(folder, later(hub, **changes), update=True)
 
 
-def test_a_list_that_concerns_a_placement_is_in_the_headline(folder: Path, hub: Observation) -> None:
+def test_a_list_that_concerns_a_placement_is_in_the_headline(
+    folder: Path, hub: Observation
+) -> None:
     again(folder, hub, unanswered={MAPS: "timed out"})
     document = plan(folder)
     assert document["headline"][0] == "nothing changes, as far as the hub has answered"
-    assert plan(folder, "--only", "shop")["headline"][0] == "nothing changes here, as far as the hub has answered"
+    assert (
+        plan(folder, "--only", "shop")["headline"][0]
+        == "nothing changes here, as far as the hub has answered"
+    )
     assert "changes on iowa, as far as the hub" in plan(folder, "--member", "iowa")["headline"][0]
     keys = ["system", "hub", "asOf", "silent", "unanswered", "unknown", "hubOnly", "unseen"]
     assert list(document["observed"]) == keys
@@ -62,13 +67,24 @@ def test_a_list_that_concerns_a_placement_is_in_the_headline(folder: Path, hub: 
 
 def test_so_it_is_where_something_changes(folder: Path, hub: Observation) -> None:
     again(folder, hub, unanswered={MAPS: "timed out"})
-    edit(folder / "policies/ClusterResourcePlacement/shop.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
+    edit(
+        folder / "policies/ClusterResourcePlacement/shop.yaml",
+        "numberOfClusters: 2",
+        "numberOfClusters: 1",
+    )
     first = plan(folder, status=3)["headline"][0]
-    assert first == "to be confirmed: shop loses amsterdam, nothing else changes, as far as the hub has answered"
+    assert (
+        first
+        == "to be confirmed: shop loses amsterdam, nothing else changes, as far as the hub has answered"
+    )
 
 
-def test_a_placement_of_which_nothing_is_known_is_in_the_headline(folder: Path, hub: Observation) -> None:
-    again(folder, hub, unanswered={WIDGETS: "timed out"}, unknown=("ClusterResourcePlacement/other",))
+def test_a_placement_of_which_nothing_is_known_is_in_the_headline(
+    folder: Path, hub: Observation
+) -> None:
+    again(
+        folder, hub, unanswered={WIDGETS: "timed out"}, unknown=("ClusterResourcePlacement/other",)
+    )
     document = plan(folder)
     assert document["headline"][0] == "nothing changes, as far as the hub has answered"
     assert document["observed"]["unknown"] == ["ClusterResourcePlacement/other"]
@@ -83,7 +99,9 @@ def test_what_concerns_nobody_and_what_was_not_asked_for_is_not(
     assert plan(folder)["headline"][0] == "nothing changes"
 
 
-@pytest.mark.parametrize("part", ["members", "policies", "objects/shop", "policies/ClusterResourcePlacement/shop.yaml"])
+@pytest.mark.parametrize(
+    "part", ["members", "policies", "objects/shop", "policies/ClusterResourcePlacement/shop.yaml"]
+)
 @pytest.mark.parametrize("command", ["plan", "explain"])
 def test_a_part_of_an_observed_directory_is_not_planned_as_if_it_were_all(
     command: str, part: str, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -95,7 +113,11 @@ def test_a_part_of_an_observed_directory_is_not_planned_as_if_it_were_all(
     assert f"hint: give {folder}; with --state {folder}" in said
     monkeypatch.chdir(folder / part if (folder / part).is_dir() else (folder / part).parent)
     assert "is a part of an observed directory" in run("plan", ".").stderr
-    assert plan(folder)["headline"][0] == plan(folder, folder / part)["headline"][0] == "nothing changes"
+    assert (
+        plan(folder)["headline"][0]
+        == plan(folder, folder / part)["headline"][0]
+        == "nothing changes"
+    )
 
 
 def test_parts_are_compared_with_the_hub_where_that_is_named(folder: Path) -> None:

@@ -30,9 +30,16 @@ PLACES_MORE: dict[str, Any] = {
     "apiVersion": "placement.kubernetes-fleet.io/v1",
     "kind": "ClusterResourcePlacement",
     "metadata": {"name": "more"},
-    "spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "unclaimed"}]},
+    "spec": {
+        "resourceSelectors": [
+            {"group": "", "version": "v1", "kind": "Namespace", "name": "unclaimed"}
+        ]
+    },
 }
-OTHERS = [elsewhere(f"other-{number}", f"other-{number}", resourceSelectors=DEPLOYMENTS) for number in range(5)]
+OTHERS = [
+    elsewhere(f"other-{number}", f"other-{number}", resourceSelectors=DEPLOYMENTS)
+    for number in range(5)
+]
 
 
 def folder_of(tmp_path: Path, system: System, *more: Any) -> Path:
@@ -42,13 +49,18 @@ def folder_of(tmp_path: Path, system: System, *more: Any) -> Path:
     return tmp_path / "fleet"
 
 
-@pytest.mark.parametrize(("system", "new"), [(System.KARMADA, CLAIMS_MORE), (System.KUBEFLEET, PLACES_MORE)])
-def test_a_new_policy_may_select_what_nobody_has_observed(tmp_path: Path, system: System, new: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("system", "new"), [(System.KARMADA, CLAIMS_MORE), (System.KUBEFLEET, PLACES_MORE)]
+)
+def test_a_new_policy_may_select_what_nobody_has_observed(
+    tmp_path: Path, system: System, new: dict[str, Any]
+) -> None:
     place = folder_of(tmp_path, system)
     (place / "new.yaml").write_text(yaml.safe_dump(new))
     document, text = plan(place), " ".join(run("plan", str(place)).output.split())
     assert (
-        "is in this observation, which has only what policies select (the hub may have some, and they are not" in text
+        "is in this observation, which has only what policies select (the hub may have some, and they are not"
+        in text
     )
     assert "there is no" not in text
     assert "there is:" not in text
@@ -89,7 +101,11 @@ def test_what_a_hub_does_not_show_has_no_hint_at_a_state(suspended: Path) -> Non
 
 
 def test_old_objects_that_a_hub_does_not_show_are_not_encrypted_in_a_state(suspended: Path) -> None:
-    edit(suspended / "policies/PropagationPolicy/shop.web.yaml", "dispatching: true", "dispatching: false")
+    edit(
+        suspended / "policies/PropagationPolicy/shop.web.yaml",
+        "dispatching: true",
+        "dispatching: false",
+    )
     for words in ((), ("-o", "markdown")):
         text = " ".join(run("plan", str(suspended), *words).output.split())
         assert "the hub did not show the old objects" in text

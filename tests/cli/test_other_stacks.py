@@ -131,7 +131,9 @@ def test_both_projects_from_nothing(shop: Path, fleet: Path) -> None:
     assert document["messages"] == []
 
 
-def test_what_changes_in_the_first_is_seen_in_the_second(shop: Path, fleet: Path, state: Callable[..., Path]) -> None:
+def test_what_changes_in_the_first_is_seen_in_the_second(
+    shop: Path, fleet: Path, state: Callable[..., Path]
+) -> None:
     """A pull request that touches both is planned from what stands."""
     stands = state()
     edit(fleet / "__main__.py", '("eu", "us")', '("eu", "us", "uk")')
@@ -140,7 +142,9 @@ def test_what_changes_in_the_first_is_seen_in_the_second(shop: Path, fleet: Path
     assert plan(shop, "--state-of", f"{STACK}={stands}")["members"] == 2
 
 
-def test_a_run_takes_the_exports_of_another(shop: Path, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_takes_the_exports_of_another(
+    shop: Path, fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = ran(fleet)
     assert first.outputs["token"] == "hunter2-planted"
     edit(shop / "__main__.py", "import labels\n", "")
@@ -150,7 +154,9 @@ def test_a_run_takes_the_exports_of_another(shop: Path, fleet: Path, monkeypatch
     done = run_program(program, project="web", stacks={"shop/prod": first.exports})
     assert done.error is None, done.error
     assert done.named("shop/eu", "fleet:Member")
-    assert 'run_program(..., stacks={"organization/shop/prod": run.exports})' in str(run_program(program).error)
+    assert 'run_program(..., stacks={"organization/shop/prod": run.exports})' in str(
+        run_program(program).error
+    )
 
 
 @pytest.mark.parametrize("door", ["--state-of", "--project-of"])
@@ -181,9 +187,15 @@ def test_a_stack_reference_to_nothing_is_unknown_and_said(shop: Path) -> None:
     assert f'the outputs of the stack "{STACK}" are not known to a plan' in message["text"]
 
 
-def test_a_stack_that_is_not_read_is_said(shop: Path, fleet: Path, state: Callable[..., Path]) -> None:
+def test_a_stack_that_is_not_read_is_said(
+    shop: Path, fleet: Path, state: Callable[..., Path]
+) -> None:
     document = plan(
-        shop, "--state-of", f"organization/shop/dev={state(stack='dev')}", "--project-of", f"{STACK}={fleet}"
+        shop,
+        "--state-of",
+        f"organization/shop/dev={state(stack='dev')}",
+        "--project-of",
+        f"{STACK}={fleet}",
     )
     (message,) = document["messages"]
     assert message["text"].startswith("--state-of organization/shop/dev=")
@@ -208,13 +220,17 @@ def test_without_either_the_error_names_both_ways(shop: Path) -> None:
 def test_a_stack_that_exports_no_members_is_named_with_the_output(shop: Path, fleet: Path) -> None:
     (fleet / "__main__.py").write_text("import pulumi\npulumi.export('domain', 'shop.example')\n")
     said = refused(shop, "--project-of", f"{STACK}={fleet}")
-    assert f'__main__.py:6: the stack "{STACK}" exports no members: it has no output members' in said
+    assert (
+        f'__main__.py:6: the stack "{STACK}" exports no members: it has no output members' in said
+    )
     assert "member_exports(...)" in said
     assert f"--project-of {STACK}=DIR" in said
 
 
 def test_the_other_project_that_fails_is_named(shop: Path, fleet: Path) -> None:
-    edit(fleet / "__main__.py", "pulumi.export(name, value)", "raise ValueError('no exports today')")
+    edit(
+        fleet / "__main__.py", "pulumi.export(name, value)", "raise ValueError('no exports today')"
+    )
     said = refused(shop, "--project-of", f"{STACK}={fleet}")
     assert f"{fleet}: {STACK}: cannot be planned, and its outputs are needed" in said
     assert "no exports today" in said
@@ -222,7 +238,10 @@ def test_the_other_project_that_fails_is_named(shop: Path, fleet: Path) -> None:
 
 FILES: dict[str, tuple[str, str]] = {
     "output.json": (json.dumps({"members": {}}), "does not say what is secret"),
-    "render.json": (json.dumps({"format": "fleet-components/render", "version": 2, "resources": {}}), "render"),
+    "render.json": (
+        json.dumps({"format": "fleet-components/render", "version": 2, "resources": {}}),
+        "render",
+    ),
     "text.json": ("no JSON", "pulumi stack export --stack"),
 }
 
@@ -239,7 +258,9 @@ def test_another_file_is_refused_with_what_would_do(shop: Path, name: str) -> No
 
 def test_the_state_of_another_stack_is_refused(shop: Path, state: Callable[..., Path]) -> None:
     file = state(stack="dev")
-    assert f"is the state of shop/dev, not of {STACK}" in refused(shop, "--state-of", f"{STACK}={file}")
+    assert f"is the state of shop/dev, not of {STACK}" in refused(
+        shop, "--state-of", f"{STACK}={file}"
+    )
     assert plan(shop, "--state-of", f"{STACK}={file}", "--any-state")["members"] == 2
 
 
@@ -250,9 +271,15 @@ def test_the_state_of_another_stack_is_refused(shop: Path, state: Callable[..., 
         (("--project-of", "a b=x"), "--project-of is given as STACK=DIR"),
         (("--state-of", "a=b", "--state-of", "a=c"), "--state-of a is given twice"),
         (("--state-of", "a=-"), "takes no standard input"),
-        (("--project-of", "a=b", "--no-program"), "--no-program and --project-of exclude each other"),
+        (
+            ("--project-of", "a=b", "--no-program"),
+            "--no-program and --project-of exclude each other",
+        ),
         (("--project-of", f"{STACK}=nowhere"), "nowhere: is no Pulumi project"),
-        (("--project-of", "organization/other/prod={fleet}"), "name: is the project shop, not other"),
+        (
+            ("--project-of", "organization/other/prod={fleet}"),
+            "name: is the project shop, not other",
+        ),
     ],
 )
 def test_wrong_options(shop: Path, fleet: Path, words: tuple[str, ...], said: str) -> None:

@@ -70,7 +70,9 @@ def shop(document: dict[str, Any]) -> dict[str, Any]:
 def test_members_with_equal_changes_share_an_entry_that_names_every_rule(folder: Path) -> None:
     (group,) = shop(plan("."))["overridden"]
     assert (group["members"], group["moving"]) == (["amsterdam", "dublin"], ["amsterdam", "dublin"])
-    deployment = next(one for one in group["objects"] if one["object"] == "Deployment shop/storefront")
+    deployment = next(
+        one for one in group["objects"] if one["object"] == "Deployment shop/storefront"
+    )
     assert deployment["deleted"] is None
     assert deployment["fields"] == [
         {
@@ -88,12 +90,18 @@ def test_members_with_equal_changes_share_an_entry_that_names_every_rule(folder:
     ]
 
 
-def test_a_changed_rule_shows_the_old_objects_against_the_new_ones(folder: Path, state: str) -> None:
+def test_a_changed_rule_shows_the_old_objects_against_the_new_ones(
+    folder: Path, state: str
+) -> None:
     found = shop(plan(".", "--state", state))
     (change,) = [one for one in found["content"] if one["object"].startswith("Deployment")]
     assert change["members"] == ["amsterdam", "dublin"]
-    assert change["fields"] == [{"field": "metadata.annotations.tier", "old": "gold", "new": "silver"}]
-    assert all(f"{EDGE} changes" in one["why"] for one in found["clusters"] if one["change"] == "updated")
+    assert change["fields"] == [
+        {"field": "metadata.annotations.tier", "old": "gold", "new": "silver"}
+    ]
+    assert all(
+        f"{EDGE} changes" in one["why"] for one in found["clusters"] if one["change"] == "updated"
+    )
     assert found["revision"] == {"old": 0, "new": 0}
 
 
@@ -105,10 +113,14 @@ def test_a_held_member_shows_the_rules_that_it_has(folder: Path, state: str) -> 
     held = [one for one in found["clusters"] if one["change"] == "held"]
     assert [one["name"] for one in held] == ["amsterdam", "dublin"]
     assert all(
-        f"{EDGE}: spec.policy.overrideRules[1].jsonPatchOverrides[0]: fails on {one['name']} for" in one["why"]
+        f"{EDGE}: spec.policy.overrideRules[1].jsonPatchOverrides[0]: fails on {one['name']} for"
+        in one["why"]
         for one in held
     )
-    assert any("overrides.yaml:15" in text and "fails on amsterdam, dublin" in text for text in found["warnings"])
+    assert any(
+        "overrides.yaml:15" in text and "fails on amsterdam, dublin" in text
+        for text in found["warnings"]
+    )
     (group,) = found["overridden"]
     assert group["moving"] == []
     assert {field["new"] for one in group["objects"] for field in one["fields"]} >= {"gold"}
@@ -127,7 +139,9 @@ def test_what_a_rule_writes_into_a_secret_is_hidden(folder: Path) -> None:
 
 def test_many_members_with_values_of_their_own_share_a_line(folder: Path) -> None:
     named = [f"m{number}" for number in range(9)]
-    member = "apiVersion: cluster.kubernetes-fleet.io/v1\nkind: MemberCluster\nmetadata: {{name: {}}}\n"
+    member = (
+        "apiVersion: cluster.kubernetes-fleet.io/v1\nkind: MemberCluster\nmetadata: {{name: {}}}\n"
+    )
     spec = "spec:\n  identity: {kind: User, name: agent}\n"
     Path("members.yaml").write_text("---\n".join(member.format(name) + spec for name in named))
     Path("placement.yaml").write_text(Path("placement.yaml").read_text().partition("  policy:")[0])
@@ -191,8 +205,13 @@ def test_a_rule_for_labels_is_known_where_a_secret_gets_them_too(folder: Path) -
     assert [one["object"] for one in found["content"]] == ["Deployment shop/storefront"]
     edit(Path("shop.yaml"), "nginx:1.28.0", "nginx:1.27.5")
     edit(Path("overrides.yaml"), "{env: prod}", "{env: test}")
-    (found,) = json.loads(run("plan", ".", "--state", "../saved.json", "-o", "json").stdout)["subjects"]
-    assert {one["object"] for one in found["content"]} >= {"Secret shop/payment", "Deployment shop/storefront"}
+    (found,) = json.loads(run("plan", ".", "--state", "../saved.json", "-o", "json").stdout)[
+        "subjects"
+    ]
+    assert {one["object"] for one in found["content"]} >= {
+        "Secret shop/payment",
+        "Deployment shop/storefront",
+    }
 
 
 OF_SECRET = """\
@@ -209,9 +228,17 @@ spec:
 """
 
 
-@pytest.mark.parametrize(("path", "kept"), [("/stringData/token", 0), ("/dtaa", 0), ("/metadata/labels/app", 1)])
-def test_what_a_rule_writes_into_the_data_of_a_secret_is_in_no_state(folder: Path, path: str, kept: int) -> None:
-    edit(Path("shop.yaml"), "{name: payment, namespace: shop}", "{name: payment, namespace: shop, labels: {a: b}}")
+@pytest.mark.parametrize(
+    ("path", "kept"), [("/stringData/token", 0), ("/dtaa", 0), ("/metadata/labels/app", 1)]
+)
+def test_what_a_rule_writes_into_the_data_of_a_secret_is_in_no_state(
+    folder: Path, path: str, kept: int
+) -> None:
+    edit(
+        Path("shop.yaml"),
+        "{name: payment, namespace: shop}",
+        "{name: payment, namespace: shop, labels: {a: b}}",
+    )
     Path("overrides.yaml").write_text(OF_SECRET.replace("PATH", path))
     assert run("plan", ".", "--save-state", "../saved.json").exit_code == 0
     records = json.loads(Path("../saved.json").read_text())["resources"].values()

@@ -88,14 +88,24 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
     ]
 
 
-def test_what_was_decided_stays_although_another_member_is_better_now(folder: Path, state: Path) -> None:
-    edit(folder / "members.yaml", '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+def test_what_was_decided_stays_although_another_member_is_better_now(
+    folder: Path, state: Path
+) -> None:
+    edit(
+        folder / "members.yaml",
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     assert clusters(plan(folder, "--state", state)) == {"amsterdam": "stays", "dublin": "stays"}
     assert clusters(plan(folder)) == {"dublin": "joins", "iowa": "joins"}
 
 
 def test_a_member_that_is_gone_is_replaced(folder: Path, state: Path) -> None:
-    edit(folder / "members.yaml", '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(
+        folder / "members.yaml",
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     edit(folder / "members.yaml", "name: amsterdam\n", "name: zurich\n")
     document = plan(folder, "--state", state)
     assert clusters(document) == {"iowa": "joins", "amsterdam": "leaves", "dublin": "stays"}
@@ -125,7 +135,10 @@ def test_the_status_has_the_form_of_the_api(folder: Path) -> None:
     edit(folder / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 3")
     status = shop(plan(folder))["status"]
     (condition,) = status["conditions"]
-    assert (condition["type"], condition["status"]) == ("ClusterResourcePlacementScheduled", "False")
+    assert (condition["type"], condition["status"]) == (
+        "ClusterResourcePlacementScheduled",
+        "False",
+    )
     assert condition["reason"] == "SchedulingPolicyUnfulfilled"
     assert status["observedResourceIndex"] == "0"
     assert status["selectedResources"][0] == {"version": "v1", "kind": "Namespace", "name": "shop"}
@@ -229,7 +242,18 @@ def test_keys_are_stable(folder: Path) -> None:
         ),
     ]
     assert list(shop(document)["clusters"][0]) == [
-        *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens", "unapplied")
+        *(
+            "name",
+            "change",
+            "wave",
+            "rank",
+            "revision",
+            "replicas",
+            "scores",
+            "why",
+            "opens",
+            "unapplied",
+        )
     ]
 
 
@@ -273,20 +297,33 @@ def test_an_object_of_two_placements_is_refused(folder: Path) -> None:
     document = plan(folder, status=3)
     refused = {one["subject"]: one for one in document["refused"]}
     assert set(refused) == {
-        *("Namespace shop", "ConfigMap shop/storefront", "Secret shop/payment", "Deployment shop/storefront")
+        *(
+            "Namespace shop",
+            "ConfigMap shop/storefront",
+            "Secret shop/payment",
+            "Deployment shop/storefront",
+        )
     }
     both = "is brought to amsterdam, dublin by ClusterResourcePlacement/again and ClusterResourcePlacement/shop"
     assert refused["Namespace shop"]["what"] == both
     assert "let one of them select it" in refused["Namespace shop"]["hint"]
     assert {one["token"] for one in document["refused"]} == {None}
-    assert clusters(document, "again") == clusters(document) == {"amsterdam": "joins", "dublin": "joins"}
+    assert (
+        clusters(document, "again")
+        == clusters(document)
+        == {"amsterdam": "joins", "dublin": "joins"}
+    )
 
 
 def lose_both(folder: Path) -> None:
     """Take both members that the placement has, at once."""
     for old, new in (("amsterdam", "zurich"), ("dublin", "oslo")):
         edit(folder / "members.yaml", f"name: {old}\n", f"name: {new}\n")
-    edit(folder / "placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 100%, maxSurge: 100%")
+    edit(
+        folder / "placement.yaml",
+        "maxUnavailable: 1, maxSurge: 1",
+        "maxUnavailable: 100%, maxSurge: 100%",
+    )
 
 
 def test_a_great_loss_is_refused_with_the_token(folder: Path, state: Path) -> None:
@@ -294,17 +331,25 @@ def test_a_great_loss_is_refused_with_the_token(folder: Path, state: Path) -> No
     (refused,) = plan(folder, "--state", state, status=3)["refused"]
     assert refused["subject"] == "ClusterResourcePlacement/shop"
     assert "would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6" in refused["what"]
-    assert refused["hint"] == f"if that is meant, allow exactly this once: --confirm {refused['token']}"
+    assert (
+        refused["hint"]
+        == f"if that is meant, allow exactly this once: --confirm {refused['token']}"
+    )
 
 
 def test_a_named_member_that_is_not_there_is_warned_of_with_its_line(folder: Path) -> None:
     fixed = "    placementType: PickFixed\n    clusterNames: [dublin, gone]\n"
     before, _, rest = FLEET["placement.yaml"].partition("    placementType: PickN\n")
-    (folder / "placement.yaml").write_text(before + fixed + "  strategy:" + rest.partition("  strategy:")[2])
+    (folder / "placement.yaml").write_text(
+        before + fixed + "  strategy:" + rest.partition("  strategy:")[2]
+    )
     document = plan(folder)
     assert clusters(document) == {"dublin": "joins"}
     (warning,) = shop(document)["warnings"]
-    assert "placement.yaml:9: ClusterResourcePlacement shop: spec.policy.clusterNames[1]: there is no member" in warning
+    assert (
+        "placement.yaml:9: ClusterResourcePlacement shop: spec.policy.clusterNames[1]: there is no member"
+        in warning
+    )
     assert "gone" in {one["name"] for one in shop(document)["notPicked"]["shown"]}
 
 
@@ -343,8 +388,12 @@ def test_observed_members_are_judged_at_the_time_given(folder: Path) -> None:
 def test_only_a_few_of_many_others_are_told(folder: Path) -> None:
     kind = {"apiVersion": "cluster.kubernetes-fleet.io/v1", "kind": "MemberCluster"}
     spec = {"identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}}
-    members = [{**kind, "metadata": {"name": f"m{number:03}"}, "spec": spec} for number in range(100)]
-    (folder / "more.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": members}))
+    members = [
+        {**kind, "metadata": {"name": f"m{number:03}"}, "spec": spec} for number in range(100)
+    ]
+    (folder / "more.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": members})
+    )
     others = shop(plan(folder))["notPicked"]
     assert (others["count"], len(others["shown"])) == (102, 20)
     assert "82 more: fleet explain tells why" in run("plan", folder).stdout

@@ -34,10 +34,22 @@ def test_a_silent_member_is_a_warning_with_its_wave(folder: Path) -> None:
         stack = written(folder, api)
         stack.driver.world.image = "web:2"
         stack.write(folder)
-        found = run("plan", "fleet", "--state", "state.json", "--live", "--kubeconfig", "a=a.yaml", "-o", "json")
+        found = run(
+            "plan",
+            "fleet",
+            "--state",
+            "state.json",
+            "--live",
+            "--kubeconfig",
+            "a=a.yaml",
+            "-o",
+            "json",
+        )
     assert found.exit_code == 0, found.stderr
     (warning,) = [text for text in json.loads(found.stdout)["warnings"] if "answer" in text]
-    assert warning.startswith("member b: does not answer: the update breaks there, in wave 2 of shop")
+    assert warning.startswith(
+        "member b: does not answer: the update breaks there, in wave 2 of shop"
+    )
     strict = run("plan", "fleet", "--state", "state.json", "--live", "--strict")
     assert strict.exit_code == 3
 

@@ -19,12 +19,18 @@ MAIN = [sys.executable, "-m", "fleet_components.cli"]
 
 def execute(*args: object, code: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *map(str, args)] if code else [*MAIN, *map(str, args)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **env})
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, env={**os.environ, **env}
+    )
 
 
 def test_ends_with_0_or_1(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    done, refused, wrong = execute("plan", folder), execute("plan", tmp_path / "nowhere"), execute("plan")
+    done, refused, wrong = (
+        execute("plan", folder),
+        execute("plan", tmp_path / "nowhere"),
+        execute("plan"),
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith("error: ")
@@ -48,8 +54,20 @@ finally:
 
 
 NOT_LOADED = {
-    *("pulumi", "pulumi_kubernetes", "grpc", "kubernetes", "importlib.metadata", "email.message", "http.client", "ssl"),
-    *(f"fleet_components.{part}" for part in ("components", "azure", "automation", "testing", "live", "dynamic")),
+    *(
+        "pulumi",
+        "pulumi_kubernetes",
+        "grpc",
+        "kubernetes",
+        "importlib.metadata",
+        "email.message",
+        "http.client",
+        "ssl",
+    ),
+    *(
+        f"fleet_components.{part}"
+        for part in ("components", "azure", "automation", "testing", "live", "dynamic")
+    ),
 }
 
 
@@ -74,15 +92,23 @@ def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
     assert "pip install 'fleet-components[kubernetes]'" in project.stderr
     terminal = execute("plan", tmp_path, "--project", code=MISSING.format("rich"))
     assert terminal.returncode == 1
-    assert terminal.stderr == "error: rich is not installed\n  hint: pip install 'fleet-components[cli]'\n"
+    assert (
+        terminal.stderr
+        == "error: rich is not installed\n  hint: pip install 'fleet-components[cli]'\n"
+    )
 
 
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path, form: str) -> None:
-    many = "".join(f"---\n{FLEET['members.yaml'].split('---')[0].replace('amsterdam', f'm{n:04}')}" for n in range(600))
+    many = "".join(
+        f"---\n{FLEET['members.yaml'].split('---')[0].replace('amsterdam', f'm{n:04}')}"
+        for n in range(600)
+    )
     folder = write(tmp_path, {**FLEET, "many.yaml": many})
     (folder / "all.yaml").write_text(
-        FLEET["placement.yaml"].partition("  policy:")[0].replace("name: shop}\nspec", "name: all}\nspec")
+        FLEET["placement.yaml"]
+        .partition("  policy:")[0]
+        .replace("name: shop}\nspec", "name: all}\nspec")
     )
     with subprocess.Popen(
         [*MAIN, "plan", str(folder), "-o", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -95,8 +121,12 @@ def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path, form: str) -> None:
 
 
 def test_text_that_the_output_cannot_say_is_shown_somehow(tmp_path: Path) -> None:
-    folder = write(tmp_path, {name: text.replace("storefront", "storefront") for name, text in FLEET.items()})
-    (folder / "odd.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: überall, namespace: shop}\n")
+    folder = write(
+        tmp_path, {name: text.replace("storefront", "storefront") for name, text in FLEET.items()}
+    )
+    (folder / "odd.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: überall, namespace: shop}\n"
+    )
     ended = execute("plan", folder, PYTHONIOENCODING="ascii")
     assert "Traceback" not in ended.stderr
 
@@ -118,9 +148,7 @@ def test_a_render_that_finds_no_room_leaves_what_was_there(tmp_path: Path) -> No
     folder, out = write(tmp_path / "fleet"), tmp_path / "out"
     assert execute("render", folder, "--out", out).returncode == 0
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    limit = (
-        "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, 100))\nfrom fleet_components.cli import main\nmain()"
-    )
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, 100))\nfrom fleet_components.cli import main\nmain()"
     done = execute("render", folder, "--out", out, code=limit)
     assert done.returncode == 1
     assert "cannot be written: File too large" in done.stderr

@@ -137,7 +137,9 @@ def test_what_a_program_prints_stands_alone(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("CI", "true")])
-def test_some_terminals_get_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_some_terminals_get_nothing(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
     monkeypatch.setenv(name, value)
     with terminal.watch()("reading fleet"):
         assert nothing_is_left(terminal)
@@ -196,7 +198,10 @@ def test_the_members_that_have_answered_are_counted() -> None:
 @pytest.fixture
 def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIns:
     """A fleet in the directory with a kustomization that takes long to build."""
-    write(tmp_path / "fleet", {"members.yaml": MEMBERS, "placement.yaml": PLACEMENT, "app/kustomization.yaml": ""})
+    write(
+        tmp_path / "fleet",
+        {"members.yaml": MEMBERS, "placement.yaml": PLACEMENT, "app/kustomization.yaml": ""},
+    )
     monkeypatch.chdir(tmp_path / "fleet")
     found = stand_ins(tmp_path / "tools", monkeypatch)
     (found.folder / "shop.yaml").write_text(SHOP)

@@ -43,7 +43,13 @@ def save(project: Path, tmp_path: Path) -> Save:
     def saved(*, encrypted: bool = False) -> Path:
         settings = yaml.safe_load((project / "stacks/Pulumi.dev.yaml").read_text())["config"]
         config = {**settings, "fleet:source": str(project / "stacks/fleet")}
-        done = run_program(lambda: Fleet.from_config("dev"), project="web", stack="dev", config=config, preview=False)
+        done = run_program(
+            lambda: Fleet.from_config("dev"),
+            project="web",
+            stack="dev",
+            config=config,
+            preview=False,
+        )
         assert done.error is None
         file = tmp_path / "export.json"
         file.write_text(json.dumps(export(done, encrypted=encrypted)))
@@ -72,14 +78,25 @@ def test_a_new_stack_creates_everything(project: Path) -> None:
     document = plan(project)
     assert document["fleet"] == {"project": "web", "stack": "dev", "directory": str(project)}
     assert clusters(document) == {"amsterdam": "joins", "dublin": "joins"}
-    assert document["totals"]["resources"] == {"create": 24, "update": 0, "replace": 0, "delete": 0, "same": 0}
+    assert document["totals"]["resources"] == {
+        "create": 24,
+        "update": 0,
+        "replace": 0,
+        "delete": 0,
+        "same": 0,
+    }
     deployment = resource(document, "dev/shop@dublin/shop/storefront", "Deployment")
     stem = "urn:pulumi:dev::web::fleet:index:Fleet"
     target = f"{stem}$fleet:index:Placement$fleet:index:Target"
-    assert deployment["urn"] == f"{target}$kubernetes:apps/v1:Deployment::dev/shop@dublin/shop/storefront"
+    assert (
+        deployment["urn"]
+        == f"{target}$kubernetes:apps/v1:Deployment::dev/shop@dublin/shop/storefront"
+    )
     assert deployment["parent"] == f"{target}::dev/shop@dublin"
     assert deployment["provider"] == f"{stem}$pulumi:providers:kubernetes::dev/dublin"
-    assert any("ConfigMap::dev/shop@dublin/shop/storefront" in urn for urn in deployment["dependencies"])
+    assert any(
+        "ConfigMap::dev/shop@dublin/shop/storefront" in urn for urn in deployment["dependencies"]
+    )
     assert deployment["inputs"]["spec"]["replicas"] == 3
     assert list(deployment) == [
         *("urn", "type", "name", "change", "differences", "uncompared", "parent"),
@@ -106,7 +123,11 @@ def test_a_change_shows_just_what_it_touches(project: Path, save: Save) -> None:
         **{f"Binding dev/shop@{c}": "update" for c in ("amsterdam", "dublin")},
     }
     assert resource(document, "dev/shop@dublin/shop/storefront", "Deployment")["differences"] == [
-        {"field": "spec.template.spec.containers[0].image", "old": "nginx:1.27.5", "new": "nginx:1.28.0"}
+        {
+            "field": "spec.template.spec.containers[0].image",
+            "old": "nginx:1.27.5",
+            "new": "nginx:1.28.0",
+        }
     ]
     text = run("plan", ".", "--state", state, "--diff").stdout
     assert "~ Deployment shop/storefront\n" in text
@@ -125,7 +146,9 @@ def test_a_member_that_leaves_takes_its_resources_along(project: Path, save: Sav
     assert changes["kubernetes dev/amsterdam"] == "delete"
     assert changes["Roster dev"] == "update"
     assert "Deployment dev/shop@dublin/shop/storefront" not in changes
-    assert resource(document, "dev/shop@amsterdam/shop", "Namespace")["options"] == {"retainOnDelete": True}
+    assert resource(document, "dev/shop@amsterdam/shop", "Namespace")["options"] == {
+        "retainOnDelete": True
+    }
     assert "- Namespace shop  forgotten, not deleted" in run("plan", ".", "--state", state).stdout
 
 
@@ -144,10 +167,16 @@ def test_no_secret_is_shown(project: Path, save: Save, form: str, encrypted: boo
 def test_secrets_are_compared_where_the_state_shows_them(project: Path, save: Save) -> None:
     kubeconfig = json.dumps({"clusters": [1], "contexts": [1], "users": [{"token": SECRET}]})
     kubeconfigs = json.dumps(dict.fromkeys(("amsterdam", "dublin"), kubeconfig))
-    edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", f"fleet:kubeconfigs: {kubeconfigs}")
+    edit(
+        project / "stacks/Pulumi.dev.yaml",
+        "fleet:render: ../rendered",
+        f"fleet:kubeconfigs: {kubeconfigs}",
+    )
     state = save()
     edit(project / "stacks/fleet/shop.yaml", SECRET, "another-planted")
-    differences = resource(plan(project, "--state", state), "dev/shop@dublin/shop/payment")["differences"]
+    differences = resource(plan(project, "--state", state), "dev/shop@dublin/shop/payment")[
+        "differences"
+    ]
     assert differences == [{"field": "data", "old": "[secret]", "new": "[secret]"}]
 
 
@@ -181,7 +210,11 @@ def test_a_great_loss_is_refused_with_its_token(project: Path, save: Save) -> No
     lost = "ClusterResourcePlacement/shop: would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6"
     assert lost in refused.stderr
     token = refused.stderr.partition("fleet:confirm=")[2][:8]
-    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", f"../rendered\n  fleet:confirm: {token}\n")
+    edit(
+        project / "stacks/Pulumi.dev.yaml",
+        "../rendered\n",
+        f"../rendered\n  fleet:confirm: {token}\n",
+    )
     assert clusters(plan(project, "--state", state))["zurich"] == "joins"
 
 
@@ -192,12 +225,18 @@ def test_a_render_tells_decisions_and_not_resources(project: Path, tmp_path: Pat
     assert clusters(document) == {"amsterdam": "stays", "dublin": "stays"}
     assert {one["change"] for one in document["resources"]} == {None}
     assert document["totals"]["resources"] is None
-    assert "known with the output of pulumi stack export" in run("plan", ".", "--state", state).stdout
+    assert (
+        "known with the output of pulumi stack export" in run("plan", ".", "--state", state).stdout
+    )
 
 
 def test_encrypted_configuration_stays_unread(project: Path) -> None:
     secure = "{amsterdam: {secure: v1:ciphertext}, dublin: {secure: v1:ciphertext}}"
-    edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", f"fleet:kubeconfigs: {secure}")
+    edit(
+        project / "stacks/Pulumi.dev.yaml",
+        "fleet:render: ../rendered",
+        f"fleet:kubeconfigs: {secure}",
+    )
     document = plan(project)
     provider = resource(document, "dev/dublin", "kubernetes")
     assert provider["inputs"]["kubeconfig"] == "[secret]"
@@ -205,9 +244,13 @@ def test_encrypted_configuration_stays_unread(project: Path) -> None:
 
 
 def test_the_program_runs_where_pulumi_would_run_it(project: Path) -> None:
-    (project / "stacks/helper.py").write_text("from pathlib import Path\n\nWORD = Path('word.txt').read_text()\n")
+    (project / "stacks/helper.py").write_text(
+        "from pathlib import Path\n\nWORD = Path('word.txt').read_text()\n"
+    )
     (project / "stacks/word.txt").write_text("found")
-    settings = "config:\n  size: {type: integer, default: 3}\n  plain: yes\n  other:key: {value: [1, 2]}\n"
+    settings = (
+        "config:\n  size: {type: integer, default: 3}\n  plain: yes\n  other:key: {value: [1, 2]}\n"
+    )
     edit(
         project / "Pulumi.yaml",
         "runtime: python\n",
@@ -251,7 +294,11 @@ def test_resource_options_show_as_in_a_preview(project: Path, save: Save) -> Non
     program = f"{OPTIONED}Fleet.from_config('prod', pulumi.ResourceOptions({options}))\n"
     (project / "stacks/__main__.py").write_text(program)
     document = plan(project, "--state", state)
-    objects = {what: change for what, change in changed(document).items() if what.startswith(("Dep", "Stat", "Dae"))}
+    objects = {
+        what: change
+        for what, change in changed(document).items()
+        if what.startswith(("Dep", "Stat", "Dae"))
+    }
     assert objects == {
         "Deployment prod/shop@amsterdam/shop/storefront": "update",
         "Deployment prod/shop@dublin/shop/storefront": "update",
@@ -266,7 +313,10 @@ def test_resource_options_show_as_in_a_preview(project: Path, save: Save) -> Non
     ("statement", "said"),
     [
         ("Cluster('a', labels=['b'])", "Cluster.labels: is a list, not a dict"),
-        ("FleetArgs('fleet', limit='half')", "FleetArgs.limit: is a str, not a number hint: give a share from 0 to 1"),
+        (
+            "FleetArgs('fleet', limit='half')",
+            "FleetArgs.limit: is a str, not a number hint: give a share from 0 to 1",
+        ),
         ("FleetArgs(5)", "FleetArgs.source: is an int, not text"),
         ("Fleet('a', 'fleet')", "Fleet.args: is a str, not a FleetArgs hint: give FleetArgs(...)"),
         (
@@ -288,7 +338,11 @@ def test_a_wrong_argument_is_named(project: Path, statement: str, said: str) -> 
 
 
 def test_warnings_of_a_selection_are_told(project: Path) -> None:
-    edit(project / "stacks/fleet/shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
+    edit(
+        project / "stacks/fleet/shop.yaml",
+        "metadata: {name: shop}",
+        "metadata: {name: shop, finalizers: [x.io/y]}",
+    )
     document = plan(project)
     (warning,) = document["subjects"][0]["warnings"]
     assert "finalizers go along" in warning
@@ -302,19 +356,41 @@ def test_ids_are_those_of_the_state_or_not_known_yet(project: Path, tmp_path: Pa
     (project / "stacks/__main__.py").write_text(CHAIN)
     new = resource(plan(project), "second")
     assert new["inputs"] == {"key": "[secret]", "of": "[unknown]"}
-    stem = {"type": "test:index:Thing", "custom": True, "parent": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev"}
+    stem = {
+        "type": "test:index:Thing",
+        "custom": True,
+        "parent": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev",
+    }
     stored = [
         {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
-        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::first", "id": "real", "inputs": {"size": 3}},
-        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::second", "id": "other", "inputs": {"of": "real"}},
-        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::second", "id": "old", "inputs": {}, "delete": True},
+        {
+            **stem,
+            "urn": "urn:pulumi:dev::web::test:index:Thing::first",
+            "id": "real",
+            "inputs": {"size": 3},
+        },
+        {
+            **stem,
+            "urn": "urn:pulumi:dev::web::test:index:Thing::second",
+            "id": "other",
+            "inputs": {"of": "real"},
+        },
+        {
+            **stem,
+            "urn": "urn:pulumi:dev::web::test:index:Thing::second",
+            "id": "old",
+            "inputs": {},
+            "delete": True,
+        },
         {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::gone", "delete": True},
     ]
     file = tmp_path / "export.json"
     file.write_text(json.dumps({"deployment": {"resources": stored}}))
     document = plan(project, "--state", file)
     assert changed(document) == {"Thing second": "update"}
-    assert resource(document, "second")["differences"] == [{"field": "key", "old": None, "new": "[secret]"}]
+    assert resource(document, "second")["differences"] == [
+        {"field": "key", "old": None, "new": "[secret]"}
+    ]
 
 
 def test_an_environment_is_said_to_be_unread(project: Path) -> None:
@@ -324,7 +400,11 @@ def test_an_environment_is_said_to_be_unread(project: Path) -> None:
 
 
 def test_the_time_on_the_command_line_wins(project: Path) -> None:
-    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", "../rendered\n  fleet:asOf: 2026-01-01T00:00:00Z\n")
+    edit(
+        project / "stacks/Pulumi.dev.yaml",
+        "../rendered\n",
+        "../rendered\n  fleet:asOf: 2026-01-01T00:00:00Z\n",
+    )
     assert plan(project)["asOf"] == "2026-01-01T00:00:00+00:00"
     assert plan(project, "--as-of", "2026-02-01T00:00:00Z")["asOf"] == "2026-02-01T00:00:00+00:00"
 
@@ -332,7 +412,9 @@ def test_the_time_on_the_command_line_wins(project: Path) -> None:
 def test_a_project_is_explained_like_its_directory(project: Path) -> None:
     of_project = run("explain", ".", "shop", "-o", "json")
     of_directory = run("explain", "stacks/fleet", "shop", "-o", "json")
-    members = [json.loads(result.stdout)["subjects"][0]["members"] for result in (of_project, of_directory)]
+    members = [
+        json.loads(result.stdout)["subjects"][0]["members"] for result in (of_project, of_directory)
+    ]
     assert members[0] == members[1]
 
 
@@ -345,7 +427,10 @@ def test_a_plan_needs_no_kubeconfig(project: Path, tmp_path: Path, command: str)
     result = run(command, ".", *(("--out", tmp_path / "out") if command == "render" else ()))
     assert result.exit_code == 0
     told = result.stdout + result.stderr
-    assert "member amsterdam: the kubeconfig is neither a text nor the path of a file that is there: pulumi up" in told
+    assert (
+        "member amsterdam: the kubeconfig is neither a text nor the path of a file that is there: pulumi up"
+        in told
+    )
     assert (
         "stacks/Pulumi.dev.yaml: member dublin: is not a kubeconfig: it has no clusters and no contexts: pulumi up"
         in told
@@ -357,7 +442,9 @@ def test_a_plan_needs_no_kubeconfig(project: Path, tmp_path: Path, command: str)
 def test_members_without_any_kubeconfig_are_warnings_of_the_document(project: Path) -> None:
     edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", "fleet:limit: 1")
     document = plan(project)
-    assert [one.partition(": pulumi up")[0].partition("member ")[2] for one in document["warnings"]] == [
+    assert [
+        one.partition(": pulumi up")[0].partition("member ")[2] for one in document["warnings"]
+    ] == [
         "amsterdam: has no kubeconfig",
         "dublin: has no kubeconfig",
     ]
@@ -391,7 +478,11 @@ def test_a_token_that_allows_nothing_is_said(project: Path) -> None:
 
 
 def test_files_are_named_as_seen_from_here(project: Path) -> None:
-    edit(project / "stacks/fleet/shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
+    edit(
+        project / "stacks/fleet/shop.yaml",
+        "metadata: {name: shop}",
+        "metadata: {name: shop, finalizers: [x.io/y]}",
+    )
     (subject,) = plan(".")["subjects"]
     assert subject["source"] == "stacks/fleet/placement.yaml:1"
     assert subject["warnings"][0].startswith("stacks/fleet/shop.yaml:3: ")
@@ -411,7 +502,9 @@ def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
         "--confirm 12345678 allows nothing",
         "--returned dublin changes nothing",
     ]
-    assert {one["name"] for subject in document["subjects"] for one in subject["clusters"]}.isdisjoint({"iowa"})
+    assert {
+        one["name"] for subject in document["subjects"] for one in subject["clusters"]
+    }.isdisjoint({"iowa"})
 
 
 OWN = """import pulumi
@@ -423,7 +516,9 @@ k8s.core.v1.{kind}("released", {name}data={{"revision": "{data}"}}, opts=pulumi.
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
-@pytest.mark.parametrize("name", ["", "metadata={'labels': {'a': 'b'}}, ", "metadata={'name': 'mine'}, "])
+@pytest.mark.parametrize(
+    "name", ["", "metadata={'labels': {'a': 'b'}}, ", "metadata={'name': 'mine'}, "]
+)
 @pytest.mark.parametrize("mutable", [False, True])
 def test_objects_of_the_programs_own_change_as_on_the_engine(
     project: Path, tmp_path: Path, kind: str, name: str, mutable: bool
@@ -440,26 +535,44 @@ def test_objects_of_the_programs_own_change_as_on_the_engine(
     stored = [
         {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
         *(
-            {"urn": one["urn"], "type": one["type"], "custom": True, "id": "x", "inputs": one["inputs"]}
-            for one in (resource(plan(project), "own"), {**new, "inputs": {**new["inputs"], "metadata": metadata}})
+            {
+                "urn": one["urn"],
+                "type": one["type"],
+                "custom": True,
+                "id": "x",
+                "inputs": one["inputs"],
+            }
+            for one in (
+                resource(plan(project), "own"),
+                {**new, "inputs": {**new["inputs"], "metadata": metadata}},
+            )
         ),
     ]
     if kind == "Secret":
-        stored[-1]["inputs"]["data"] = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"} | {
-            "value": {"revision": "1"}
-        }
+        stored[-1]["inputs"]["data"] = {
+            "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"
+        } | {"value": {"revision": "1"}}
     file = tmp_path / "export.json"
     file.write_text(json.dumps({"deployment": {"resources": stored}}))
     assert changed(plan(project, "--state", file)) == {}
     program.write_text(OWN.format(settings=settings, kind=kind, name=name, data="2"))
-    assert resource(plan(project, "--state", file), "released", kind)["change"] == ("update" if mutable else "replace")
+    assert resource(plan(project, "--state", file), "released", kind)["change"] == (
+        "update" if mutable else "replace"
+    )
 
 
 @pytest.mark.parametrize("key", ["lost", "confirm", "approvals", "passOver"])
 def test_a_wrong_list_is_told_with_its_line(project: Path, key: str) -> None:
     """Also where the command line adds to it."""
-    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", f"../rendered\n  fleet:{key}: {{a: b}}\n")
-    for options in ([], ["--lost", "iowa", "--confirm", "0badcafe", "--approve", "go", "--pass-over", "X"]):
+    edit(
+        project / "stacks/Pulumi.dev.yaml",
+        "../rendered\n",
+        f"../rendered\n  fleet:{key}: {{a: b}}\n",
+    )
+    for options in (
+        [],
+        ["--lost", "iowa", "--confirm", "0badcafe", "--approve", "go", "--pass-over", "X"],
+    ):
         result = run("plan", ".", *options)
         assert result.exit_code == 1
         line = next(line for line in result.stderr.splitlines() if f"fleet:{key}" in line)
@@ -478,7 +591,9 @@ pulumi.CustomResource("kubernetes:core/v1:Secret", "s", {{"apiVersion": "v1", "k
 
 
 @pytest.mark.parametrize("form", ["table", "json", "yaml", "markdown"])
-def test_what_a_program_has_not_marked_is_hidden_too(project: Path, tmp_path: Path, form: str) -> None:
+def test_what_a_program_has_not_marked_is_hidden_too(
+    project: Path, tmp_path: Path, form: str
+) -> None:
     """In a Secret, and in the kubeconfig of a provider: of what is made, changed and deleted."""
     program, state = project / "stacks/__main__.py", tmp_path / "export.json"
     program.write_text(UNMARKED.format(data="1"))
@@ -488,7 +603,10 @@ def test_what_a_program_has_not_marked_is_hidden_too(project: Path, tmp_path: Pa
             {"urn": one["urn"], "type": one["type"], "custom": True, "id": "x", "inputs": inputs}
             for one, inputs in (
                 (resource(plan(project), "own"), {"kubeconfig": "hunter2-planted 0"}),
-                (resource(plan(project), "s"), {"kind": "Secret", "stringData": {"pin": "hunter2-planted 0"}}),
+                (
+                    resource(plan(project), "s"),
+                    {"kind": "Secret", "stringData": {"pin": "hunter2-planted 0"}},
+                ),
             )
         ),
     ]

@@ -27,7 +27,9 @@ OTHER = {
         f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: other}}\n---\n"
         for name in ("prices", "colours", "sizes")
     )
-    + PLACEMENT.replace("name: shop}\nspec", "name: other}\nspec").replace("name: shop}", "name: other}"),
+    + PLACEMENT.replace("name: shop}\nspec", "name: other}\nspec").replace(
+        "name: shop}", "name: other}"
+    ),
 }
 GONE = "ClusterResourcePlacement/shop"
 LOST = "ConfigMap shop/storefront, Deployment shop/storefront, Secret shop/payment"
@@ -55,7 +57,10 @@ def folder(rendered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return Path("stacks/fleet")
 
 
-DOORS = {"directory": ("stacks/fleet", "../out/local/state.json"), "project": (".", "../out/dev/state.json")}
+DOORS = {
+    "directory": ("stacks/fleet", "../out/local/state.json"),
+    "project": (".", "../out/dev/state.json"),
+}
 door = pytest.mark.parametrize(("where", "state"), DOORS.values(), ids=DOORS)
 
 
@@ -73,7 +78,10 @@ def test_a_refused_plan_is_whole(folder: Path, where: str, state: str) -> None:
     document = plan(where, "--state", state, status=3)
     (refused,) = document["refused"]
     assert refused["subject"] == GONE
-    assert "would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6 that it has there" in refused["what"]
+    assert (
+        "would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6 that it has there"
+        in refused["what"]
+    )
     assert refused["token"] in refused["hint"]
     assert [one["name"] for one in document["subjects"]] == ["ClusterResourcePlacement/other"]
     assert clusters(document, "other") == {"amsterdam": "stays", "dublin": "stays"}
@@ -87,20 +95,28 @@ def test_a_refused_plan_is_whole(folder: Path, where: str, state: str) -> None:
 
 
 @door
-def test_what_is_removed_is_named_with_objects_and_members(folder: Path, where: str, state: str) -> None:
+def test_what_is_removed_is_named_with_objects_and_members(
+    folder: Path, where: str, state: str
+) -> None:
     gone = plan(where, "--state", state, status=3)["gone"]
     assert (gone["subjects"], gone["members"]) == ([GONE], [])
     fates = {(one["member"], one["object"]): one["fate"] for one in gone["objects"]}
     assert fates == {
         **{(member, "Namespace shop"): "kept" for member in ("amsterdam", "dublin")},
-        **{(member, name): "deleted" for member in ("amsterdam", "dublin") for name in LOST.split(", ")},
+        **{
+            (member, name): "deleted"
+            for member in ("amsterdam", "dublin")
+            for name in LOST.split(", ")
+        },
     }
     expected = [("lost", f"no longer in the source: {GONE}"), ("lost", DELETED), ("left", KEPT)]
     assert [(one["weight"], one["text"]) for one in gone["summary"]] == expected
 
 
 @door
-def test_what_is_refused_comes_first_and_then_what_is_lost(folder: Path, where: str, state: str) -> None:
+def test_what_is_refused_comes_first_and_then_what_is_lost(
+    folder: Path, where: str, state: str
+) -> None:
     table = run("plan", where, "--state", state).stdout.splitlines()
     happens, lost, _, empty, *table = table
     assert happens == "refused: shop goes, nothing else changes"
@@ -121,20 +137,31 @@ def test_nothing_is_said_twice(folder: Path, form: str) -> None:
     """Not where both outputs are one terminal, or one log, either."""
     command = [sys.executable, "-m", "fleet_components.cli", "plan", "stacks/fleet", "-o", form]
     command += ["--state", "../out/local/state.json"]
-    wide = {key: value for key, value in os.environ.items() if key != "COLUMNS"}  # some test runners set it
-    both = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=wide)
+    wide = {
+        key: value for key, value in os.environ.items() if key != "COLUMNS"
+    }  # some test runners set it
+    both = subprocess.run(
+        command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=wide
+    )
     assert both.returncode == 3
     for text in ("would lose 6 objects", f"no longer in the source: {GONE}", DELETED, KEPT):
         assert both.stdout.count(text) == 1
     apart = subprocess.run(command, check=False, capture_output=True, text=True, env=wide)
-    assert (apart.stdout.count("would lose 6 objects"), apart.stderr.count("would lose 6 objects")) == (1, 0)
+    assert (
+        apart.stdout.count("would lose 6 objects"),
+        apart.stderr.count("would lose 6 objects"),
+    ) == (1, 0)
     with Path("kept.txt").open("w") as kept:
-        apart = subprocess.run(command, check=False, stdout=kept, stderr=subprocess.PIPE, text=True, env=wide)
+        apart = subprocess.run(
+            command, check=False, stdout=kept, stderr=subprocess.PIPE, text=True, env=wide
+        )
     assert apart.stderr.count("would lose 6 objects") == 1
 
 
 @door
-def test_a_refused_render_says_the_same_and_writes_nothing(folder: Path, where: str, state: str) -> None:
+def test_a_refused_render_says_the_same_and_writes_nothing(
+    folder: Path, where: str, state: str
+) -> None:
     before = tree(Path("../out"))
     result = run("render", where, "--out", "../out")
     assert result.exit_code == 3
@@ -163,23 +190,33 @@ def test_its_token_makes_it_go_through(folder: Path, where: str, state: str) -> 
     assert result.exit_code == 0
     assert DELETED in result.stdout
     assert plan(where, "--state", state)["gone"]["subjects"] == []
-    assert not [path for path in tree(Path(state).parent) if path.endswith("deployment-shop-storefront.yaml")]
+    assert not [
+        path
+        for path in tree(Path(state).parent)
+        if path.endswith("deployment-shop-storefront.yaml")
+    ]
 
 
-def test_a_token_of_the_configuration_and_one_of_the_command_line_are_both_heard(folder: Path) -> None:
+def test_a_token_of_the_configuration_and_one_of_the_command_line_are_both_heard(
+    folder: Path,
+) -> None:
     state = ("--state", "../out/dev/state.json")
     for name, new in (("amsterdam", "zurich"), ("dublin", "oslo"), ("iowa", "ohio")):
         edit(folder / "members.yaml", f"name: {name}\n", f"name: {new}\n")
     refused = plan(".", *state, status=3)["refused"]
     first, second = (one["token"] for one in refused)
-    edit(Path("stacks/Pulumi.dev.yaml"), "../rendered\n", f"../rendered\n  fleet:confirm: {first}\n")
+    edit(
+        Path("stacks/Pulumi.dev.yaml"), "../rendered\n", f"../rendered\n  fleet:confirm: {first}\n"
+    )
     assert [one["token"] for one in plan(".", *state, status=3)["refused"]] == [second]
     assert plan(".", *state, "--confirm", second)["refused"] == []
 
 
 def test_a_refused_project_has_no_resources_and_its_messages(folder: Path) -> None:
     program = Path("stacks/__main__.py")
-    program.write_text(program.read_text().replace("Fleet.from", "pulumi.log.warn('hear me')\nFleet.from"))
+    program.write_text(
+        program.read_text().replace("Fleet.from", "pulumi.log.warn('hear me')\nFleet.from")
+    )
     document = plan(".", "--state", "../out/dev/state.json", status=3)
     assert document["resources"] is None
     assert document["totals"]["resources"] is None
@@ -202,7 +239,9 @@ def test_members_that_go_are_named(folder: Path, where: str, state: str) -> None
 def test_objects_that_go_are_named(folder: Path, where: str, state: str) -> None:
     write(folder, {"placement.yaml": PLACEMENT})
     objects = list(yaml.safe_load_all((folder / "shop.yaml").read_text()))
-    (folder / "shop.yaml").write_text(yaml.safe_dump_all(one for one in objects if one["kind"] != "ConfigMap"))
+    (folder / "shop.yaml").write_text(
+        yaml.safe_dump_all(one for one in objects if one["kind"] != "ConfigMap")
+    )
     document = plan(where, "--state", state)
     gone = f"ConfigMap shop/storefront of {GONE} on amsterdam, dublin: deleted"
     assert [one["text"] for one in document["gone"]["summary"]] == [gone]
@@ -218,13 +257,18 @@ def emptied(folder: Path, *kept: str) -> None:
 
 
 @door
-def test_a_source_that_is_empty_now_is_refused_and_shown_whole(folder: Path, where: str, state: str) -> None:
+def test_a_source_that_is_empty_now_is_refused_and_shown_whole(
+    folder: Path, where: str, state: str
+) -> None:
     emptied(folder, "members.yaml")
     (refused,) = plan(where, "--state", state, status=3)["refused"]
     assert refused["subject"] == "the fleet"
     assert "would lose 12 objects on 2 members" in refused["what"]
     result = run("plan", where, "--state", state)
-    assert "no longer in the source: ClusterResourcePlacement/other, ClusterResourcePlacement/shop" in result.stdout
+    assert (
+        "no longer in the source: ClusterResourcePlacement/other, ClusterResourcePlacement/shop"
+        in result.stdout
+    )
     assert "there is no placement" not in result.output
     document = plan(where, "--state", state, "--confirm", refused["token"])
     assert (document["subjects"], len(document["gone"]["subjects"])) == ([], 2)
@@ -257,8 +301,13 @@ def test_a_member_that_is_lost_takes_nothing_along(folder: Path) -> None:
     state = ("--state", "../out/local/state.json")
     document = plan(folder, *state, "--lost", "amsterdam")
     assert {one["fate"] for one in document["gone"]["objects"]} == {"forgotten"}
-    assert "forgotten, as the member is lost" in run("plan", folder, *state, "--lost", "amsterdam").stdout
-    assert 'there is no member "berlin"' in str(plan(folder, *state, "--lost", "berlin")["warnings"])
+    assert (
+        "forgotten, as the member is lost"
+        in run("plan", folder, *state, "--lost", "amsterdam").stdout
+    )
+    assert 'there is no member "berlin"' in str(
+        plan(folder, *state, "--lost", "berlin")["warnings"]
+    )
     # It need not be declared any more, as long as the state knows it.
     edit(folder / "members.yaml", "name: amsterdam\n", "name: berlin\n")
     gone = plan(folder, *state, "--lost", "amsterdam")["gone"]
@@ -268,8 +317,14 @@ def test_a_member_that_is_lost_takes_nothing_along(folder: Path) -> None:
 EXPORT = {"deployment": {"resources": [{"urn": "urn:pulumi:qa::shops::a::b", "type": "a"}]}}
 FOREIGN: dict[str, tuple[tuple[str, ...], str]] = {
     "project": ((".",), "stack qa of project shops, not of stack dev of project web"),
-    "stack of a project": ((".", "--stack", "dev"), "stack qa of project shops, not of stack dev of project web"),
-    "directory": (("stacks/fleet", "--stack", "dev"), "stack qa of project shops, not of stack dev"),
+    "stack of a project": (
+        (".", "--stack", "dev"),
+        "stack qa of project shops, not of stack dev of project web",
+    ),
+    "directory": (
+        ("stacks/fleet", "--stack", "dev"),
+        "stack qa of project shops, not of stack dev",
+    ),
 }
 
 
@@ -300,20 +355,31 @@ def test_the_render_of_a_directory_is_no_state_of_a_project(folder: Path) -> Non
 @pytest.mark.parametrize("where", [".", "stacks/fleet"])
 def test_what_two_bring_is_named_with_its_file(folder: Path, where: str) -> None:
     write(
-        Path("stacks/fleet"), {"placement.yaml": PLACEMENT, "second.yaml": PLACEMENT.replace("shop}\nspec", "b}\nspec")}
+        Path("stacks/fleet"),
+        {"placement.yaml": PLACEMENT, "second.yaml": PLACEMENT.replace("shop}\nspec", "b}\nspec")},
     )
     refused = run("plan", where, "-o", "json")
     assert refused.exit_code == 3
-    told = [(one["subject"], one["file"], one["line"]) for one in json.loads(refused.stdout)["refused"]]
+    told = [
+        (one["subject"], one["file"], one["line"]) for one in json.loads(refused.stdout)["refused"]
+    ]
     assert ("Deployment shop/storefront", "stacks/fleet/shop.yaml", 17) in told
     assert f"refused: {told[0][1]}:{told[0][2]}" in refused.stderr
 
 
-@pytest.mark.parametrize("words", ["explain", "plan -o json", "simulate --sweep member", "drain dublin"])
-def test_what_a_hub_would_not_ask_about_is_called_alike_everywhere(words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words", ["explain", "plan -o json", "simulate --sweep member", "drain dublin"]
+)
+def test_what_a_hub_would_not_ask_about_is_called_alike_everywhere(
+    words: str, tmp_path: Path
+) -> None:
     hub = tmp_path / "hub"
     write_observation(hub, observed(kubefleet()), update=False)
-    edit(hub / "policies/ClusterResourcePlacement/shop.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
+    edit(
+        hub / "policies/ClusterResourcePlacement/shop.yaml",
+        "numberOfClusters: 2",
+        "numberOfClusters: 1",
+    )
     result = run(*words.split(), hub)
     assert result.exit_code == 3, result.output
     assert "to be confirmed: " in result.output
@@ -326,9 +392,28 @@ def test_what_a_hub_would_not_ask_about_is_called_alike_everywhere(words: str, t
     [(True, "ab12", "to be confirmed"), (True, None, "refused"), (False, "ab12", "refused")],
 )
 def test_so_is_what_a_loss_would_lead_to(of_hub: bool, token: str | None, called: str) -> None:
-    refusal = {"subject": "Namespace shop", "what": "would be deleted", "hint": None, "token": token}
-    loss = {"lost": "dublin", "members": ["dublin"], "short": [], "moved": 1, "joins": {}, "replicas": {}, "held": 0}
-    document = {"by": "member", "supposed": [], "start": "the hub", "neverLost": [], "shortAlready": []}
+    refusal = {
+        "subject": "Namespace shop",
+        "what": "would be deleted",
+        "hint": None,
+        "token": token,
+    }
+    loss = {
+        "lost": "dublin",
+        "members": ["dublin"],
+        "short": [],
+        "moved": 1,
+        "joins": {},
+        "replicas": {},
+        "held": 0,
+    }
+    document = {
+        "by": "member",
+        "supposed": [],
+        "start": "the hub",
+        "neverLost": [],
+        "shortAlready": [],
+    }
     whole = {**document, "observed": of_hub, "losses": [{**loss, "refused": [refusal]}]}
     line = f"{called} once dublin is lost: Namespace shop: would be deleted"
     assert line in shown(lambda console: print_sweep(console, whole))

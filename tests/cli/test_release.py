@@ -38,7 +38,10 @@ def test_a_state_says_which_release_counts(tmp_path: Path) -> None:
     run("plan", folder, "--kubefleet", NEWER, "--save-state", tmp_path / "state.json")
     again = plan(folder, "--state", tmp_path / "state.json")
     assert not again["changes"]
-    assert REFUSED in run("plan", folder, "--state", tmp_path / "state.json", "--kubefleet", "0.3.1").stderr
+    assert (
+        REFUSED
+        in run("plan", folder, "--state", tmp_path / "state.json", "--kubefleet", "0.3.1").stderr
+    )
 
 
 def test_a_project_hears_the_option_and_its_configuration(tmp_path: Path) -> None:
@@ -62,7 +65,10 @@ def test_an_observed_hub_says_which_release_counts(tmp_path: Path) -> None:
     for name, release in (("old", "0.3.1"), ("new", NEWER), ("unknown", "")):
         folder = tmp_path / name
         write_observation(folder, observed(kubefleet(), release=release), update=False)
-        assert read_yaml((folder / "observed/hub.yaml").read_bytes())["spec"].get("release", "") == release
+        assert (
+            read_yaml((folder / "observed/hub.yaml").read_bytes())["spec"].get("release", "")
+            == release
+        )
         assert not plan(folder)["changes"]
         write(folder, {"policies/ClusterResourcePlacement/nobody.yaml": PICKED})
         assert (REFUSED in run("plan", folder).stderr) is (release != NEWER)
@@ -71,7 +77,9 @@ def test_an_observed_hub_says_which_release_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("option", "release"), [("--kubefleet", NEWER), ("--karmada", "1.17")])
 def test_a_release_is_named_for_a_hub_alone(option: str, release: str, tmp_path: Path) -> None:
     found = run("observe", "--members", tmp_path / "k", "--out", tmp_path / "o", option, release)
-    assert f"{option} is the release of a hub that is observed: give --hub or --azure" in found.stderr
+    assert (
+        f"{option} is the release of a hub that is observed: give --hub or --azure" in found.stderr
+    )
 
 
 FORMER_MODE = """\
@@ -85,12 +93,20 @@ spec:
 NO_MODE = 'Unsupported value: "Immediately"'
 
 
-def test_the_release_of_karmada_is_named_by_option_configuration_state_and_observation(tmp_path: Path) -> None:
+def test_the_release_of_karmada_is_named_by_option_configuration_state_and_observation(
+    tmp_path: Path,
+) -> None:
     folder = write(tmp_path / "fleet", {**FLEET, "former.yaml": FORMER_MODE})
     assert NO_MODE in run("plan", folder).stderr
-    assert run("plan", folder, "--karmada", "1.18", "--save-state", tmp_path / "state.json").exit_code == 0
+    assert (
+        run("plan", folder, "--karmada", "1.18", "--save-state", tmp_path / "state.json").exit_code
+        == 0
+    )
     assert run("plan", folder, "--state", tmp_path / "state.json").exit_code == 0
-    assert NO_MODE in run("plan", folder, "--state", tmp_path / "state.json", "--karmada", "1.19").stderr
+    assert (
+        NO_MODE
+        in run("plan", folder, "--state", tmp_path / "state.json", "--karmada", "1.19").stderr
+    )
     files = {**PROJECT, "stacks/fleet/former.yaml": FORMER_MODE}
     project = write(tmp_path / "project", files)
     assert NO_MODE in run("plan", project).stderr

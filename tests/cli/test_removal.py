@@ -25,7 +25,9 @@ def fleet(tmp_path: Path) -> Path:
     folder = tmp_path / "fleet"
     folder.mkdir()
     config = {"fleet:source": written(folder, EVERYTHING)}
-    done = run_program(lambda: Fleet.from_config("shop"), project="web", stack="dev", config=config, preview=False)
+    done = run_program(
+        lambda: Fleet.from_config("shop"), project="web", stack="dev", config=config, preview=False
+    )
     assert done.error is None
     (tmp_path / "export.json").write_text(json.dumps(export(done, encrypted=False)))
     return folder
@@ -57,7 +59,9 @@ def test_a_removal_is_refused_and_allowed_by_its_token(fleet: Path, command: lis
     assert "allows nothing" in run(*command, "--confirm", token, "--confirm", "abcdef01").output
 
 
-def test_no_token_is_given_in_vain_because_another_one_is_missing(fleet: Path, command: list[str]) -> None:
+def test_no_token_is_given_in_vain_because_another_one_is_missing(
+    fleet: Path, command: list[str]
+) -> None:
     written(fleet, {**EVERYTHING, "members": MEMBERS.replace(EUS, "").replace(SEA, "")})
     tokens = set(re.findall("fleet:confirm[= ]([0-9a-f]{8})", run(*command).output))
     assert len(tokens) == 3  # of the member list, of the placement, of Azure
@@ -77,11 +81,15 @@ def test_a_directory_says_that_it_neither_provisions_nor_guards(fleet: Path) -> 
     written(fleet, {**EVERYTHING, "members": MEMBERS.replace(EUS, "")})
     for words in ([], state):
         (text,) = warnings(*words)
-        assert text.startswith(f"{fleet / 'hub.yaml'}:1: Hub shop, Members shop: only a project provisions that")
+        assert text.startswith(
+            f"{fleet / 'hub.yaml'}:1: Hub shop, Members shop: only a project provisions that"
+        )
         assert "neither shows nor guards what would be made, changed or deleted" in text
         assert "fleet plan PROJECT --stack STACK" in text
     own = "".join(f"---\n{OTHER.replace('own', name)}" for name in ("weu-1", "eus-1", "sea-1"))
     written(fleet, {"objects": OBJECTS, "placement": PLACEMENT, "own": own})
     assert warnings() == []
     (text,) = warnings(*state)
-    assert text.startswith(f"{state[1]}: a project has provisioned clusters that nothing declares here")
+    assert text.startswith(
+        f"{state[1]}: a project has provisioned clusters that nothing declares here"
+    )

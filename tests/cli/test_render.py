@@ -33,7 +33,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def tree(folder: Path) -> dict[str, str]:
     """Every file below a folder, with its text."""
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def manifest(path: str, folder: str = "out/local") -> dict[str, Any]:
@@ -51,8 +55,13 @@ def test_writes_what_the_kubernetes_provider_would(folder: Path) -> None:
         "state.json",
     }
     for member in ("amsterdam", "dublin"):
-        assert {path.name for path in Path("out/local", member).iterdir()} == {"0-crd", "1-manifest"}
-        assert {path.name for path in Path("out/local", member, "1-manifest").iterdir()} == MANIFESTS
+        assert {path.name for path in Path("out/local", member).iterdir()} == {
+            "0-crd",
+            "1-manifest",
+        }
+        assert {
+            path.name for path in Path("out/local", member, "1-manifest").iterdir()
+        } == MANIFESTS
     assert manifest("dublin/1-manifest/v1-configmap-shop-storefront.yaml") == {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -78,7 +87,9 @@ def test_custom_resource_definitions_have_a_folder_of_their_own(folder: Path) ->
     more = "  - {group: apiextensions.k8s.io, version: v1, kind: CustomResourceDefinition, name: widgets.x.io}\n"
     edit(folder / "placement.yaml", selector, selector + more)
     assert run("render", folder, "--out", "out").exit_code == 0
-    crd = Path("out/local/dublin/0-crd/apiextensions.k8s.io_v1-customresourcedefinition-default-widgets.x.io.yaml")
+    crd = Path(
+        "out/local/dublin/0-crd/apiextensions.k8s.io_v1-customresourcedefinition-default-widgets.x.io.yaml"
+    )
     assert crd.is_file()
 
 
@@ -88,7 +99,9 @@ def test_decisions_are_objects_of_the_api_with_their_status(folder: Path) -> Non
     assert (placement.kind, placement.name) == ("ClusterResourcePlacement", "shop")
     assert placement.data["status"]["observedResourceIndex"] == "0"
     assert (snapshot.kind, snapshot.name) == ("ClusterSchedulingPolicySnapshot", "shop-0")
-    assert [one["clusterName"] for one in snapshot.data["status"]["targetClusters"] if one["selected"]] == [
+    assert [
+        one["clusterName"] for one in snapshot.data["status"]["targetClusters"] if one["selected"]
+    ] == [
         "amsterdam",
         "dublin",
     ]
@@ -96,13 +109,20 @@ def test_decisions_are_objects_of_the_api_with_their_status(folder: Path) -> Non
 
 def test_starts_from_the_last_render(folder: Path) -> None:
     assert "planned as a new fleet" in run("render", folder, "--out", "out").stdout
-    edit(folder / "members.yaml", '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(
+        folder / "members.yaml",
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     again = run("render", folder, "--out", "out")
     assert "2 stay" in again.stdout
     assert "planned from out/local/state.json" in again.stdout
     fresh = run("render", folder, "--out", "out", "--fresh")
     assert "planned as a new fleet" in fresh.stdout
-    assert {path.name for path in Path("out/local").iterdir() if path.is_dir()} == {"dublin", "iowa"}
+    assert {path.name for path in Path("out/local").iterdir() if path.is_dir()} == {
+        "dublin",
+        "iowa",
+    }
 
 
 def test_an_unchanged_render_writes_the_same(folder: Path) -> None:
@@ -116,7 +136,10 @@ def test_a_member_that_is_left_loses_its_folder(folder: Path) -> None:
     run("render", folder, "--out", "out")
     edit(folder / "members.yaml", "name: amsterdam\n", "name: zurich\n")
     assert run("render", folder, "--out", "out").exit_code == 0
-    assert {path.name for path in Path("out/local").iterdir() if path.is_dir()} == {"dublin", "zurich"}
+    assert {path.name for path in Path("out/local").iterdir() if path.is_dir()} == {
+        "dublin",
+        "zurich",
+    }
 
 
 def test_a_held_member_keeps_the_manifests_of_its_revision(folder: Path) -> None:
@@ -134,12 +157,16 @@ def test_a_held_member_keeps_the_manifests_of_its_revision(folder: Path) -> None
 
 def test_secrets_are_not_written_unless_asked_for(folder: Path) -> None:
     run("render", folder, "--out", "out")
-    assert manifest("dublin/1-manifest/v1-secret-shop-payment.yaml")["stringData"] == {"token": "[secret]"}
+    assert manifest("dublin/1-manifest/v1-secret-shop-payment.yaml")["stringData"] == {
+        "token": "[secret]"
+    }
     assert not [name for name, text in tree(Path("out")).items() if SECRET in text]
     state = json.loads(Path("out/local/state.json").read_text())
     assert SECRET not in _decompressed(state)
     assert run("render", folder, "--out", "out", "--show-secrets").exit_code == 0
-    assert manifest("dublin/1-manifest/v1-secret-shop-payment.yaml")["stringData"] == {"token": SECRET}
+    assert manifest("dublin/1-manifest/v1-secret-shop-payment.yaml")["stringData"] == {
+        "token": SECRET
+    }
     files = [path for path in Path("out/local").rglob("*") if path.is_file()]
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert "2 stay" in run("render", folder, "--out", "out").stdout
@@ -157,9 +184,15 @@ def _decompressed(state: dict[str, Any]) -> str:
 
 def test_a_plan_starts_from_a_render_without_secrets(folder: Path) -> None:
     run("render", folder, "--out", "out")
-    assert clusters(plan(folder, "--state", "out/local/state.json")) == {"amsterdam": "stays", "dublin": "stays"}
+    assert clusters(plan(folder, "--state", "out/local/state.json")) == {
+        "amsterdam": "stays",
+        "dublin": "stays",
+    }
     edit(folder / "shop.yaml", SECRET, "another")
-    assert clusters(plan(folder, "--state", "out/local/state.json")) == {"amsterdam": "stays", "dublin": "stays"}
+    assert clusters(plan(folder, "--state", "out/local/state.json")) == {
+        "amsterdam": "stays",
+        "dublin": "stays",
+    }
 
 
 def test_warnings_go_to_stderr(folder: Path) -> None:
@@ -176,7 +209,10 @@ def test_a_project_is_rendered_as_its_own_stack(tmp_path: Path) -> None:
     namespace = manifest("dublin/1-manifest/v1-namespace-default-shop.yaml", str(out / "dev"))
     assert namespace["metadata"]["annotations"]["fleet-components/stack"] == "organization/web/dev"
     assert "2 stay" in run("render", project, "--out", out).stdout
-    assert "acme/web/dev" in tree(run_for(project, out))["dublin/1-manifest/v1-namespace-default-shop.yaml"]
+    assert (
+        "acme/web/dev"
+        in tree(run_for(project, out))["dublin/1-manifest/v1-namespace-default-shop.yaml"]
+    )
 
 
 def run_for(project: Path, out: Path) -> Path:
@@ -201,7 +237,9 @@ def test_a_refused_input_leaves_the_last_render(folder: Path, where: str, status
     if where == "placement":
         edit(folder / "placement.yaml", "PickN", "PickSome")
     else:
-        (folder / "again.yaml").write_text(PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec"))
+        (folder / "again.yaml").write_text(
+            PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec")
+        )
     assert run("render", folder, "--out", "out").exit_code == status
     assert tree(Path("out")) == before
 
@@ -240,7 +278,9 @@ def test_a_run_that_is_killed_leaves_the_last_render(folder: Path) -> None:
         assert subprocess.run(command, check=False, capture_output=True).returncode == 9
         edit(folder / "placement.yaml", "PickN", "PickSome")
         run("render", folder, "--out", "out")  # refused, but it puts back what was set aside
-        assert {name: text for name, text in tree(Path("out")).items() if name.startswith("local/")} == before
+        assert {
+            name: text for name, text in tree(Path("out")).items() if name.startswith("local/")
+        } == before
         edit(folder / "placement.yaml", "PickSome", "PickN")
     assert "2 are updated" in run("render", folder, "--out", "out").stdout
     assert {path.name for path in Path("out").iterdir()} == {"local"}
@@ -285,7 +325,12 @@ def test_contents_of_yaml_survive(folder: Path) -> None:
         "ü\n\tz\n",
     ]
     data = {f"k{number}": value for number, value in enumerate(values)}
-    source = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "odd", "namespace": "shop"}, "data": data}
+    source = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "odd", "namespace": "shop"},
+        "data": data,
+    }
     (folder / "odd.json").write_text(json.dumps(source))
     assert run("render", folder, "--out", "out").exit_code == 0
     (found,) = load(Path("out/local/dublin/1-manifest/v1-configmap-shop-odd.yaml"))

@@ -52,7 +52,9 @@ def tree() -> dict[str, str]:
 
 @pytest.mark.parametrize("tool", ["argocd", "flux"])
 @pytest.mark.parametrize("topology", ["hub", "pull"])
-def test_an_unchanged_render_writes_the_same_and_needs_no_options_again(tool: str, topology: str, folder: Path) -> None:
+def test_an_unchanged_render_writes_the_same_and_needs_no_options_again(
+    tool: str, topology: str, folder: Path
+) -> None:
     render(folder, "--for", tool, "--topology", topology, *REPO, "--omit-secrets")
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     render(folder)
@@ -62,7 +64,9 @@ def test_an_unchanged_render_writes_the_same_and_needs_no_options_again(tool: st
 
 
 def test_flux_on_a_hub_waits_phase_by_phase_and_member_by_member(folder: Path) -> None:
-    told = render(folder, "--for", "flux", *REPO, "--omit-secrets", "--destination", "{member}-kubeconfig")
+    told = render(
+        folder, "--for", "flux", *REPO, "--omit-secrets", "--destination", "{member}-kubeconfig"
+    )
     assert "Flux needs a Secret MEMBER-kubeconfig for each member" in told
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     render(folder)
@@ -72,7 +76,10 @@ def test_flux_on_a_hub_waits_phase_by_phase_and_member_by_member(folder: Path) -
         "local-dublin-configuration",
         "local-dublin-workloads",
     ]
-    assert first["spec"]["dependsOn"] == [{"name": "fleet-local"}, {"name": "local-amsterdam-workloads"}]
+    assert first["spec"]["dependsOn"] == [
+        {"name": "fleet-local"},
+        {"name": "local-amsterdam-workloads"},
+    ]
     assert phases[1]["spec"]["dependsOn"] == [{"name": "local-dublin-configuration"}]
     assert first["spec"]["path"] == "./ops/members/dublin/0-namespaces"
     assert first["spec"]["kubeConfig"] == {"secretRef": {"name": "dublin-kubeconfig"}}
@@ -84,16 +91,32 @@ def test_flux_on_a_hub_waits_phase_by_phase_and_member_by_member(folder: Path) -
 
 
 def test_argo_cd_on_a_hub_syncs_in_the_steps_of_the_waves(folder: Path) -> None:
-    told = render(folder, "--for", "argocd", *REPO, "--omit-secrets", "--destination", "dublin=https://dublin:6443")
+    told = render(
+        folder,
+        "--for",
+        "argocd",
+        *REPO,
+        "--omit-secrets",
+        "--destination",
+        "dublin=https://dublin:6443",
+    )
     assert "--enable-progressive-syncs" in told
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
-    assert "all 2 waves come in one commit, and a member whose Application sees it before" in render(folder)
+    assert (
+        "all 2 waves come in one commit, and a member whose Application sees it before"
+        in render(folder)
+    )
     (found,) = objects("hub/applicationset.yaml")
     (read,) = found["spec"]["generators"]
     assert read["git"]["files"] == [{"path": "ops/hub/members/*.yaml"}]
-    elements = [one for member in ("amsterdam", "dublin") for one in objects(f"hub/members/{member}.yaml")]
+    elements = [
+        one for member in ("amsterdam", "dublin") for one in objects(f"hub/members/{member}.yaml")
+    ]
     assert {one["member"]: one["step"] for one in elements} == {"amsterdam": "1", "dublin": "2"}
-    assert {one["member"]: one["server"] for one in elements} == {"amsterdam": "", "dublin": "https://dublin:6443"}
+    assert {one["member"]: one["server"] for one in elements} == {
+        "amsterdam": "",
+        "dublin": "https://dublin:6443",
+    }
     assert steps() == [["1"], ["2"]]
     assert found["spec"]["syncPolicy"] == {"preserveResourcesOnDeletion": True}
 
@@ -110,7 +133,10 @@ def test_argo_cd_has_no_step_without_members(folder: Path) -> None:
 
 def steps() -> list[list[str]]:
     (found,) = objects("hub/applicationset.yaml")
-    return [one["matchExpressions"][0]["values"] for one in found["spec"]["strategy"]["rollingSync"]["steps"]]
+    return [
+        one["matchExpressions"][0]["values"]
+        for one in found["spec"]["strategy"]["rollingSync"]["steps"]
+    ]
 
 
 def test_what_a_member_pulls_is_in_its_own_folder(folder: Path) -> None:
@@ -118,7 +144,11 @@ def test_what_a_member_pulls_is_in_its_own_folder(folder: Path) -> None:
     assert not Path("out/local/hub").exists()
     (found,) = objects("clusters/dublin/application.yaml")
     assert found["spec"]["source"]["path"] == "ops/members/dublin"
-    assert found["spec"]["syncPolicy"]["automated"] == {"prune": True, "selfHeal": True, "allowEmpty": True}
+    assert found["spec"]["syncPolicy"]["automated"] == {
+        "prune": True,
+        "selfHeal": True,
+        "allowEmpty": True,
+    }
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     assert "all 2 waves come in one commit" in render(folder)
     assert "all" not in render(folder, "--wave")
@@ -130,7 +160,11 @@ def test_what_outlives_its_placement_is_not_pruned(folder: Path) -> None:
     assert marks_of("0-namespaces/v1-namespace-default-shop.yaml")[prune] == "disabled"
     assert prune not in marks_of("1-configuration/v1-configmap-shop-storefront.yaml")
     edit(folder / "placement.yaml", "kubernetes-fleet.io/v1\n", "kubernetes-fleet.io/v1beta1\n")
-    edit(folder / "placement.yaml", "  strategy:\n", "  strategy:\n    deleteStrategy: {propagationPolicy: Abandon}\n")
+    edit(
+        folder / "placement.yaml",
+        "  strategy:\n",
+        "  strategy:\n    deleteStrategy: {propagationPolicy: Abandon}\n",
+    )
     render(folder)
     assert marks_of("1-configuration/v1-configmap-shop-storefront.yaml")[prune] == "disabled"
 
@@ -163,7 +197,9 @@ def test_argo_cd_gets_claims_with_the_workloads_that_they_are_bound_for(folder: 
 
 
 def test_secrets_are_refused_left_out_or_shown(folder: Path) -> None:
-    assert "Secret shop/payment: would be applied with [secret]" in refused(folder, "--for", "flux", *REPO)
+    assert "Secret shop/payment: would be applied with [secret]" in refused(
+        folder, "--for", "flux", *REPO
+    )
     assert not Path("out/local").exists()
     render(folder, "--for", "flux", *REPO, "--omit-secrets")
     assert not list(Path("out").rglob(SECRET_OBJECT))
@@ -174,7 +210,11 @@ def test_secrets_are_refused_left_out_or_shown(folder: Path) -> None:
 
 def test_a_folder_that_is_emptied_stays_so_that_it_is_pruned(folder: Path) -> None:
     render(folder, "--for", "flux", *REPO, "--omit-secrets")
-    edit(folder / "members.yaml", '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(
+        folder / "members.yaml",
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     edit(folder / "members.yaml", "name: amsterdam\n", "name: zurich\n")
     render(folder)
     left = Path("out/local/members/amsterdam")
@@ -187,34 +227,54 @@ def test_a_folder_that_is_emptied_stays_so_that_it_is_pruned(folder: Path) -> No
 
 
 def test_what_is_compared_only_is_not_rendered(folder: Path) -> None:
-    edit(folder / "placement.yaml", "  strategy:\n", "  strategy:\n    applyStrategy: {type: ReportDiff}\n")
+    edit(
+        folder / "placement.yaml",
+        "  strategy:\n",
+        "  strategy:\n    applyStrategy: {type: ReportDiff}\n",
+    )
     render(folder, "--for", "flux", *REPO)
     assert not list(Path("out/local").glob("members/*"))
 
 
 def test_what_policies_ask_for_and_tools_do_not_is_said(folder: Path) -> None:
-    strategy = "  strategy:\n    applyStrategy: {whenToTakeOver: Never, whenToApply: IfNotDrifted}\n"
+    strategy = (
+        "  strategy:\n    applyStrategy: {whenToTakeOver: Never, whenToApply: IfNotDrifted}\n"
+    )
     edit(folder / "placement.yaml", "  strategy:\n", strategy)
     told = render(folder, "--for", "flux", *REPO, "--omit-secrets")
     assert "ClusterResourcePlacement/shop ask to take over nothing" in told
-    assert "ClusterResourcePlacement/shop ask to leave drift alone (Flux overwrites what is there" in told
+    assert (
+        "ClusterResourcePlacement/shop ask to leave drift alone (Flux overwrites what is there"
+        in told
+    )
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (("--for", "flux"), "no repository is given"),
-        (("--for", "flux", "--repo", "git@git.example:ops", "--path", "ops"), "is no URL that Flux takes"),
-        (("--for", "argocd", "--repo", "https://me:word@git.example/ops", "--path", "x"), "has a password in it"),
+        (
+            ("--for", "flux", "--repo", "git@git.example:ops", "--path", "ops"),
+            "is no URL that Flux takes",
+        ),
+        (
+            ("--for", "argocd", "--repo", "https://me:word@git.example/ops", "--path", "x"),
+            "has a password in it",
+        ),
         (("--for", "argocd", "--source", "fleet", "--path", "x"), "names an object of Flux"),
         (("--for", "flux", "--source", "Fleet/x", "--path", "x"), "is not [KIND/]NAME"),
         (("--for", "flux", *REPO, "--topology", "pull", "--destination", "a=b"), "on a hub only"),
-        (("--for", "flux", "--repo", "https://git.example/ops", "--path", "../x"), "leads out of the repository"),
+        (
+            ("--for", "flux", "--repo", "https://git.example/ops", "--path", "../x"),
+            "leads out of the repository",
+        ),
         (("--for", "flux", *REPO, "--destination", "a"), "--destination is given as"),
         (("--repo", "https://git.example/ops"), "is for a tool"),
     ],
 )
-def test_settings_that_cannot_be_used_are_refused(more: tuple[str, ...], said: str, folder: Path) -> None:
+def test_settings_that_cannot_be_used_are_refused(
+    more: tuple[str, ...], said: str, folder: Path
+) -> None:
     assert said in refused(folder, *more)
     assert "word" not in refused(folder, *more).replace("password", "")
 
@@ -222,29 +282,40 @@ def test_settings_that_cannot_be_used_are_refused(more: tuple[str, ...], said: s
 def test_the_tool_of_a_folder_stays(folder: Path) -> None:
     render(folder, "--for", "flux", *REPO, "--omit-secrets")
     before = tree()
-    assert "was rendered with --for flux, which would take away" in refused(folder, "--for", "argocd")
+    assert "was rendered with --for flux, which would take away" in refused(
+        folder, "--for", "argocd"
+    )
     assert "was rendered with --topology hub" in refused(folder, "--topology", "pull")
     assert tree() == before
 
 
 def test_the_path_is_that_in_the_working_tree(folder: Path) -> None:
-    assert "is in no working tree of git" in refused(folder, "--for", "flux", *REPO[:2], "--omit-secrets")
+    assert "is in no working tree of git" in refused(
+        folder, "--for", "flux", *REPO[:2], "--omit-secrets"
+    )
     (folder.parent / ".git").mkdir()
     render(folder, "--for", "flux", *REPO[:2], "--omit-secrets")
     assert objects("start/hub.yaml")[1]["spec"]["path"] == "./out/local/hub"
 
 
 def test_members_that_move_in_opposite_orders_are_refused_on_a_hub(folder: Path) -> None:
-    there = PlanWave(1, {"P/a": ("east",), "P/b": ("west",)}), PlanWave(2, {"P/a": ("west",), "P/b": ("east",)})
+    there = (
+        PlanWave(1, {"P/a": ("east",), "P/b": ("west",)}),
+        PlanWave(2, {"P/a": ("west",), "P/b": ("east",)}),
+    )
     with pytest.raises(FleetError, match="in opposite orders"):
         steps_of(there)
-    assert steps_of((PlanWave(1, {"P/a": ("east",)}), PlanWave(2, {"P/a": ("west",), "P/b": ("north",)}))) == (
+    assert steps_of(
+        (PlanWave(1, {"P/a": ("east",)}), PlanWave(2, {"P/a": ("west",), "P/b": ("north",)}))
+    ) == (
         ("east", "north"),
         ("west",),
     )
 
 
-@pytest.mark.parametrize("damage", [{"phases": {"dublin": [9]}}, {"steps": 1}, {"settings": {"tool": "helm"}}])
+@pytest.mark.parametrize(
+    "damage", [{"phases": {"dublin": [9]}}, {"steps": 1}, {"settings": {"tool": "helm"}}]
+)
 def test_a_damaged_memory_is_refused(damage: dict[str, Any], folder: Path) -> None:
     render(folder, "--for", "flux", *REPO, "--omit-secrets")
     file = Path("out/local/state.json")

@@ -14,7 +14,9 @@ from fleet_components.review.rendering.folder import replace
 from fleet_components.review.rendering.manifests import ours_in
 from tests.cli.fleets import run, write
 
-STATE = json.dumps({"format": "fleet-components/render", "version": 1, "stack": "local", "resources": {}})
+STATE = json.dumps(
+    {"format": "fleet-components/render", "version": 1, "stack": "local", "resources": {}}
+)
 BAD = ["../east/x.yaml", "a/../../x", "/etc/x", "a//b", "./x", "a\\b", "a\0b", "a\nb", "..", ""]
 
 
@@ -77,18 +79,23 @@ def test_a_forged_state_leads_nowhere(tmp_path: Path) -> None:
     assert {path for path in tmp_path.rglob("*") if path.is_file()} <= before
 
 
-RENDER = "import sys\nfrom pathlib import Path\nfrom fleet_components.review.rendering.folder import replace\n" + (
-    "from fleet_components.review.rendering.manifests import ours_in\n"
-    "target, one = Path(sys.argv[1]), sys.argv[2]\n"
-    "files = {f'{one}/1-manifest/{n}.yaml': one for n in range(200)}\n"
-    "for _ in range(5):\n"
-    f"    replace(target, {{**files, 'state.json': {STATE!r}}}, ours=ours_in)\n"
+RENDER = (
+    "import sys\nfrom pathlib import Path\nfrom fleet_components.review.rendering.folder import replace\n"
+    + (
+        "from fleet_components.review.rendering.manifests import ours_in\n"
+        "target, one = Path(sys.argv[1]), sys.argv[2]\n"
+        "files = {f'{one}/1-manifest/{n}.yaml': one for n in range(200)}\n"
+        "for _ in range(5):\n"
+        f"    replace(target, {{**files, 'state.json': {STATE!r}}}, ours=ours_in)\n"
+    )
 )
 
 
 def test_two_renders_at_once_leave_the_whole_of_one(tmp_path: Path) -> None:
     target = tmp_path / "out" / "dev"
-    both = [subprocess.Popen([sys.executable, "-c", RENDER, str(target), one]) for one in ("a", "b")]
+    both = [
+        subprocess.Popen([sys.executable, "-c", RENDER, str(target), one]) for one in ("a", "b")
+    ]
     assert [one.wait() for one in both] == [0, 0]
     files = [path.relative_to(target).as_posix() for path in target.rglob("*.yaml")]
     assert len(files) == 200

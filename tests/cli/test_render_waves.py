@@ -64,7 +64,10 @@ def test_each_wave_is_a_render_of_its_own(folder: Path) -> None:
 
 def test_without_a_number_nothing_is_written(folder: Path) -> None:
     before = tree()
-    assert "wrote nothing\n2 waves left\nnext: wave 1: shop: amsterdam\nwave 2: shop: dublin\n" in wave(folder)
+    assert (
+        "wrote nothing\n2 waves left\nnext: wave 1: shop: amsterdam\nwave 2: shop: dublin\n"
+        in wave(folder)
+    )
     assert tree() == before
     wave(folder, 1)
     before = tree()
@@ -82,7 +85,11 @@ def test_the_last_wave_is_the_whole_render(folder: Path) -> None:
 
 def test_a_wave_can_be_rendered_again_and_taken_back(folder: Path) -> None:
     edit(folder / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 3")
-    edit(folder / "members.yaml", '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(
+        folder / "members.yaml",
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     wave(folder, 1)
     first = tree()
     wave(folder, 2)
@@ -110,7 +117,10 @@ def test_without_a_wave_all_that_is_left_comes_at_once(folder: Path) -> None:
 def test_a_change_on_the_way_begins_another_rollout(folder: Path) -> None:
     wave(folder, 1)
     edit(folder / "shop.yaml", "nginx:1.28.0", "nginx:1.29.0")
-    assert "is another one than that of which wave 1 is rendered, and begins with wave 1" in refused(folder, 2)
+    assert (
+        "is another one than that of which wave 1 is rendered, and begins with wave 1"
+        in refused(folder, 2)
+    )
     assert "2 waves left" in wave(folder)
     wave(folder, 1)
     assert images() == {"amsterdam": "1.29.0", "dublin": "1.27.5"}
@@ -120,11 +130,18 @@ def test_a_change_on_the_way_begins_another_rollout(folder: Path) -> None:
 
 def test_the_state_on_the_way_is_what_members_run(folder: Path) -> None:
     wave(folder, 1)
-    assert clusters(plan(folder, "--state", "out/local/state.json")) == {"amsterdam": "stays", "dublin": "updated"}
+    assert clusters(plan(folder, "--state", "out/local/state.json")) == {
+        "amsterdam": "stays",
+        "dublin": "updated",
+    }
 
 
 def test_a_member_is_left_in_the_last_wave(folder: Path) -> None:
-    edit(folder / "members.yaml", '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(
+        folder / "members.yaml",
+        '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n',
+        "",
+    )
     edit(folder / "members.yaml", "name: amsterdam\n", "name: zurich\n")
     told = wave(folder)
     *_, last = told.splitlines()
@@ -138,7 +155,9 @@ def test_a_member_is_left_in_the_last_wave(folder: Path) -> None:
 
 
 def test_a_placement_that_goes_is_there_until_the_last_wave(folder: Path) -> None:
-    (folder / "placement.yaml").write_text(PLACEMENT.replace("{name: shop}\nspec", "{name: store}\nspec"))
+    (folder / "placement.yaml").write_text(
+        PLACEMENT.replace("{name: shop}\nspec", "{name: store}\nspec")
+    )
     assert wave(folder).splitlines()[-1] == "wave 2: shop leaves amsterdam, dublin"
     wave(folder, 1)
     assert set(images()) == {"amsterdam", "dublin"}

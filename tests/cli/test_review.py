@@ -24,7 +24,8 @@ pytestmark = [
 EXAMPLES = [
     folder
     for folder in sorted((Path(__file__).parents[2] / "examples").iterdir())
-    if list(folder.glob("*.yaml")) == list(folder.rglob("*.yaml")) != [] and not (folder / "Pulumi.yaml").exists()
+    if list(folder.glob("*.yaml")) == list(folder.rglob("*.yaml")) != []
+    and not (folder / "Pulumi.yaml").exists()
 ]
 
 
@@ -34,7 +35,10 @@ class TestTwoSides:
         clone.commit()
         document = review(clone.fleet)
         assert clusters(document) == {"amsterdam": "updated", "dublin": "updated"}
-        assert document["against"] == f"main at {clone.git('rev-parse', '--short', 'main')}, as if newly made"
+        assert (
+            document["against"]
+            == f"main at {clone.git('rev-parse', '--short', 'main')}, as if newly made"
+        )
         assert document["state"] is None
 
     def test_without_a_change_nothing_changes(self, clone: Clone) -> None:
@@ -56,8 +60,14 @@ class TestTwoSides:
             ("region: europe", "tier: gold", "region: europe -> (none), tier: (none) -> gold"),
         ],
     )
-    def test_a_member_that_changes_is_named_whatever_moves(self, clone: Clone, old: str, new: str, words: str) -> None:
-        file = next(file for file in sorted(clone.fleet.rglob("*.yaml")) if "name: dublin" in file.read_text())
+    def test_a_member_that_changes_is_named_whatever_moves(
+        self, clone: Clone, old: str, new: str, words: str
+    ) -> None:
+        file = next(
+            file
+            for file in sorted(clone.fleet.rglob("*.yaml"))
+            if "name: dublin" in file.read_text()
+        )
         before, mark, after = file.read_text().partition("name: dublin")
         file.write_text(before + mark + after.replace(old, new, 1))
         for form in ("table", "markdown"):
@@ -78,7 +88,9 @@ class TestTwoSides:
         clone.git("checkout", "-q", "change")
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         document = review(clone.fleet)
-        assert [change["object"] for change in document["subjects"][0]["content"]] == ["Deployment shop/storefront"]
+        assert [change["object"] for change in document["subjects"][0]["content"]] == [
+            "Deployment shop/storefront"
+        ]
         assert document["against"].startswith("the merge base ")
 
     def test_a_commit_is_reviewed_without_a_checkout(self, clone: Clone) -> None:
@@ -92,12 +104,17 @@ class TestTwoSides:
         assert document["fleet"]["paths"] == [str(clone.fleet)]
         assert "is not in main at" in failing(clone.fleet / "other", "--head", "main")
 
-    def test_a_repository_below_the_current_directory(self, clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_repository_below_the_current_directory(
+        self, clone: Clone, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         monkeypatch.chdir(clone.fleet)
         assert clusters(review(".")) == {"amsterdam": "updated", "dublin": "updated"}
         monkeypatch.chdir(clone.top.parent)
-        assert clusters(review("clone/fleet/../fleet")) == {"amsterdam": "updated", "dublin": "updated"}
+        assert clusters(review("clone/fleet/../fleet")) == {
+            "amsterdam": "updated",
+            "dublin": "updated",
+        }
 
     def test_files_alone(self, clone: Clone) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
@@ -109,7 +126,10 @@ class TestTwoSides:
         assert review(clone.fleet)["headline"][0] == "nothing changes"
         write(clone.fleet, karmada(replicas=8))
         (one,) = review(clone.fleet)["subjects"]
-        assert (one["name"], {member["change"] for member in one["clusters"]}) == ("Template/" + WEB, {"updated"})
+        assert (one["name"], {member["change"] for member in one["clusters"]}) == (
+            "Template/" + WEB,
+            {"updated"},
+        )
         assert one["unsure"] == (
             "replicas that are divided stay while their number and the policy do: with --state not as a 4, b 4"
         )
@@ -117,7 +137,10 @@ class TestTwoSides:
     def test_a_link_to_the_repository(self, clone: Clone, tmp_path: Path) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         (tmp_path / "way").symlink_to(clone.top)
-        assert clusters(review(tmp_path / "way/fleet")) == {"amsterdam": "updated", "dublin": "updated"}
+        assert clusters(review(tmp_path / "way/fleet")) == {
+            "amsterdam": "updated",
+            "dublin": "updated",
+        }
 
     def test_what_goes_along_with_a_template_is_marked_with_it(self, tmp_path: Path) -> None:
         clone = Clone(tmp_path / "clone", karmada(replicas=4, needs="one"))
@@ -206,11 +229,18 @@ def karmada(replicas: int, needs: str = "") -> dict[str, str]:
     """Two members that share the replicas of a Deployment, and maybe a ConfigMap that it needs."""
     source = [{"configMapRef": {"name": "settings"}}]
     web = deployment(replicas)
-    objects = [member("a"), member("b"), policy(placement=weights(a=1, b=1), propagateDeps=bool(needs)), web]
+    objects = [
+        member("a"),
+        member("b"),
+        policy(placement=weights(a=1, b=1), propagateDeps=bool(needs)),
+        web,
+    ]
     if needs:
         web["spec"]["template"]["spec"]["containers"][0]["envFrom"] = source
         metadata = {"name": "settings", "namespace": "shop"}
-        objects.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"is": needs}})
+        objects.append(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"is": needs}}
+        )
     return {"fleet.yaml": yaml.safe_dump_all(objects)}
 
 
@@ -228,11 +258,18 @@ class TestWhatRuns:
         clone.git("checkout", "-q", "-B", "change")
         write(clone.fleet, {"other.yaml": another()})
         document = review(clone.fleet, "--state", running)
-        assert {one["key"]: one["pending"] for one in document["subjects"]} == {"shop": True, "other": False}
-        assert document["against"].startswith(f"what runs, by {running}; 1 of these changes comes from main at ")
+        assert {one["key"]: one["pending"] for one in document["subjects"]} == {
+            "shop": True,
+            "other": False,
+        }
+        assert document["against"].startswith(
+            f"what runs, by {running}; 1 of these changes comes from main at "
+        )
         assert {one["unsure"] for one in document["subjects"]} == {None}
 
-    def test_what_the_pull_request_changes_further_is_its_own(self, clone: Clone, running: Path) -> None:
+    def test_what_the_pull_request_changes_further_is_its_own(
+        self, clone: Clone, running: Path
+    ) -> None:
         clone.git("checkout", "-q", "main")
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         clone.commit()
@@ -267,7 +304,10 @@ class TestWhatRuns:
         broken(clone)
         result = run("review", clone.fleet, "--base", "main", "--state", running, "-o", "json")
         assert result.exit_code == 0
-        assert "cannot be planned, so what it changes as well is not known" in json.loads(result.stdout)["against"]
+        assert (
+            "cannot be planned, so what it changes as well is not known"
+            in json.loads(result.stdout)["against"]
+        )
         assert "warning: main:fleet/placement.yaml:" in result.stderr
 
     def test_a_directory_is_no_state(self, clone: Clone) -> None:
@@ -295,13 +335,17 @@ class TestAsIfNewlyMade:
         assert one["unsure"] == (
             "PickN 2 keeps members that it has picked: with --state others than amsterdam, dublin may have it"
         )
-        assert "1 decision could be another with the state that is in force" in document["headline"][2]
+        assert (
+            "1 decision could be another with the state that is in force" in document["headline"][2]
+        )
 
     def test_what_no_past_could_change_is_not_marked(self, clone: Clone) -> None:
         clone.git("checkout", "-q", "main")
         edit(clone.fleet / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 9")
         placement = (clone.fleet / "placement.yaml").read_text()
-        (clone.fleet / "placement.yaml").write_text(placement.replace("environment: production", "x: z"))
+        (clone.fleet / "placement.yaml").write_text(
+            placement.replace("environment: production", "x: z")
+        )
         members = MEMBERS.replace("labels: {", "labels: {x: z, ").replace("  taints:\n", "")
         members = members.replace('  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
         (clone.fleet / "members.yaml").write_text(members)
@@ -312,7 +356,9 @@ class TestAsIfNewlyMade:
 
     def test_what_is_new_is_newly_made_indeed(self, clone: Clone) -> None:
         write(clone.fleet, {"other.yaml": another()})
-        assert [(one["key"], one["unsure"]) for one in review(clone.fleet)["subjects"]] == [("other", None)]
+        assert [(one["key"], one["unsure"]) for one in review(clone.fleet)["subjects"]] == [
+            ("other", None)
+        ]
 
     def test_a_base_without_the_path_says_so(self, clone: Clone) -> None:
         write(clone.top / "new")
@@ -374,7 +420,10 @@ def test_a_fork_without_any_state_gets_a_useful_review(clone: Clone) -> None:
 def test_the_guide_shows_what_is_printed(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     shown = (root / "docs/review.md").read_text().partition("--base main\n")[2].partition("```")[0]
-    clone = Clone(tmp_path / "clone", {path.name: path.read_text() for path in (root / "stacks/fleet").iterdir()})
+    clone = Clone(
+        tmp_path / "clone",
+        {path.name: path.read_text() for path in (root / "stacks/fleet").iterdir()},
+    )
     edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
     printed = run("review", clone.fleet, "--base", "main", width=110).stdout
     at = re.compile(r"main at \w{7}")

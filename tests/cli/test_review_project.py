@@ -39,7 +39,9 @@ def project(image: str) -> dict[str, str]:
 
 
 class TestProjects:
-    def test_modules_of_the_base_do_not_leak(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_modules_of_the_base_do_not_leak(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
         clone = Clone(tmp_path / "clone", project("one"), within=".")
         edit(clone.top / "shared/shared_names.py", "one", "two")
         edit(clone.top / "stacks/fleet/shop.yaml", "1.27.5", "1.28.0")
@@ -68,7 +70,9 @@ class TestProjects:
         files = {**PROJECT, "stacks/own.py": plugin}
         files["stacks/Pulumi.dev.yaml"] += "  fleet:plugins: own:Only\n"
         clone = Clone(tmp_path / "clone", files, within=".")
-        edit(clone.top / "stacks/fleet/placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
+        edit(
+            clone.top / "stacks/fleet/placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1"
+        )
         edit(clone.top / "stacks/own.py", "amsterdam", "dublin")
         document = review(clone.top, "--stack", "dev")
         assert document["against"].endswith("as if newly made")
@@ -95,7 +99,10 @@ class TestProjects:
         assert clusters(document) == {"amsterdam": "updated", "dublin": "updated"}
         assert document["fleet"]["directory"] == str(clone.fleet)
         clone.git("checkout", "-q", ".")
-        assert plan(clone.fleet, "--stack", "dev", "--state", saved)["headline"][0] == "nothing changes"
+        assert (
+            plan(clone.fleet, "--stack", "dev", "--state", saved)["headline"][0]
+            == "nothing changes"
+        )
 
     def test_with_what_runs(self, tmp_path: Path) -> None:
         clone = Clone(tmp_path / "clone", PROJECT, within=".")
@@ -109,7 +116,11 @@ class TestProjects:
         assert one["pending"] is True
 
     def test_a_fault_of_the_base_program_is_named(self, tmp_path: Path) -> None:
-        clone = Clone(tmp_path / "clone", {**PROJECT, "stacks/__main__.py": "raise ValueError('oh')\n"}, within=".")
+        clone = Clone(
+            tmp_path / "clone",
+            {**PROJECT, "stacks/__main__.py": "raise ValueError('oh')\n"},
+            within=".",
+        )
         (clone.top / "stacks/__main__.py").write_text(PROGRAM)
         result = run("review", clone.top, "--stack", "dev", "--base", "main", "-o", "json")
         assert result.exit_code == 0, result.output
@@ -134,6 +145,8 @@ class TestProjects:
 
 def failing_as_is(*args: object) -> str:
     """As the command line is written, without asking for a project."""
-    result = CliRunner().invoke(fleet, ["review", *map(str, args), "--base", "main"], catch_exceptions=False)
+    result = CliRunner().invoke(
+        fleet, ["review", *map(str, args), "--base", "main"], catch_exceptions=False
+    )
     assert result.exit_code == 1
     return result.stderr

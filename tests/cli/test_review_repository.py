@@ -27,8 +27,16 @@ pytestmark = [
 @pytest.mark.parametrize(
     ("base", "shadow"),
     [
-        *((base, shadow) for base in ("main", "main~0", "main^{commit}") for shadow in ("tags/{}", "remotes/{}")),
-        *((base, shadow) for base in ("origin", "origin/main") for shadow in ("tags/{}", "heads/{}")),
+        *(
+            (base, shadow)
+            for base in ("main", "main~0", "main^{commit}")
+            for shadow in ("tags/{}", "remotes/{}")
+        ),
+        *(
+            (base, shadow)
+            for base in ("origin", "origin/main")
+            for shadow in ("tags/{}", "heads/{}")
+        ),
         ("heads/main", "tags/{}"),
         ("remotes/origin/main", "heads/{}"),
     ],
@@ -46,7 +54,10 @@ def test_a_name_that_another_one_shadows_is_refused(base: str, shadow: str, clon
     assert ("is ambiguous in this clone" in said, f"{name}" in said) == (True, True), said
     full = "refs/heads/main" if "origin" not in base else "refs/remotes/origin/main"
     for spelled in (full, clone.git("rev-parse", full)):
-        assert clusters(review(clone.fleet, base=spelled)) == {"amsterdam": "updated", "dublin": "updated"}
+        assert clusters(review(clone.fleet, base=spelled)) == {
+            "amsterdam": "updated",
+            "dublin": "updated",
+        }
 
 
 def test_a_branch_that_is_called_as_a_commit_is_refused(clone: Clone) -> None:
@@ -83,7 +94,11 @@ class TestHints:
         clone.commit()
         shallow = tmp_path / "shallow"
         options = ["-q", "--depth=1", "--no-single-branch", "-b", "change"]
-        subprocess.run(["git", "clone", *options, f"file://{clone.top}", str(shallow)], check=True, capture_output=True)
+        subprocess.run(
+            ["git", "clone", *options, f"file://{clone.top}", str(shallow)],
+            check=True,
+            capture_output=True,
+        )
         said = failing(shallow / "fleet", base="origin/main")
         assert "have no commit in common in this shallow clone" in said
         assert "git fetch --unshallow, or actions/checkout with fetch-depth: 0" in said
@@ -95,12 +110,17 @@ class TestHints:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         clone.commit()
         said = failing(clone.fleet)
-        assert "main and HEAD have no commit in common\n  hint: name a branch that both come from" in said
+        assert (
+            "main and HEAD have no commit in common\n  hint: name a branch that both come from"
+            in said
+        )
 
     def test_a_repository_without_a_commit(self, tmp_path: Path) -> None:
         write(tmp_path / "fleet")
         subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-        assert 'there is no commit "HEAD" in this clone\n  hint: commit something first' in failing(tmp_path / "fleet")
+        assert 'there is no commit "HEAD" in this clone\n  hint: commit something first' in failing(
+            tmp_path / "fleet"
+        )
 
     def test_standard_input(self, clone: Clone) -> None:
         assert "standard input has no base" in failing("-")
@@ -125,18 +145,28 @@ class TestHints:
         clone.git("config", "uploadpack.allowAnySHA1InWant", "true")
         partial = tmp_path / "partial"
         options = ["-q", "--filter=blob:none", "-b", "change"]
-        subprocess.run(["git", "clone", *options, f"file://{clone.top}", str(partial)], check=True, capture_output=True)
-        subprocess.run(["git", "-C", str(partial), "config", "protocol.file.allow", "always"], check=True)
+        subprocess.run(
+            ["git", "clone", *options, f"file://{clone.top}", str(partial)],
+            check=True,
+            capture_output=True,
+        )
+        subprocess.run(
+            ["git", "-C", str(partial), "config", "protocol.file.allow", "always"], check=True
+        )
         said = failing(partial / "fleet", base="origin/main")
         assert "this partial clone lacks objects, and a review fetches none" in said
 
-    def test_a_repository_in_the_place_of_temporary_files(self, clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_repository_in_the_place_of_temporary_files(
+        self, clone: Clone, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(tempfile, "tempdir", str(clone.top))
         assert "set TMPDIR to a directory outside of it" in failing(clone.fleet)
 
 
 class TestSurroundings:
-    def test_variables_of_a_hook(self, clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_variables_of_a_hook(
+        self, clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         monkeypatch.chdir(clone.top)
         for name, value in {
@@ -170,16 +200,27 @@ class TestSurroundings:
     def test_a_linked_directory(self, clone: Clone, tmp_path: Path) -> None:
         clone.git("worktree", "add", "-q", tmp_path / "linked", "main")
         edit(tmp_path / "linked/fleet/shop.yaml", "1.27.5", "1.28.0")
-        assert clusters(review(tmp_path / "linked/fleet")) == {"amsterdam": "updated", "dublin": "updated"}
+        assert clusters(review(tmp_path / "linked/fleet")) == {
+            "amsterdam": "updated",
+            "dublin": "updated",
+        }
 
-    def test_configuration_of_the_repository_is_not_executed(self, clone: Clone, tmp_path: Path) -> None:
+    def test_configuration_of_the_repository_is_not_executed(
+        self, clone: Clone, tmp_path: Path
+    ) -> None:
         program = tmp_path / "program"
         program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
         program.chmod(0o700)
         hooks = clone.top / ".git/hooks"
         for name in ("post-checkout", "reference-transaction", "post-index-change"):
             shutil.copy(program, hooks / name)
-        for key in ("core.fsmonitor", "core.pager", "core.sshCommand", "diff.x.textconv", "filter.x.smudge"):
+        for key in (
+            "core.fsmonitor",
+            "core.pager",
+            "core.sshCommand",
+            "diff.x.textconv",
+            "filter.x.smudge",
+        ):
             clone.git("config", key, program)
         (clone.top / ".gitattributes").write_text("* filter=x diff=x\n")
         for step in (clone.top / "ran", tmp_path / "ran"):
@@ -189,7 +230,11 @@ class TestSurroundings:
 
     def test_a_bare_repository_that_is_committed_as_files(self, clone: Clone) -> None:
         inner = clone.top / "inner"
-        subprocess.run(["git", "clone", "-q", "--bare", str(clone.top), str(inner)], check=True, capture_output=True)
+        subprocess.run(
+            ["git", "clone", "-q", "--bare", str(clone.top), str(inner)],
+            check=True,
+            capture_output=True,
+        )
         write(inner / "fleet")
         clone.git("config", "--file", inner / "config", "core.bare", "false")
         clone.git("config", "--file", inner / "config", "core.worktree", inner)
@@ -212,7 +257,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, str], tuple
     def watched(git: Any, folder: Path, entries: list[reading.Entry]) -> reading.Written:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         found = write_all(git, folder, entries)
-        paths = {str(path.relative_to(folder)): stat.filemode(path.lstat().st_mode) for path in folder.rglob("*")}
+        paths = {
+            str(path.relative_to(folder)): stat.filemode(path.lstat().st_mode)
+            for path in folder.rglob("*")
+        }
         seen.append((paths, found.notes))
         return found
 
@@ -223,9 +271,21 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, str], tuple
 class TestHostileTrees:
     """A tree may have any bytes as names: none leads out of the directory that it is written to."""
 
-    def test_names_that_lead_elsewhere(self, clone: Clone, tmp_path: Path, written: list[Any]) -> None:
+    def test_names_that_lead_elsewhere(
+        self, clone: Clone, tmp_path: Path, written: list[Any]
+    ) -> None:
         bad = clone.blob("kind: Bad\n")
-        names = ["..", ".", ".git", ".GIT", "git~1", ".git ", ".gi\u200ct", "a/../../x", f"{tmp_path}/x"]
+        names = [
+            "..",
+            ".",
+            ".git",
+            ".GIT",
+            "git~1",
+            ".git ",
+            ".gi\u200ct",
+            "a/../../x",
+            f"{tmp_path}/x",
+        ]
         fleet = clone.git("rev-parse", "main:fleet")
         entries = [("100644", name, bad) for name in names if "/" not in name]
         commit = clone.tree(*entries, ("40000", "fleet", fleet))
@@ -236,9 +296,13 @@ class TestHostileTrees:
         assert {name.partition("/")[0] for paths, _ in written for name in paths} == {"fleet"}
 
     def test_a_folder_that_leads_up(self, clone: Clone, written: list[Any]) -> None:
-        inner = clone.git("mktree", given=f"100644 blob {clone.blob('kind: Bad')}\tx.yaml\n".encode())
+        inner = clone.git(
+            "mktree", given=f"100644 blob {clone.blob('kind: Bad')}\tx.yaml\n".encode()
+        )
         fleet = clone.git("rev-parse", "main:fleet")
-        commit = clone.tree(("40000", "..", inner), ("40000", ".git", inner), ("40000", "fleet", fleet))
+        commit = clone.tree(
+            ("40000", "..", inner), ("40000", ".git", inner), ("40000", "fleet", fleet)
+        )
         clone.git("update-ref", "refs/heads/change", commit)
         assert run("review", clone.top, "--head", "change", "--base", "main").exit_code == 0
         assert {name.partition("/")[0] for paths, _ in written for name in paths} == {"fleet"}
@@ -257,10 +321,18 @@ class TestHostileTrees:
             clone.git("update-ref", "refs/heads/change", commit)
             run("review", clone.fleet, clone.top / "way", "--head", "change", "--base", "main")
             assert list(target.iterdir()) == []
-        assert any("this system does not take its name: way" in note for _, notes in written for note in notes)
+        assert any(
+            "this system does not take its name: way" in note
+            for _, notes in written
+            for note in notes
+        )
 
-    def test_links_are_links_and_lead_nowhere(self, clone: Clone, tmp_path: Path, written: list[Any]) -> None:
-        (tmp_path / "secret.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: secret}\n")
+    def test_links_are_links_and_lead_nowhere(
+        self, clone: Clone, tmp_path: Path, written: list[Any]
+    ) -> None:
+        (tmp_path / "secret.yaml").write_text(
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: secret}\n"
+        )
         (clone.fleet / "out.yaml").symlink_to(tmp_path / "secret.yaml")
         (clone.fleet / "up.yaml").symlink_to("../../secret.yaml")
         clone.commit()
@@ -282,11 +354,18 @@ class TestHostileTrees:
         clone.commit()
         clone.git("checkout", "-q", "-B", "change")
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
-        assert clusters(review(clone.top / "current")) == {"amsterdam": "updated", "dublin": "updated"}
+        assert clusters(review(clone.top / "current")) == {
+            "amsterdam": "updated",
+            "dublin": "updated",
+        }
 
     def test_names_that_differ_in_case_alone(self, clone: Clone) -> None:
-        (clone.fleet / "A.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: one}\n")
-        (clone.fleet / "a.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: two}\n")
+        (clone.fleet / "A.yaml").write_text(
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: one}\n"
+        )
+        (clone.fleet / "a.yaml").write_text(
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: two}\n"
+        )
         clone.commit()
         assert run("review", clone.fleet, "--head", "change", "--base", "main").exit_code == 0
 
@@ -302,19 +381,33 @@ class TestHostileTrees:
         assert [notes for _, notes in written] == [(), ()]
         assert {"fleet/-r.yaml", "fleet/a\nb.yaml", "fleet/a\\b.yaml"} <= set(written[-1][0])
         assert not any(name.startswith("-r") for paths, _ in written for name in paths)
-        assert review(clone.top / "-r", "--head", "change")["against"].endswith("has no -r, so all of it is new")
+        assert review(clone.top / "-r", "--head", "change")["against"].endswith(
+            "has no -r, so all of it is new"
+        )
 
     def test_submodules_and_pointers_are_named(self, clone: Clone) -> None:
         pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
         (clone.fleet / "large.txt").write_text(pointer)
-        clone.git("update-index", "--add", "--cacheinfo", f"160000,{clone.git('rev-parse', 'main')},fleet/module")
-        clone.git("update-index", "--add", "--cacheinfo", f"160000,{clone.git('rev-parse', 'main')},elsewhere")
+        clone.git(
+            "update-index",
+            "--add",
+            "--cacheinfo",
+            f"160000,{clone.git('rev-parse', 'main')},fleet/module",
+        )
+        clone.git(
+            "update-index",
+            "--add",
+            "--cacheinfo",
+            f"160000,{clone.git('rev-parse', 'main')},elsewhere",
+        )
         clone.git("add", "fleet/large.txt")
         clone.git("commit", "-q", "-m", "more")
         clone.git("branch", "-f", "main")
         result = run("review", clone.fleet, "--base", "main")
         assert "note: main: 1 submodule is not read: fleet/module\n" in result.stderr
-        assert "note: main: 1 file of Git LFS is read as pointers: fleet/large.txt\n" in result.stderr
+        assert (
+            "note: main: 1 file of Git LFS is read as pointers: fleet/large.txt\n" in result.stderr
+        )
         assert result.exit_code == 0
 
     def test_too_much(self, clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,14 +420,18 @@ class TestHostileTrees:
         """Ten folders in ten folders, and so on: more names than any memory holds, in a few objects."""
         tree = clone.git("mktree", given=f"100644 blob {clone.blob('a: 1')}\tx.yaml\n".encode())
         for _ in range(9):
-            tree = clone.git("mktree", given="".join(f"040000 tree {tree}\t{n}\n" for n in range(10)).encode())
+            tree = clone.git(
+                "mktree", given="".join(f"040000 tree {tree}\t{n}\n" for n in range(10)).encode()
+            )
         commit = clone.git("commit-tree", tree, "-p", "main", "-m", "many")
         clone.git("update-ref", "refs/heads/change", commit)
         assert "MiB of names" in failing(clone.fleet, "--head", "change")
 
 
 @pytest.mark.parametrize("where", ["writing", "planning"])
-def test_nothing_is_left_after_an_interruption(where: str, clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_after_an_interruption(
+    where: str, clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -363,7 +460,9 @@ def test_a_git_that_may_take_files_for_a_repository_is_refused(
     real = shutil.which("git")
     wrapper = tmp_path / "old" / "git"
     wrapper.parent.mkdir()
-    wrapper.write_text(f'#!/bin/sh\n[ "$1" = version ] && echo "{version}" && exit\nexec {real} "$@"\n')
+    wrapper.write_text(
+        f'#!/bin/sh\n[ "$1" = version ] && echo "{version}" && exit\nexec {real} "$@"\n'
+    )
     wrapper.chmod(0o755)
     monkeypatch.setenv("PATH", str(wrapper.parent), prepend=os.pathsep)
     edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")

@@ -30,7 +30,13 @@ def told(folder: Path, state: Path) -> None:
     """Let what is planned now count as delivered, Secrets included, in the form of an export."""
     plan = survey([folder], known(state)).plans[0]
     resources = [
-        {"urn": one.urn, "type": one.type, "custom": True, "inputs": {}, "outputs": dict(one.outputs)}
+        {
+            "urn": one.urn,
+            "type": one.type,
+            "custom": True,
+            "inputs": {},
+            "outputs": dict(one.outputs),
+        }
         for one in delivered(plan, redacted=False)
     ]
     state.write_text(json.dumps({"version": 3, "deployment": {"resources": resources}}))
@@ -59,10 +65,22 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 CHANGES = {
-    "values": [("nginx:1.27.5", "nginx:1.28.0"), ("currency: EUR", "currency: USD"), (SECRET, "other-planted")],
-    "a field more": [("replicas: 3", "paused: true\n  replicas: 3"), ("data:\n", "data:\n  # why\n  more: x\n")],
+    "values": [
+        ("nginx:1.27.5", "nginx:1.28.0"),
+        ("currency: EUR", "currency: USD"),
+        (SECRET, "other-planted"),
+    ],
+    "a field more": [
+        ("replicas: 3", "paused: true\n  replicas: 3"),
+        ("data:\n", "data:\n  # why\n  more: x\n"),
+    ],
     "a field less": [("  replicas: 3\n", ""), ("data:\n  currency: EUR\n", "")],
-    "a list": [('image: "nginx:1.27.5"}', 'image: "nginx:1.27.5", args: [a, "1"]}\n      - {name: b, image: c}')],
+    "a list": [
+        (
+            'image: "nginx:1.27.5"}',
+            'image: "nginx:1.27.5", args: [a, "1"]}\n      - {name: b, image: c}',
+        )
+    ],
 }
 
 
@@ -100,7 +118,9 @@ def test_it_is_planned_with_the_content_of_the_revision_under_a_new_number(
     after = texts(folder)
     third, now = contents(folder)
     assert third == 2
-    assert {json.dumps(one, sort_keys=True) for one in now} == {json.dumps(one, sort_keys=True) for one in at_first}
+    assert {json.dumps(one, sort_keys=True) for one in now} == {
+        json.dumps(one, sort_keys=True) for one in at_first
+    }
     assert {name: text for name, text in after.items() if name != "shop.yaml"} == {
         name: text for name, text in before.items() if name != "shop.yaml"
     }
@@ -113,7 +133,9 @@ def test_it_is_planned_with_the_content_of_the_revision_under_a_new_number(
 
 def test_it_lists_the_kept_revisions_and_who_runs_them(fleet: Path) -> None:
     edit(fleet / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
-    edit(fleet / "placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 0, maxSurge: 0")
+    edit(
+        fleet / "placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 0, maxSurge: 0"
+    )
     told(fleet, fleet.parent / "state.json")
     result = rolled(fleet)
     assert result.exit_code == 0
@@ -123,7 +145,10 @@ def test_it_lists_the_kept_revisions_and_who_runs_them(fleet: Path) -> None:
     ]
     unknown = rolled(fleet, "--to", 7)
     assert unknown.exit_code == 1
-    assert "revision 7 is not kept\n  hint: kept are: 1 (the newest), run by none; 0, run by" in unknown.stderr
+    assert (
+        "revision 7 is not kept\n  hint: kept are: 1 (the newest), run by none; 0, run by"
+        in unknown.stderr
+    )
     misspelt = run("rollback", "shpo", fleet, "--to", 0)
     assert misspelt.exit_code == 1
     assert "did you mean shop?" in misspelt.stderr
@@ -132,20 +157,27 @@ def test_it_lists_the_kept_revisions_and_who_runs_them(fleet: Path) -> None:
 
 
 def test_what_came_since_is_named_and_what_went_is_written_to_a_new_file(fleet: Path) -> None:
-    text = SHOP.replace("name: storefront, namespace: shop}\ndata", "name: other, namespace: shop}\ndata")
+    text = SHOP.replace(
+        "name: storefront, namespace: shop}\ndata", "name: other, namespace: shop}\ndata"
+    )
     write(fleet, {"shop.yaml": text})
     told(fleet, fleet.parent / "state.json")
     result = rolled(fleet, "--to", 0, "--write")
     assert result.exit_code == 0, result.output
-    assert "ConfigMap shop/other: came after revision 0 and stays; if it is to go as well, take it out of" in (
-        result.output
+    assert (
+        "ConfigMap shop/other: came after revision 0 and stays; if it is to go as well, take it out of"
+        in (result.output)
     )
     assert (fleet / "shop.yaml").read_text() == text
     back = yaml.safe_load((fleet / "rollback-shop-0.yaml").read_text())
     assert (back["metadata"]["name"], back["data"]) == ("storefront", {"currency": "EUR"})
     edit(
         fleet / "shop.yaml",
-        text[text.index("apiVersion: v1\nkind: ConfigMap") : text.index("---\napiVersion: v1\nkind: Secret")],
+        text[
+            text.index("apiVersion: v1\nkind: ConfigMap") : text.index(
+                "---\napiVersion: v1\nkind: Secret"
+            )
+        ],
         "",
     )
     _, now = contents(fleet)
@@ -182,12 +214,17 @@ def test_a_state_that_hides_contents_is_refused(fleet: Path) -> None:
     state = json.loads((fleet.parent / "state.json").read_text())
     for one in state["deployment"]["resources"]:
         if "contents" in one["outputs"]:
-            one["outputs"]["contents"] = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
+            one["outputs"]["contents"] = {
+                "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"
+            }
     (fleet.parent / "state.json").write_text(json.dumps(state))
     result = rolled(fleet, "--to", 0)
     assert result.exit_code == 1
     assert "the state does not show the contents of its revisions" in result.stderr
-    assert "hint: give a state that does: pulumi stack export --show-secrets --file FILE" in result.stderr
+    assert (
+        "hint: give a state that does: pulumi stack export --show-secrets --file FILE"
+        in result.stderr
+    )
 
 
 def test_a_secret_whose_data_is_not_known_is_never_written(fleet: Path) -> None:
@@ -220,7 +257,10 @@ def test_a_placement_in_stages_goes_back_by_an_update_run(tmp_path: Path) -> Non
     result = rolled(tmp_path / "fleet", "--to", 0, "--write")
     assert result.exit_code == 0, result.output
     (run_back,) = yaml.safe_load_all((tmp_path / "fleet" / "shop-rollback-0.yaml").read_text())
-    assert (run_back["kind"], run_back["metadata"]) == ("ClusterStagedUpdateRun", {"name": "shop-rollback-0"})
+    assert (run_back["kind"], run_back["metadata"]) == (
+        "ClusterStagedUpdateRun",
+        {"name": "shop-rollback-0"},
+    )
     assert run_back["spec"] == {
         "placementName": "shop",
         "resourceSnapshotIndex": "0",
@@ -228,7 +268,9 @@ def test_a_placement_in_stages_goes_back_by_an_update_run(tmp_path: Path) -> Non
         "stagedRolloutStrategyName": "careful",
     }
     for wave, member in enumerate("abcd", 1):
-        assert f"ClusterResourcePlacement/shop: wave {wave}: {member} to revision 0\n" in result.output
+        assert (
+            f"ClusterResourcePlacement/shop: wave {wave}: {member} to revision 0\n" in result.output
+        )
     taken = rolled(tmp_path / "fleet", "--to", 0)
     assert taken.exit_code == 1
     assert "give another one: --name NAME" in taken.stderr
@@ -272,9 +314,13 @@ def test_only_the_values_that_differ_are_written() -> None:
         spec["template"]["spec"]["containers"][0]["image"] = "x:1"
         spec["template"]["spec"]["containers"][1]["image"] = "yes"
 
-    expected = DEPLOYMENT.replace("image: a  #", "image: x:1  #").replace("image: d}", 'image: "yes"}')
+    expected = DEPLOYMENT.replace("image: a  #", "image: x:1  #").replace(
+        "image: d}", 'image: "yes"}'
+    )
     assert changed(DEPLOYMENT, set_image) == expected
-    assert changed(DEPLOYMENT, lambda spec: spec.pop("replicas")) == DEPLOYMENT.replace("  replicas: 3  # three\n", "")
+    assert changed(DEPLOYMENT, lambda spec: spec.pop("replicas")) == DEPLOYMENT.replace(
+        "  replicas: 3  # three\n", ""
+    )
     more = changed(DEPLOYMENT, lambda spec: spec.update(paused=True))
     assert more == DEPLOYMENT.replace("  replicas: 3", "  paused: true\n  replicas: 3")
 

@@ -72,9 +72,15 @@ def driven(driver: InProcess, *options: str) -> Result:
     folder = Path.cwd()
     InPlaceOfTheEngine.driver = driver
     driver.world.write(folder / "fleet")
-    config = {"source": "fleet", "kubeconfigs": kubeconfigs(driver.world.members), **driver.world.config}
+    config = {
+        "source": "fleet",
+        "kubeconfigs": kubeconfigs(driver.world.members),
+        **driver.world.config,
+    }
     (folder / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
-    (folder / "Pulumi.stack.yaml").write_text(yaml.safe_dump({"config": {f"fleet:{k}": v for k, v in config.items()}}))
+    (folder / "Pulumi.stack.yaml").write_text(
+        yaml.safe_dump({"config": {f"fleet:{k}": v for k, v in config.items()}})
+    )
     (folder / "__main__.py").write_text(PROGRAM)
     return run("rollout", ".", "--stack", "stack", "--yes", *options)
 
@@ -83,12 +89,19 @@ def test_a_second_call_goes_on_where_a_limit_stopped_the_first(project: Path) ->
     driver = moving({"maxUnavailable": 1, "maxSurge": 0}, members="ab", to="cd")
     status, first = rolled_out(driver, "--updates", "2", "--detailed-exitcode")
     assert (status, first["ending"], len(first["updates"])) == (2, "limit", 2)
-    assert first["words"][0] == "stopped after 2 updates, the most that was asked for; left: 1 more update"
+    assert (
+        first["words"][0]
+        == "stopped after 2 updates, the most that was asked for; left: 1 more update"
+    )
     status, second = rolled_out(driver, "--detailed-exitcode")
     assert (status, second["ending"], len(second["updates"])) == (0, "done", 1)
     assert sorted(driver.images()) == ["c", "d"]
     status, third = rolled_out(driver)
-    assert (status, third["updates"], third["words"]) == (0, [], ["nothing to do: every member is as wanted"])
+    assert (status, third["updates"], third["words"]) == (
+        0,
+        [],
+        ["nothing to do: every member is as wanted"],
+    )
 
 
 def test_no_update_goes_past_an_approval(project: Path) -> None:
@@ -110,7 +123,9 @@ def test_the_time_is_handed_to_each_update(project: Path) -> None:
     driver.world.config = {"asOf": "2026-05-01T10:00:00Z"}
     status, stopped = rolled_out(driver, "--as-of", "2026-05-01T10:00:00Z")
     assert (status, stopped["ending"]) == (0, "stopped")
-    assert [time and time.isoformat() for time in InPlaceOfTheEngine.times] == ["2026-05-01T10:00:00+00:00"]
+    assert [time and time.isoformat() for time in InPlaceOfTheEngine.times] == [
+        "2026-05-01T10:00:00+00:00"
+    ]
     (wait,) = stopped["remaining"]["waits"]
     assert wait["until"] == "2026-05-01T12:00:00+00:00"
     assert stopped["words"][1].endswith("--as-of TIME after 2026-05-01T12:00:00+00:00")
@@ -127,12 +142,16 @@ def test_a_refused_plan_is_shown_and_not_begun(project: Path) -> None:
     assert driver.images() == before
 
 
-def test_an_update_that_changes_nothing_is_not_repeated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_update_that_changes_nothing_is_not_repeated(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     driver = moving({"maxUnavailable": 1, "maxSurge": 0})
     monkeypatch.setattr(InPlaceOfTheEngine, "update", lambda *_: "")
     status, failed = rolled_out(driver)
     assert (status, failed["ending"]) == (1, "failed")
-    assert failed["updates"][-1]["errors"] == ["the last update has succeeded, and the plan is the same as before it"]
+    assert failed["updates"][-1]["errors"] == [
+        "the last update has succeeded, and the plan is the same as before it"
+    ]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -144,7 +163,9 @@ def test_the_picture_fits_the_terminal(tmp_path: Path, width: int) -> None:
     plan = plan_fleet(gather(tmp_path), Past(), Options(fleet="dev"))
     progress = Progress([plan], 1, "3")
     names = sorted(progress.moves)
-    for name, event in zip(names, ("resOutputsEvent", "resourcePreEvent", "resOpFailedEvent"), strict=False):
+    for name, event in zip(
+        names, ("resOutputsEvent", "resourcePreEvent", "resOpFailedEvent"), strict=False
+    ):
         list(progress.hear(_event(name, event)))
     assert progress.members(Stand.FAILED) == ["member-of-a-large-fleet-02"]
     said = "[1/2] Waiting for app ReplicaSet be available (0/1 Pods available)"
@@ -152,7 +173,9 @@ def test_the_picture_fits_the_terminal(tmp_path: Path, width: int) -> None:
     console = Console(width=width, color_system=None, record=True)
     with console.capture() as capture:
         console.print(Group(*picture(progress)))
-    golden(f"rollout-{width}.txt", "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    golden(
+        f"rollout-{width}.txt", "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    )
 
 
 def _event(target: str, kind: str) -> Event:
@@ -164,7 +187,13 @@ def _event(target: str, kind: str) -> Event:
 
 def _said(target: str, text: str) -> Event:
     urn = f"urn:pulumi:stack::project::kubernetes:apps/v1:Deployment::{target}/shop/web"
-    body = {"message": f"<{{%reset%}}>{text}", "color": "raw", "severity": "info#err", "urn": urn, "ephemeral": True}
+    body = {
+        "message": f"<{{%reset%}}>{text}",
+        "color": "raw",
+        "severity": "info#err",
+        "urn": urn,
+        "ephemeral": True,
+    }
     return _heard({"diagnosticEvent": body})
 
 
@@ -188,7 +217,9 @@ CLIS = {
 
 
 @pytest.mark.parametrize("name", CLIS)
-def test_what_is_wrong_with_the_cli_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_what_is_wrong_with_the_cli_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     script, words = CLIS[name]
     cli = tmp_path / "bin" / "pulumi"
     cli.parent.mkdir()
@@ -205,13 +236,18 @@ def test_what_is_wrong_with_the_cli_is_said(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--wait", "--as-of", "2026-05-01T10:00:00Z", "--yes"), "--wait and --as-of exclude each other"),
+        (
+            ("--wait", "--as-of", "2026-05-01T10:00:00Z", "--yes"),
+            "--wait and --as-of exclude each other",
+        ),
         (("-o", "json"), "--yes begins without asking"),
         (("--yes", "--updates", "0"), "--updates"),
         (("--yes",), "is no Pulumi project"),
     ],
 )
-def test_wrong_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], words: str) -> None:
+def test_wrong_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], words: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("rollout", ".", *options)
     assert result.exit_code == 1

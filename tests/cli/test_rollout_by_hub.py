@@ -15,15 +15,15 @@ from tests.delivery.world import World
 from tests.status.stacks import Stack
 
 __all__ = ["project"]
-SAID = (
-    "what goes through the hub is carried out there, without further updates: fleet status . --stack stack --hub KUBE"
-)
+SAID = "what goes through the hub is carried out there, without further updates: fleet status . --stack stack --hub KUBE"
 
 
 @pytest.fixture
 def driver() -> InProcess:
     """Two stages of which the second waits for an approval, on a hub."""
-    driver = InProcess(World(config={"delivery": "kubefleet", "kubeconfigs": None, "hub": kubeconfig("hub")}))
+    driver = InProcess(
+        World(config={"delivery": "kubefleet", "kubeconfigs": None, "hub": kubeconfig("hub")})
+    )
     released(driver, {"type": "Approval"})
     return driver
 
@@ -73,4 +73,7 @@ def test_drift_says_that_the_hub_looks_after_it(project: Path, driver: InProcess
     Stack(driver).write(project)
     told = run("drift", "fleet", "--state", "state.json")
     assert told.exit_code == 0, told.output
-    assert told.stderr == "not asked for: ClusterResourcePlacement/shop, which a hub looks after: fleet status --hub\n"
+    assert (
+        told.stderr
+        == "not asked for: ClusterResourcePlacement/shop, which a hub looks after: fleet status --hub\n"
+    )

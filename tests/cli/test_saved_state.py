@@ -29,7 +29,9 @@ def changes(document: dict[str, Any]) -> dict[str, str]:
 
 def unchanged(document: dict[str, Any]) -> None:
     """Every member stays at its revision, and every resource as it is."""
-    assert {member["change"] for one in document["subjects"] for member in one["clusters"]} <= {"stays"}
+    assert {member["change"] for one in document["subjects"] for member in one["clusters"]} <= {
+        "stays"
+    }
     assert changes({"resources": document.get("resources") or []}) == {}
     assert [one["key"] for one in document["subjects"] if one["content"]] == []
 
@@ -55,7 +57,9 @@ class TestOfOne:
         plan(folder, "--save-state", saved)
         unchanged(plan(folder, "--state", saved))
 
-    def test_what_changes_later_is_all_that_changes(self, files: dict[str, str], tmp_path: Path, saved: Path) -> None:
+    def test_what_changes_later_is_all_that_changes(
+        self, files: dict[str, str], tmp_path: Path, saved: Path
+    ) -> None:
         folder = write(tmp_path / "it", files)
         plan(folder, "--save-state", saved)
         edit(next(folder.rglob("shop.yaml")), "nginx:1.27.5", "nginx:1.28.0")
@@ -70,7 +74,9 @@ class TestOfOne:
         assert SECRET not in saved.read_text()
         assert base64.b64encode(SECRET.encode()).decode() not in saved.read_text()
 
-    def test_nothing_is_saved_of_a_refused_plan(self, files: dict[str, str], tmp_path: Path, saved: Path) -> None:
+    def test_nothing_is_saved_of_a_refused_plan(
+        self, files: dict[str, str], tmp_path: Path, saved: Path
+    ) -> None:
         folder = write(tmp_path / "it", files)
         plan(folder, "--save-state", saved)
         before = saved.read_bytes()
@@ -79,7 +85,9 @@ class TestOfOne:
         plan(folder, "--state", saved, "--save-state", saved, status=3)
         assert saved.read_bytes() == before
 
-    def test_only_its_own_is_replaced(self, files: dict[str, str], tmp_path: Path, saved: Path) -> None:
+    def test_only_its_own_is_replaced(
+        self, files: dict[str, str], tmp_path: Path, saved: Path
+    ) -> None:
         folder = write(tmp_path / "it", files)
         saved.parent.mkdir()
         real = json.dumps({"version": 3, "deployment": {"resources": []}})
@@ -108,13 +116,21 @@ def test_it_says_what_it_is(tmp_path: Path, saved: Path) -> None:
     folder = write(tmp_path / "it", PROJECT)
     plan(folder, "--save-state", saved)
     assert MADE_UP in json.loads(saved.read_text())
-    assert any("plan has saved" in one["text"] for one in plan(folder, "--state", saved)["messages"])
+    assert any(
+        "plan has saved" in one["text"] for one in plan(folder, "--state", saved)["messages"]
+    )
 
 
 def test_the_configuration_of_one_plan(tmp_path: Path) -> None:
     folder = write(tmp_path / "it", PROJECT)
-    write(folder / "stacks" / "next", {**FLEET, "shop.yaml": FLEET["shop.yaml"].replace("1.27.5", "1.28.0")})
-    images = {source: plan(folder, "--config", f"fleet:source={source}")["resources"] for source in ("fleet", "next")}
+    write(
+        folder / "stacks" / "next",
+        {**FLEET, "shop.yaml": FLEET["shop.yaml"].replace("1.27.5", "1.28.0")},
+    )
+    images = {
+        source: plan(folder, "--config", f"fleet:source={source}")["resources"]
+        for source in ("fleet", "next")
+    }
     assert "nginx:1.27.5" in str(images["fleet"])
     assert "nginx:1.28.0" in str(images["next"])
     assert images["fleet"] == plan(folder)["resources"]

@@ -39,14 +39,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("system", "hand"), CASES, ids=[f"{system.__name__} {hand.options}" for system, hand in CASES])
+@pytest.mark.parametrize(
+    ("system", "hand"), CASES, ids=[f"{system.__name__} {hand.options}" for system, hand in CASES]
+)
 def test_it_shows_what_the_change_does_that_is_made_by_hand(
     folder: Path, monkeypatch: pytest.MonkeyPatch, system: Callable[[], Objects], hand: Hand
 ) -> None:
     dumped(folder / "before/fleet", system())
     write(folder / "before", hand.files)
     state = saved()
-    by_option = run("simulate", "fleet", *options(hand.options), "--state", state, "-o", "json", "--all")
+    by_option = run(
+        "simulate", "fleet", *options(hand.options), "--state", state, "-o", "json", "--all"
+    )
     as_new = run("simulate", "fleet", *options(hand.options), "-o", "json", "--all")
     changed = system()
     hand.edit(changed)
@@ -64,10 +68,24 @@ def test_it_shows_what_the_change_does_that_is_made_by_hand(
 
 def test_the_first_lines_say_what_is_supposed(folder: Path) -> None:
     dumped(folder / "before/fleet", kubefleet())
-    args = ("simulate", "fleet", "--lose", "region=europe", "--taint", "iowa:maintenance-", "--label", "iowa:a=b")
+    args = (
+        "simulate",
+        "fleet",
+        "--lose",
+        "region=europe",
+        "--taint",
+        "iowa:maintenance-",
+        "--label",
+        "iowa:a=b",
+    )
     document = simulated(*args[1:])
-    supposed = "taint maintenance taken from iowa; region=europe (2 members: amsterdam, dublin) lost"
-    assert document["against"] == f"the fleet as it is, as if newly made, supposing: label a=b on iowa; {supposed}"
+    supposed = (
+        "taint maintenance taken from iowa; region=europe (2 members: amsterdam, dublin) lost"
+    )
+    assert (
+        document["against"]
+        == f"the fleet as it is, as if newly made, supposing: label a=b on iowa; {supposed}"
+    )
     assert (
         run(*args, "--state", saved())
         .stdout.splitlines()[2]
@@ -87,13 +105,20 @@ def test_a_member_like_one_that_leaves_does_not_leave() -> None:
         "annotations": {"a": "b"},
     }
     fleet = Addition("oslo", "dublin").applied(Supposed(tuple(map(Manifest, objects))))
-    assert fleet.members["oslo"].metadata == {"name": "oslo", "labels": fleet.members["dublin"].labels}
+    assert fleet.members["oslo"].metadata == {
+        "name": "oslo",
+        "labels": fleet.members["dublin"].labels,
+    }
     assert fleet.members["oslo"].data["spec"] == fleet.members["dublin"].data["spec"]
 
 
 def test_a_new_fleet_has_rolled_out_with_all_approvals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES)
-    assert run("plan", "staged-approval").stdout.splitlines()[-1].endswith("approval checkout-1-before-prod is needed")
+    assert (
+        run("plan", "staged-approval")
+        .stdout.splitlines()[-1]
+        .endswith("approval checkout-1-before-prod is needed")
+    )
     document = simulated("staged-approval", "--label", "aks-cork:a=b")
     assert document["headline"][0] == "nothing changes"
     (checkout,) = simulated("staged-approval", "--lose", "aks-cork")["subjects"]
@@ -142,18 +167,30 @@ def test_nothing_is_written_and_no_secret_is_shown(folder: Path) -> None:
     payment = "Secret/shop/payment:stringData"
     override = "apiVersion: placement.kubernetes-fleet.io/v1\nkind: ResourceOverride\n"
     override += "metadata: {name: pay, namespace: shop}\nspec:\n  resourceSelectors:\n"
-    override += (
-        "  - {group: '', version: v1, kind: Secret, name: payment}\n  policy: {overrideRules: [{jsonPatchOverrides: "
-    )
+    override += "  - {group: '', version: v1, kind: Secret, name: payment}\n  policy: {overrideRules: [{jsonPatchOverrides: "
     override += "[{op: add, path: /stringData/x, value: hunter4-planted}]}]}\n"
     write(folder / "before/fleet", {"override.yaml": override})
     before = contents(folder)
     rule = "ResourceOverride/pay:spec.policy.overrideRules[0].jsonPatchOverrides[0].value"
     shown = ""
     for args in (
-        ("--set", f"{payment}.token=hunter3-planted", "--set", f"{rule}=hunter5-planted", "--all", "--diff"),
+        (
+            "--set",
+            f"{payment}.token=hunter3-planted",
+            "--set",
+            f"{rule}=hunter5-planted",
+            "--all",
+            "--diff",
+        ),
         ("--set", f"{payment}={{token: hunter3-planted}}", "--policy", "policy.yaml"),
-        ("--set", f"{payment}.token=hunter3-planted", "--set", f"{rule}=hunter5-planted", "--sweep", "region"),
+        (
+            "--set",
+            f"{payment}.token=hunter3-planted",
+            "--set",
+            f"{rule}=hunter5-planted",
+            "--sweep",
+            "region",
+        ),
     ):
         for form in ("table", "json", "yaml", "markdown"):
             result = run("simulate", "fleet", *args, "-o", form)
@@ -165,11 +202,15 @@ def test_nothing_is_written_and_no_secret_is_shown(folder: Path) -> None:
     assert contents(folder) == before
 
 
-def test_a_project_stands_for_the_files_that_its_source_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_stands_for_the_files_that_its_source_names(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(folder / "web", PROJECT)
     monkeypatch.chdir(folder / "web")
     args = ("--lose", "dublin", "-o", "json")
-    of_project, of_files = (json.loads(run("simulate", path, *args).stdout) for path in (".", "stacks/fleet"))
+    of_project, of_files = (
+        json.loads(run("simulate", path, *args).stdout) for path in (".", "stacks/fleet")
+    )
     assert of_project == of_files
     write(folder / "web", {"stacks/Pulumi.dev.yaml": "config: {}\n"})
     result = run("simulate", ".", *args)

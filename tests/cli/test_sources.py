@@ -16,7 +16,8 @@ from tests.tools import StandIns, rendered, stand_ins
 STACK = "organization/web/dev"
 NAMESPACE, *REST = SHOP.split("---\n")
 CHARTED = rendered(
-    "shop", [(f"templates/{n}.yaml", text.replace(", namespace: shop", "")) for n, text in enumerate(REST)]
+    "shop",
+    [(f"templates/{n}.yaml", text.replace(", namespace: shop", "")) for n, text in enumerate(REST)],
 )
 CHART = """\
 apiVersion: fleet-components/v1
@@ -49,10 +50,19 @@ SOURCES = {
         ("fleet/a", "fleet/b.yaml", "fleet/c"),
     ),
     "a chart that is declared": Source(
-        {**STEERING, "chart.yaml": CHART, "charts/shop/Chart.yaml": "name: shop", "values.yaml": "a: 1"}
+        {
+            **STEERING,
+            "chart.yaml": CHART,
+            "charts/shop/Chart.yaml": "name: shop",
+            "values.yaml": "a: 1",
+        }
     ),
     "a chart that is a source itself": Source(
-        {"in/members.yaml": MEMBERS, "in/placement.yaml": PLACEMENT, "shop/Chart.yaml": "name: shop"},
+        {
+            "in/members.yaml": MEMBERS,
+            "in/placement.yaml": PLACEMENT,
+            "shop/Chart.yaml": "name: shop",
+        },
         ("fleet/in", "fleet/shop"),
     ),
     "a kustomization that is declared": Source(
@@ -64,7 +74,8 @@ SOURCES = {
         }
     ),
     "a kustomization that is a source itself": Source(
-        {"members.yaml": MEMBERS, "shop/kustomization.yaml": ""}, ("fleet/members.yaml", "fleet/shop")
+        {"members.yaml": MEMBERS, "shop/kustomization.yaml": ""},
+        ("fleet/members.yaml", "fleet/shop"),
     ),
 }
 
@@ -89,7 +100,9 @@ def test_the_directory_and_the_project_have_the_same(
     whole = SHOP if name == "a chart that is a source itself" else IN_NAMESPACE
     every = SHOP + "---\n" + PLACEMENT
     tools.printing("helm", rendered("shop", [("x.yaml", SHOP)]) if whole == SHOP else CHARTED)
-    tools.printing("kustomize", every if name == "a kustomization that is a source itself" else IN_NAMESPACE)
+    tools.printing(
+        "kustomize", every if name == "a kustomization that is a source itself" else IN_NAMESPACE
+    )
     config = {"fleet:source": source.paths[0] if len(source.paths) == 1 else list(source.paths)}
     config |= {"fleet:render": "../rendered"}
     project = {key: text for key, text in PROJECT.items() if "/fleet/" not in key}
@@ -104,7 +117,10 @@ def test_the_directory_and_the_project_have_the_same(
     ):
         result = run("render", *args, "--out", f"../out-{tmp_path.name}/{out}")
         assert result.exit_code == 0, result.output
-    outs = [members(tmp_path.parent / f"out-{tmp_path.name}/{out}/dev") for out in ("plain", "directory", "project")]
+    outs = [
+        members(tmp_path.parent / f"out-{tmp_path.name}/{out}/dev")
+        for out in ("plain", "directory", "project")
+    ]
     assert len(outs[0]) == 8
     assert outs[0] == outs[1] == outs[2]
 
@@ -127,9 +143,17 @@ def test_what_a_chart_says_is_said_by_both_doors(
 def test_what_is_wrong_in_a_chart_is_said_by_both_doors(
     tools: StandIns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools.printing("helm", rendered("shop", [("templates/placement.yaml", PLACEMENT.replace("PickN", "PickSome"))]))
+    tools.printing(
+        "helm",
+        rendered("shop", [("templates/placement.yaml", PLACEMENT.replace("PickN", "PickSome"))]),
+    )
     declaration = CHART.replace("charts/shop", "shop").replace(", valueFiles: [values.yaml]", "")
-    files = {"members.yaml": MEMBERS, "namespace.yaml": NAMESPACE, "shop/Chart.yaml": "", "chart.yaml": declaration}
+    files = {
+        "members.yaml": MEMBERS,
+        "namespace.yaml": NAMESPACE,
+        "shop/Chart.yaml": "",
+        "chart.yaml": declaration,
+    }
     project = {key: text for key, text in PROJECT.items() if "/fleet/" not in key}
     write(tmp_path, project | {f"stacks/fleet/{path}": text for path, text in files.items()})
     monkeypatch.chdir(tmp_path)
@@ -148,7 +172,9 @@ def test_what_is_wrong_in_a_chart_is_said_by_both_doors(
         ("explain", "-", "shop", "--with", "members.yaml", "-o", "json"),
     ],
 )
-def test_standard_input_is_a_source(args: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_a_source(
+    args: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(write(tmp_path))
     piped = run(*args, stdin=SHOP + "---\n" + PLACEMENT)
     files = ("shop.yaml", "placement.yaml")
@@ -156,7 +182,9 @@ def test_standard_input_is_a_source(args: Sequence[str], tmp_path: Path, monkeyp
         plain = run("plan", "members.yaml", *files, "-o", "json")
     else:
         names = [arg for arg in args if arg == "shop"]
-        plain = run("explain", "members.yaml", *names, *(f"--with={file}" for file in files), "-o", "json")
+        plain = run(
+            "explain", "members.yaml", *names, *(f"--with={file}" for file in files), "-o", "json"
+        )
     assert (piped.exit_code, plain.exit_code) == (0, 0), piped.output + plain.output
     here, there = (json.dumps(_unplaced(json.loads(result.stdout))) for result in (piped, plain))
     assert here == there
@@ -165,13 +193,21 @@ def test_standard_input_is_a_source(args: Sequence[str], tmp_path: Path, monkeyp
 def _unplaced(document: object) -> object:
     """A document without where things were read."""
     if isinstance(document, Mapping):
-        return {key: _unplaced(value) for key, value in document.items() if key not in ("paths", "source")}
+        return {
+            key: _unplaced(value)
+            for key, value in document.items()
+            if key not in ("paths", "source")
+        }
     return list(map(_unplaced, document)) if isinstance(document, list) else document
 
 
-def test_standard_input_is_named_with_its_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_named_with_its_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(write(tmp_path))
-    document = json.loads(run("plan", "members.yaml", "-", "-o", "json", stdin=SHOP + "---\n" + PLACEMENT).stdout)
+    document = json.loads(
+        run("plan", "members.yaml", "-", "-o", "json", stdin=SHOP + "---\n" + PLACEMENT).stdout
+    )
     assert document["fleet"]["paths"] == ["members.yaml", "standard input"]
     assert document["subjects"][0]["source"] == "standard input:29"
 
@@ -189,7 +225,11 @@ PIPED: Mapping[str, tuple[Sequence[str], str | bytes, str]] = {
         " \n",
         "error: standard input: is empty\n  hint: see whether the command before",
     ),
-    "comments alone": (("plan", "fleet", "-"), "# none\n", "error: standard input: no Kubernetes objects found"),
+    "comments alone": (
+        ("plan", "fleet", "-"),
+        "# none\n",
+        "error: standard input: no Kubernetes objects found",
+    ),
     "no YAML": (("plan", "fleet", "-"), "a: [", "error: standard input:2: not YAML"),
     "no text": (("plan", "fleet", "-"), b"\xff", "error: standard input:1: not UTF-8"),
     "no object": (("plan", "-"), "a: 1", "error: standard input:1: not a Kubernetes object"),
@@ -215,13 +255,21 @@ PIPED: Mapping[str, tuple[Sequence[str], str | bytes, str]] = {
         CHART,
         "error: standard input:2: Chart storefront: kind: is carried out",
     ),
-    "beside a project": (("plan", "project", "-"), SHOP, "error: project: is a Pulumi project among other paths"),
+    "beside a project": (
+        ("plan", "project", "-"),
+        SHOP,
+        "error: project: is a Pulumi project among other paths",
+    ),
 }
 
 
 @pytest.mark.parametrize(("args", "given", "wanted"), PIPED.values(), ids=PIPED)
 def test_standard_input_that_cannot_be_worked_with(
-    args: Sequence[str], given: str | bytes, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    args: Sequence[str],
+    given: str | bytes,
+    wanted: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write(tmp_path / "project", PROJECT)
     write(tmp_path / "fleet")
@@ -245,7 +293,11 @@ def test_a_source_in_the_configuration_that_names_none(
     given: str, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(
-        tmp_path, {**PROJECT, "stacks/Pulumi.dev.yaml": f"config:\n  fleet:source: {given}\n  fleet:render: ../out\n"}
+        tmp_path,
+        {
+            **PROJECT,
+            "stacks/Pulumi.dev.yaml": f"config:\n  fleet:source: {given}\n  fleet:render: ../out\n",
+        },
     )
     monkeypatch.chdir(tmp_path)
     result = run("plan", ".")
@@ -288,10 +340,14 @@ def test_objects_of_the_program_are_planned_like_those_of_files(
     assert SECRET not in json.dumps(made)
 
 
-def test_what_is_wrong_with_an_object_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_with_an_object_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = MADE.replace('{"currency": "EUR"}', '{"currency": pulumi.Output.secret("EUR")}')
     monkeypatch.chdir(write(tmp_path, {**PROJECT, "stacks/__main__.py": wrong}))
     result = run("plan", ".")
-    assert "error: the program: ConfigMap shop/storefront: data.currency: is secret" in result.stderr
+    assert (
+        "error: the program: ConfigMap shop/storefront: data.currency: is secret" in result.stderr
+    )
     assert "hint: put it into the data of a Secret" in result.stderr
     assert (result.exit_code, result.stdout) == (1, "")

@@ -25,16 +25,28 @@ def blocks(language: str) -> list[str]:
 
 def test_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (text,) = blocks("python")
-    write(tmp_path, {"fleet/members.yaml": MEMBERS, "fleet/shop.yaml": yaml.safe_dump(dict(placement("shop").data))})
+    write(
+        tmp_path,
+        {
+            "fleet/members.yaml": MEMBERS,
+            "fleet/shop.yaml": yaml.safe_dump(dict(placement("shop").data)),
+        },
+    )
     monkeypatch.chdir(tmp_path)
-    text = text.replace('fc.read_source("fleet/"),', 'fc.read_source("fleet/"), kubeconfigs=KUBECONFIGS,')
+    text = text.replace(
+        'fc.read_source("fleet/"),', 'fc.read_source("fleet/"), kubeconfigs=KUBECONFIGS,'
+    )
     kubeconfigs = {name: kubeconfig(name) for name in ("amsterdam", "dublin", "iowa", "virginia")}
     done = run_program(
-        lambda: exec(text, {"KUBECONFIGS": kubeconfigs}), config={"project:token": "x"}, secret_keys=["project:token"]
+        lambda: exec(text, {"KUBECONFIGS": kubeconfigs}),
+        config={"project:token": "x"},
+        secret_keys=["project:token"],
     )
     assert done.error is None
     placed = {r.name for r in done.registrations if is_object(r.type) and "@dublin" in r.name}
-    assert placed == {f"prod/shop@dublin/shop{name}" for name in ("", "/payment", "/prices", "/plain", "/typed")}
+    assert placed == {
+        f"prod/shop@dublin/shop{name}" for name in ("", "/payment", "/prices", "/plain", "/typed")
+    }
 
 
 def test_the_declarations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,18 +59,27 @@ def test_the_declarations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     files = {f"{n}.yaml": text for n, text in enumerate(declarations)}
     write(tmp_path, {**files, "charts/shop/Chart.yaml": "", "production.yaml": "a: 1"})
     write(tmp_path, {"overlays/production/kustomization.yaml": ""})
-    assert [str(manifest.key) for manifest in load(".")] == ["ConfigMap shop/prices", "Namespace shop"]
+    assert [str(manifest.key) for manifest in load(".")] == [
+        "ConfigMap shop/prices",
+        "Namespace shop",
+    ]
 
 
 def test_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools = stand_ins(tmp_path / "tools", monkeypatch)
     tools.printing("helm", rendered("shop", [("x.yaml", MAP)]))
     tools.printing("kustomize", SHOP)
-    files = {"fleet/members.yaml": MEMBERS, "fleet/shop.yaml": yaml.safe_dump(dict(placement("shop").data))}
+    files = {
+        "fleet/members.yaml": MEMBERS,
+        "fleet/shop.yaml": yaml.safe_dump(dict(placement("shop").data)),
+    }
     files |= {"charts/shop/Chart.yaml": "", "overlays/production/kustomization.yaml": ""}
     project = {name: text for name, text in PROJECT.items() if "/fleet/" not in name}
     project["stacks/Pulumi.dev.yaml"] = blocks("yaml")[0] + "  fleet:render: ../out\n"
-    write(tmp_path / "project", {**project, **{f"stacks/{name}": text for name, text in files.items()}})
+    write(
+        tmp_path / "project",
+        {**project, **{f"stacks/{name}": text for name, text in files.items()}},
+    )
     monkeypatch.chdir(tmp_path / "project")
     assert plan(".")["subjects"][0]["key"] == "shop"
     monkeypatch.chdir("stacks")

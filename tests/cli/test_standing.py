@@ -22,7 +22,10 @@ from fleet_components.review.planning.standing import changed_by_both, on_both
 from tests.cli.test_as_before import EDGE, HUB, WIDE
 from tests.hub.folder.hubs import kubefleet
 
-FULFILLED = {**HUB, "wide.yaml": HUB["wide.yaml"].replace("numberOfClusters: 3", "numberOfClusters: 2")}
+FULFILLED = {
+    **HUB,
+    "wide.yaml": HUB["wide.yaml"].replace("numberOfClusters: 3", "numberOfClusters: 2"),
+}
 
 
 def of(fleet: str, files: dict[str, str] = HUB) -> FleetPlan:
@@ -45,14 +48,25 @@ def test_what_is_new_in_one_fleet_does_not_stand(fleets: tuple[str, str]) -> Non
 def test_a_warning_that_is_given_once_more_is_new() -> None:
     plan, warning = of("a"), Problem("is no field", ("spec", "x"), file="one.yaml")
     base = [attrs.evolve(plan, warnings=(warning,))]
-    moved, both = attrs.evolve(warning, file="two.yaml"), (warning, attrs.evolve(warning, file="two.yaml"))
+    moved, both = (
+        attrs.evolve(warning, file="two.yaml"),
+        (warning, attrs.evolve(warning, file="two.yaml")),
+    )
     assert on_both(base, [attrs.evolve(plan, warnings=(moved,))]).warned(moved)
     assert not on_both(base, [attrs.evolve(plan, warnings=both)]).warned(moved)
 
 
-@pytest.mark.parametrize(("leaving", "left"), [(("old",), "1 more update"), (("old", "new"), None), (("new",), None)])
-def test_what_one_leaves_newly_is_not_covered_by_what_another_left(leaving: tuple[str, ...], left: str | None) -> None:
-    plan: Any = SimpleNamespace(remainders={name: Remainder(updates=int(name in leaving)) for name in ("old", "new")})
+@pytest.mark.parametrize(
+    ("leaving", "left"), [(("old",), "1 more update"), (("old", "new"), None), (("new",), None)]
+)
+def test_what_one_leaves_newly_is_not_covered_by_what_another_left(
+    leaving: tuple[str, ...], left: str | None
+) -> None:
+    plan: Any = SimpleNamespace(
+        remainders={name: Remainder(updates=int(name in leaving)) for name in ("old", "new")}
+    )
     decided: list[Any] = [SimpleNamespace(name=name) for name in ("old", "new")]
-    weighed = [_Weighed(Weight.HELD, plan, one, {"held"} if one.name == "old" else ()) for one in decided]
+    weighed = [
+        _Weighed(Weight.HELD, plan, one, {"held"} if one.name == "old" else ()) for one in decided
+    ]
     assert _as_before(weighed) == {"unfulfilled": [], "held": ["old"], "left": left}

@@ -67,7 +67,14 @@ def fine() -> Stack:
     return stack
 
 
-STACKS = {"refused": refused, "unreached": unreached, "killed": killed, "silent": silent, "many": many, "fine": fine}
+STACKS = {
+    "refused": refused,
+    "unreached": unreached,
+    "killed": killed,
+    "silent": silent,
+    "many": many,
+    "fine": fine,
+}
 
 
 def status(stack: Stack, folder: Path, *options: str, width: int | None = None) -> Any:
@@ -141,7 +148,10 @@ def test_the_form_of_the_api(folder: Path) -> None:
 
 def test_a_source_that_has_changed_since(folder: Path) -> None:
     text = status(silent(), folder).stdout
-    assert "the source has changed since for ClusterResourcePlacement shop: this is of the last update" in text
+    assert (
+        "the source has changed since for ClusterResourcePlacement shop: this is of the last update"
+        in text
+    )
 
 
 def test_a_placement_that_no_update_has_delivered(folder: Path) -> None:
@@ -159,7 +169,10 @@ def test_a_placement_that_no_update_has_delivered(folder: Path) -> None:
     result = status(stack, folder, "--detailed-exitcode")
     assert result.exit_code == 2
     assert "not delivered by any update yet: ClusterResourcePlacement new" in result.stdout
-    assert [one["metadata"]["name"] for one in json.loads(status(stack, folder, "-o", "json").stdout)["items"]] == [
+    assert [
+        one["metadata"]["name"]
+        for one in json.loads(status(stack, folder, "-o", "json").stdout)["items"]
+    ] == [
         "shop",
         "shop-0",
     ]
@@ -187,7 +200,10 @@ WRONG = {
     "no such placement": (("--state", "state.json", "--only", "shap"), "did you mean shop?"),
     "no such member": (("--state", "state.json", "--member", "z"), 'there is no member "z"'),
     "another stack": (("--state", "state.json", "--stack", "prod"), "not of stack prod"),
-    "a state without a fleet": (("--state", "empty.json"), "has no fleet: no update of one has begun"),
+    "a state without a fleet": (
+        ("--state", "empty.json"),
+        "has no fleet: no update of one has begun",
+    ),
     "a render": (("--state", "render.json"), "is the state of a render"),
 }
 
@@ -230,8 +246,13 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
         found = {}
         for name, objects in wanted.items():
             keys = [Manifest(one.data).key for one in objects]
-            fine = {key: ObservedObject(key, "v1", applied="Applied", available="Available") for key in keys[:1]}
-            found[name] = ObservedMember({**fine, keys[1]: ObservedObject(keys[1], "apps/v1", **told[name.member])})
+            fine = {
+                key: ObservedObject(key, "v1", applied="Applied", available="Available")
+                for key in keys[:1]
+            }
+            found[name] = ObservedMember(
+                {**fine, keys[1]: ObservedObject(keys[1], "apps/v1", **told[name.member])}
+            )
         return found
 
     monkeypatch.setattr("fleet_components.review.planning.asked.observe", observe)
@@ -244,7 +265,9 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: Delivered) -> None:
     """They are told as a report of an update tells them, and nothing but trials is sent."""
-    fleet = delivered(World(members={"a": {}, "b": {}}, strategy={"applyStrategy": {"type": "ReportDiff"}}))
+    fleet = delivered(
+        World(members={"a": {}, "b": {}}, strategy={"applyStrategy": {"type": "ReportDiff"}})
+    )
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     theirs = fleet.at_source("Deployment")
     for name, replicas in {"a": 1, "b": 4}.items():
@@ -259,7 +282,9 @@ def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: 
     assert "diffedPlacements" not in entries["a"]
     (diffed,) = entries["b"]["diffedPlacements"]
     assert (diffed["kind"], diffed["name"]) == ("Deployment", "web")
-    assert diffed["observedDiffs"] == [{"path": "/spec/replicas", "valueInHub": "1", "valueInMember": "4"}]
+    assert diffed["observedDiffs"] == [
+        {"path": "/spec/replicas", "valueInHub": "1", "valueInMember": "4"}
+    ]
     for name in "ab":
         reported = {one["type"]: one["status"] for one in entries[name]["conditions"]}
         assert reported["DiffReported"] == "True"
@@ -278,6 +303,8 @@ def test_a_member_that_nobody_knows_how_to_reach(folder: Path) -> None:
     stack.write(folder)
     (folder / "state.json").write_text(json.dumps(export))
     result = run("status", "fleet", "--state", "state.json", "--live")
-    assert "a, b, c do not answer\n    cannot be asked: its kubeconfig is not known" in result.stdout
+    assert (
+        "a, b, c do not answer\n    cannot be asked: its kubeconfig is not known" in result.stdout
+    )
     wrong = run("status", "fleet", "--state", "state.json", "--live", "--kubeconfig", "a")
     assert (wrong.exit_code, "write MEMBER=PATH" in wrong.stderr) == (1, True)

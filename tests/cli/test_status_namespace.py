@@ -37,7 +37,9 @@ def fleet(folder: Path, scope: str, chosen: str) -> Path:
 
 
 @pytest.mark.parametrize(("scope", "status"), [("NamespaceAccessible", 1), ("ClusterScopeOnly", 0)])
-def test_the_namespace_of_a_status_stays_as_on_a_hub(scope: str, status: int, tmp_path: Path) -> None:
+def test_the_namespace_of_a_status_stays_as_on_a_hub(
+    scope: str, status: int, tmp_path: Path
+) -> None:
     state = tmp_path / "state.json"
     run("plan", fleet(tmp_path / "f", scope, "shop"), "--save-state", state)
     changed = run("plan", fleet(tmp_path / "f", scope, "other"), "--state", state)

@@ -17,7 +17,12 @@ from tests.delivery.world import World
 from tests.status.stacks import Stack
 from tests.status.test_on_hub import listing
 
-BLOCKED = {"type": "RolloutStarted", "status": "False", "reason": "RolloutNotStartedYet", "message": "is blocked"}
+BLOCKED = {
+    "type": "RolloutStarted",
+    "status": "False",
+    "reason": "RolloutNotStartedYet",
+    "message": "is blocked",
+}
 
 
 @pytest.fixture
@@ -32,10 +37,15 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
     def answered(text: str, **_: Any) -> Listing:
         assert text == kubeconfig("hub")
         *members, shop = (
-            one for one in world.objects() if one["kind"] in ("MemberCluster", "ClusterResourcePlacement")
+            one
+            for one in world.objects()
+            if one["kind"] in ("MemberCluster", "ClusterResourcePlacement")
         )
         metadata = {**shop["metadata"], "uid": "1", "generation": 1}
-        status = {"conditions": [BLOCKED], "placementStatuses": [{"clusterName": "b", "conditions": [BLOCKED]}]}
+        status = {
+            "conditions": [BLOCKED],
+            "placementStatuses": [{"clusterName": "b", "conditions": [BLOCKED]}],
+        }
         return listing(System.KUBEFLEET, {**shop, "metadata": metadata, "status": status}, *members)
 
     monkeypatch.setattr(hub_asked, "ask_hub", answered)
@@ -63,7 +73,10 @@ def test_the_hub_stands_beside_the_forecast(stack: Stack) -> None:
     told("--hub", "hub.kubeconfig", "--strict", status=3)
     assert "RolloutNotStartedYet" in told("--hub", "hub.kubeconfig", "-o", "markdown")
     assert (
-        " a " not in " ".join(told("--hub", "hub.kubeconfig", "--member", "b").split()).split("why")[1].split("cond")[0]
+        " a "
+        not in " ".join(told("--hub", "hub.kubeconfig", "--member", "b").split())
+        .split("why")[1]
+        .split("cond")[0]
     )
 
 

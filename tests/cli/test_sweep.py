@@ -38,7 +38,10 @@ def spread() -> Objects:
     found = karmada()
     regions = {"spreadByField": "region", "minGroups": 2, "maxGroups": 2}
     clusters = {"spreadByField": "cluster", "minGroups": 1, "maxGroups": 10}
-    named(found, "web", "PropagationPolicy")["spec"]["placement"]["spreadConstraints"] = [regions, clusters]
+    named(found, "web", "PropagationPolicy")["spec"]["placement"]["spreadConstraints"] = [
+        regions,
+        clusters,
+    ]
     return found
 
 
@@ -49,7 +52,11 @@ def overridden() -> Objects:
     members = [one["metadata"]["name"] for one in found if one["kind"] == "Cluster"]
     change = {"path": "/spec/replicas", "operator": "replace", "value": 9}
     rule = {"targetCluster": {"clusterNames": members[:1]}, "overriders": {"plaintext": [change]}}
-    policy_of = {"apiVersion": web["apiVersion"], "kind": "OverridePolicy", "metadata": {**web["metadata"]}}
+    policy_of = {
+        "apiVersion": web["apiVersion"],
+        "kind": "OverridePolicy",
+        "metadata": {**web["metadata"]},
+    }
     return [*found, {**policy_of, "spec": {"overrideRules": [rule]}}]
 
 
@@ -89,7 +96,8 @@ def told(document: Mapping[str, Any]) -> dict[str, tuple[int, int | None, bool]]
 
 
 @pytest.mark.parametrize(
-    ("system", "by"), [*SWEPT, (overridden, "member"), (fixed, "member"), (fixed, "region"), (spread, "region")]
+    ("system", "by"),
+    [*SWEPT, (overridden, "member"), (fixed, "member"), (fixed, "region"), (spread, "region")],
 )
 def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
     folder: Path, system: Callable[[], Objects], by: str
@@ -97,10 +105,14 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
     dumped(folder / "before/fleet", system())
     document = simulated("fleet", "--sweep", by)
     losses = document["losses"]
-    members = [one["metadata"]["name"] for one in system() if one["kind"] in ("MemberCluster", "Cluster")]
+    members = [
+        one["metadata"]["name"] for one in system() if one["kind"] in ("MemberCluster", "Cluster")
+    ]
     assert sorted(name for one in losses for name in one["members"]) == members
     before = told(simulated("fleet", "--set", "Namespace/shop:metadata.labels={}", "--all"))
-    assert {one["subject"] for one in document["shortAlready"]} == {name for name, one in before.items() if one[2]}
+    assert {one["subject"] for one in document["shortAlready"]} == {
+        name for name, one in before.items() if one[2]
+    }
     for loss in losses:
         lose = loss["lost"] if by == "member" else f"{document['by']}={loss['lost']}"
         alone = simulated("fleet", "--lose", lose, "--all")
@@ -110,7 +122,8 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
             for name, (number, replicas, unfulfilled) in after.items()
             if (
                 unfulfilled
-                and (number, replicas or 0, True) != (before[name][0], before[name][1] or 0, before[name][2])
+                and (number, replicas or 0, True)
+                != (before[name][0], before[name][1] or 0, before[name][2])
             )
             or (not number and before[name][0])
         }
@@ -132,7 +145,9 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
         more: dict[str, int] = {}
         for each in entries:
             more[each["name"]] = (
-                more.get(each["name"], 0) + (each["replicas"]["new"] or 0) - (each["replicas"]["old"] or 0)
+                more.get(each["name"], 0)
+                + (each["replicas"]["new"] or 0)
+                - (each["replicas"]["old"] or 0)
             )
         assert loss["replicas"] == {name: number for name, number in more.items() if number > 0}
         assert loss["held"] == sum(each["change"] == "held" for each in entries)
@@ -140,21 +155,28 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
             any(each["change"] != "stays" for each in one["clusters"]) for one in alone["subjects"]
         )
     numbers = [(len(one["short"]), one["moved"]) for one in losses]
-    assert [number for number, _ in numbers] == sorted((number for number, _ in numbers), reverse=True)
+    assert [number for number, _ in numbers] == sorted(
+        (number for number, _ in numbers), reverse=True
+    )
 
 
 def test_a_sweep_says_what_is_short_whatever_the_form(folder: Path) -> None:
     dumped(folder / "before/fleet", fixed())
     args = ("simulate", "fleet", "--sweep", "member")
     document = simulated(*args[1:])
-    by = {one["lost"]: [each["subject"].partition("/")[2] for each in one["short"]] for one in document["losses"]}
+    by = {
+        one["lost"]: [each["subject"].partition("/")[2] for each in one["short"]]
+        for one in document["losses"]
+    }
     # "picky" matches no member at all, and so is as short before as it is after.
     assert by == {"virginia": ["everywhere"], "dublin": ["shop"], "iowa": ["shop"], "amsterdam": []}
     assert document["shortAlready"] == []
     assert yaml.safe_load(run(*args, "-o", "yaml").stdout) == document
     table = run(*args, width=80).stdout
     assert max(map(len, table.splitlines())) <= 80
-    assert table.startswith("2 placements would be short: 3 of 4 members cannot be lost without that\n")
+    assert table.startswith(
+        "2 placements would be short: 3 of 4 members cannot be lost without that\n"
+    )
     assert re.search(r"\n  virginia +1 +1 +1 +everywhere on no member\n", table)
     markdown = run(*args, "-o", "markdown").stdout
     assert "| virginia | 1 | 1 | 1 | everywhere on no member |" in markdown
@@ -167,13 +189,24 @@ def test_a_sweep_says_what_is_short_whatever_the_form(folder: Path) -> None:
     assert json.loads(file.read_text()) == document
 
 
-def test_a_sweep_comes_after_what_is_supposed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_comes_after_what_is_supposed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dumped(folder / "before/fleet", kubefleet())
     state = saved()
     after = simulated(
-        "fleet", "--add", "oslo:like=dublin", "--label", "virginia:environment=production", "--sweep", "member"
+        "fleet",
+        "--add",
+        "oslo:like=dublin",
+        "--label",
+        "virginia:environment=production",
+        "--sweep",
+        "member",
     )
-    assert after["supposed"] == ["oslo added like dublin", "label environment=production on virginia"]
+    assert after["supposed"] == [
+        "oslo added like dublin",
+        "label environment=production on virginia",
+    ]
     changed = kubefleet()
     added("oslo", "dublin")(changed)
     label("virginia", "environment", "production")(changed)
@@ -195,7 +228,9 @@ def test_too_few_regions_are_short(folder: Path) -> None:
     losses = simulated("fleet", "--sweep", "region")["losses"]
     assert [(one["lost"], len(one["short"])) for one in losses] == [("eu", 1), ("us", 1)]
     (short,) = losses[0]["short"]
-    assert short["why"].endswith("the number of feasible region is less than spreadConstraint.MinGroups")
+    assert short["why"].endswith(
+        "the number of feasible region is less than spreadConstraint.MinGroups"
+    )
     assert (short["members"], short["replicas"]) == ({"old": 4, "new": 2}, {"old": 6, "new": 2})
     assert [one["short"] for one in simulated("fleet", "--sweep", "member")["losses"]] == [[]] * 4
 
@@ -205,16 +240,28 @@ def test_members_without_the_label_are_named(folder: Path) -> None:
     named(objects, "iowa")["metadata"]["labels"].pop("region")
     dumped(folder / "before/fleet", objects)
     assert simulated("fleet", "--sweep", "region")["neverLost"] == ["iowa"]
-    assert "without a value, and never lost: iowa" in run("simulate", "fleet", "--sweep", "region").stdout
+    assert (
+        "without a value, and never lost: iowa"
+        in run("simulate", "fleet", "--sweep", "region").stdout
+    )
 
 
 def test_a_region_is_read_from_the_well_known_labels_of_both_systems(folder: Path) -> None:
     members = [
         member("a", region="west"),
-        member("b", labels={"topology.kubernetes.io/region": "west", "fleet.azure.com/location": "west"}),
-        member("c", labels={"fleet.azure.com/location": "east", "topology.kubernetes.io/zone": "1"}),
+        member(
+            "b",
+            labels={"topology.kubernetes.io/region": "west", "fleet.azure.com/location": "west"},
+        ),
+        member(
+            "c", labels={"fleet.azure.com/location": "east", "topology.kubernetes.io/zone": "1"}
+        ),
     ]
-    rest = [deployment(), policy(placement={}), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}]
+    rest = [
+        deployment(),
+        policy(placement={}),
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+    ]
     dumped(folder / "before/fleet", [*members, *rest])
     by = {one["lost"]: one["members"] for one in simulated("fleet", "--sweep", "region")["losses"]}
     assert by == {"west": ["a", "b"], "east": ["c"]}
@@ -232,20 +279,27 @@ def test_a_region_is_read_from_the_well_known_labels_of_both_systems(folder: Pat
 
 def test_the_guide_tells_what_the_command_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GUIDE.parents[1])
-    blocks = re.findall(r"^```console\n\$ fleet (simulate .*)\n((?:.*\n)*?)```$", GUIDE.read_text(), re.MULTILINE)
+    blocks = re.findall(
+        r"^```console\n\$ fleet (simulate .*)\n((?:.*\n)*?)```$", GUIDE.read_text(), re.MULTILINE
+    )
     assert len(blocks) >= 3
     for command, shown in blocks:
         result = run(*command.split(), width=100)
         assert result.exit_code == 0
         # A review as a whole is shown by its own tests; here it is told by its first line.
         whole = "--sweep" in command
-        assert shown.splitlines()[: None if whole else 1] == result.stdout.splitlines()[: None if whole else 1]
+        assert (
+            shown.splitlines()[: None if whole else 1]
+            == result.stdout.splitlines()[: None if whole else 1]
+        )
 
 
 def test_the_guide_names_every_key_of_the_document(folder: Path) -> None:
     dumped(folder / "before/fleet", fixed())
     document = simulated("fleet", "--sweep", "member")
-    keys = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", GUIDE.read_text(), re.MULTILINE)))
+    keys = re.findall(
+        r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", GUIDE.read_text(), re.MULTILINE))
+    )
     assert {*document, *document["losses"][0]} <= set(keys)
     assert f"| `version` | {document['version']} |" in GUIDE.read_text()
     assert set(document["losses"][0]["short"][0]) == {"subject", "why", "members", "replicas"}

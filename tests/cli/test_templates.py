@@ -26,8 +26,14 @@ def world(tmp_path: Path) -> World:
 def test_a_plan_shows_who_has_a_template_and_where_it_goes() -> None:
     text = said("plan", PRIORITY)
     assert f"Template {KEY}" in text
-    assert "its priority 1 is lower than 2 of PropagationPolicy default/propagation-high-explicit-priority" in text
-    assert "not picked: member2, member3: cluster(s) did not match the placement cluster affinity constraint" in text
+    assert (
+        "its priority 1 is lower than 2 of PropagationPolicy default/propagation-high-explicit-priority"
+        in text
+    )
+    assert (
+        "not picked: member2, member3: cluster(s) did not match the placement cluster affinity constraint"
+        in text
+    )
     assert text.endswith("1 template on 3 members: 1 joins\n")
 
 
@@ -35,7 +41,10 @@ def test_fits_a_narrow_terminal() -> None:
     for command in ("plan", "explain"):
         text = run(command, PRIORITY, width=50).stdout
         assert max(map(len, text.splitlines())) <= 50
-        assert "  PropagationPolicy\n    default/propagation-high-explicit-priority\n    claims it: " in text
+        assert (
+            "  PropagationPolicy\n    default/propagation-high-explicit-priority\n    claims it: "
+            in text
+        )
 
 
 def test_a_plan_as_json_has_the_templates() -> None:
@@ -71,16 +80,24 @@ def test_an_explanation_of_one_member() -> None:
 
 def test_labels_that_no_member_has_are_told_with_what_they_have(tmp_path: Path) -> None:
     world = World(tmp_path)
-    world.members = {name: member(name, labels={"env": env}) for name, env in (("a", "test"), ("b", "stage"))}
+    world.members = {
+        name: member(name, labels={"env": env}) for name, env in (("a", "test"), ("b", "stage"))
+    }
     affinity = {"clusterAffinity": {"labelSelector": {"matchLabels": {"env": "prod"}}}}
     world.write(web=deployment(), policy=policy(placement=affinity))
-    assert "no member has env=prod; for env the members have stage (1), test (1)" in said("explain", world.folder)
+    assert "no member has env=prod; for env the members have stage (1), test (1)" in said(
+        "explain", world.folder
+    )
 
 
 def test_a_project_shows_its_templates(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
-    (tmp_path / "__main__.py").write_text('from fleet_components import Fleet\n\nFleet.from_config("dev")\n')
-    (tmp_path / "Pulumi.dev.yaml").write_text(f"config:\n  fleet:source: {WEIGHTS}\n  fleet:render: out\n")
+    (tmp_path / "__main__.py").write_text(
+        'from fleet_components import Fleet\n\nFleet.from_config("dev")\n'
+    )
+    (tmp_path / "Pulumi.dev.yaml").write_text(
+        f"config:\n  fleet:source: {WEIGHTS}\n  fleet:render: out\n"
+    )
     plan = json.loads(said("plan", tmp_path, "-o", "json"))
     assert [template["key"] for template in plan["subjects"]] == [KEY]
     assert {r["change"] for r in plan["resources"]} == {"create"}
@@ -100,9 +117,14 @@ def test_the_decisions_are_bindings_of_the_api(world: World) -> None:
     assert web["apiVersion"] == "work.karmada.io/v1alpha2"
     assert web["metadata"]["annotations"]["propagationpolicy.karmada.io/name"] == "web"
     assert web["spec"]["clusters"] == [{"name": "a", "replicas": 3}, {"name": "b", "replicas": 1}]
-    assert (web["status"]["conditions"][0]["type"], web["status"]["conditions"][0]["status"]) == ("Scheduled", "True")
+    assert (web["status"]["conditions"][0]["type"], web["status"]["conditions"][0]["status"]) == (
+        "Scheduled",
+        "True",
+    )
     required = found["ResourceBinding", "pay-secret"]["spec"]["requiredBy"]
-    assert required == [{"name": "web-deployment", "namespace": "shop", "clusters": [{"name": "a"}, {"name": "b"}]}]
+    assert required == [
+        {"name": "web-deployment", "namespace": "shop", "clusters": [{"name": "a"}, {"name": "b"}]}
+    ]
 
 
 def test_secrets_are_not_written_unless_asked_for(world: World) -> None:
@@ -130,11 +152,16 @@ def test_data_that_the_last_render_did_not_show_are_not_made_up(world: World) ->
     selector = [{"apiVersion": "v1", "kind": "Secret", "name": "pay"}]
     world.write(policy=policy(resourceSelectors=selector, placement=on("a")), web=None)
     world.render()
-    suspended = policy(resourceSelectors=selector, placement=on("a"), suspension={"dispatching": True})
+    suspended = policy(
+        resourceSelectors=selector, placement=on("a"), suspension={"dispatching": True}
+    )
     world.write(policy=suspended, secret=secret("new", more="new"))
     refused = run("render", world.folder, "--out", world.root / "out", "--show-secrets")
     assert refused.exit_code == 1
-    assert "Secret shop/pay: stays as it is on a, and the last render does not show its data" in refused.stderr
+    assert (
+        "Secret shop/pay: stays as it is on a, and the last render does not show its data"
+        in refused.stderr
+    )
     kept = yaml.safe_load(world.render()["a/1-manifest/v1-secret-shop-pay.yaml"])
     assert kept["stringData"] == {"token": "[secret]"}
 
@@ -147,7 +174,13 @@ def test_an_object_that_an_override_renames_onto_another_is_refused(world: World
         "spec": {
             "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "other"}],
             "overrideRules": [
-                {"overriders": {"plaintext": [{"path": "/metadata/name", "operator": "replace", "value": "web"}]}}
+                {
+                    "overriders": {
+                        "plaintext": [
+                            {"path": "/metadata/name", "operator": "replace", "value": "web"}
+                        ]
+                    }
+                }
             ],
         },
     }
@@ -159,7 +192,9 @@ def test_an_object_that_an_override_renames_onto_another_is_refused(world: World
     )
     refused = run("render", world.folder, "--out", world.root / "out")
     assert refused.exit_code == 3
-    both = f"Deployment shop/web: is brought to a by Template/shop/Deployment/other and Template/{WEB}"
+    both = (
+        f"Deployment shop/web: is brought to a by Template/shop/Deployment/other and Template/{WEB}"
+    )
     assert both in refused.stderr
     assert not (world.root / "out").exists()
     planned = run("plan", world.folder)
@@ -175,7 +210,9 @@ def test_all_overrides_that_do_not_apply_are_told(world: World) -> None:
             "kind": "OverridePolicy",
             "metadata": {"name": f"bad-{name}", "namespace": "shop"},
             "spec": {
-                "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": name}],
+                "resourceSelectors": [
+                    {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+                ],
                 "overrideRules": [{"overriders": {"plaintext": patch}}],
             },
         }
@@ -184,13 +221,18 @@ def test_all_overrides_that_do_not_apply_are_told(world: World) -> None:
         override=broken("web"),
         second=broken("other"),
         other=deployment(name="other"),
-        policy=policy(resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=on("a")),
+        policy=policy(
+            resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=on("a")
+        ),
     )
     for source in (world.folder, world.root / "project"):
         told = run("plan", source, "--strict")
         assert told.exit_code == 3
         assert "refused by --strict" in told.stderr
-        assert all(f"OverridePolicy shop/bad-{name}: spec.overrideRules" in told.stdout for name in ("web", "other"))
+        assert all(
+            f"OverridePolicy shop/bad-{name}: spec.overrideRules" in told.stdout
+            for name in ("web", "other")
+        )
 
 
 @pytest.mark.parametrize("frozen", [False, True])
@@ -202,7 +244,9 @@ def test_what_an_encrypted_state_hides_is_not_made_up(world: World, frozen: bool
     project = world.root / "project"
     unchanged = json.loads(said("plan", project, "--all", "--state", state, "-o", "json"))
     assert {c["change"] for t in unchanged["subjects"] for c in t["clusters"]} == {"stays"}
-    suspended = policy(placement={**on("a", "b"), **weights(a=3, b=1)}, suspension={"dispatching": True})
+    suspended = policy(
+        placement={**on("a", "b"), **weights(a=3, b=1)}, suspension={"dispatching": True}
+    )
     world.write(policy=None if frozen else suspended, web=deployment(4, "web:2"))
     planned = run("plan", project, "--state", state)
     # Without a policy the content is needed to decide; with one, only what the member keeps is not compared.
@@ -217,7 +261,10 @@ def test_a_template_that_nothing_takes_is_warned_of(world: World) -> None:
     world.write(policy=policy(placement=on("nowhere")))
     result = run("render", world.folder, "--out", world.root / "out")
     assert f"warning: Template {WEB}: 0/3 clusters are available" in result.stderr
-    assert "1 template on 3 members: nothing is placed" in result.stdout or "templates on 3 members" in result.stdout
+    assert (
+        "1 template on 3 members: nothing is placed" in result.stdout
+        or "templates on 3 members" in result.stdout
+    )
 
 
 def test_a_member_is_not_picked_where_no_policy_is_left(world: World) -> None:

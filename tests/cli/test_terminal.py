@@ -34,7 +34,16 @@ LINES = {
     "an error": ("plan", "nowhere"),
     "a usage error": ("plan", "fleet", "--nothing"),
 }
-COLOURED = {"plan", "plan --diff", "explain shop", "review", "simulate", "simulate --sweep", "drain", "rollback"}
+COLOURED = {
+    "plan",
+    "plan --diff",
+    "explain shop",
+    "review",
+    "simulate",
+    "simulate --sweep",
+    "drain",
+    "rollback",
+}
 
 
 def cannot_be_folded(line: str) -> bool:
@@ -70,7 +79,9 @@ def test_colours_are_for_terminals_that_want_them(place: Path, name: str) -> Non
 
 @pytest.mark.parametrize("name", LINES)
 def test_pipes_are_plain(place: Path, name: str) -> None:
-    done = subprocess.run([*MAIN, *LINES[name]], cwd=place, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*MAIN, *LINES[name]], cwd=place, capture_output=True, text=True, check=False
+    )
     assert ESCAPE not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 

@@ -48,14 +48,19 @@ def test_every_view_says_which_fleet(project: Path, tmp_path: Path) -> None:
         for fleet in ("blue", "green"):
             assert f"{fleet}: {kind} {key}" in shown, (command, shown)
     by_member = run("status", project, "--state", state, "--by", "member").output
-    assert all(f"{fleet}/{new['subjects'][0]['clusters'][0]['name']}" in by_member for fleet in ("blue", "green"))
+    assert all(
+        f"{fleet}/{new['subjects'][0]['clusters'][0]['name']}" in by_member
+        for fleet in ("blue", "green")
+    )
 
 
 def test_what_changes_in_one_fleet_is_said_of_that_fleet(project: Path, tmp_path: Path) -> None:
     state = tmp_path / "state.json"
     run("plan", project, "--save-state", state)
     (file,) = project.rglob("green.yaml")
-    documents = [text for text in YAML.split("\n---\n") if "kind: ClusterResourcePlacement" not in text]
+    documents = [
+        text for text in YAML.split("\n---\n") if "kind: ClusterResourcePlacement" not in text
+    ]
     file.write_text("\n---\n".join(documents))
     gone = plan(project, "--state", state)
     assert all(line["text"].startswith("green: ") for line in gone["gone"]["summary"])
@@ -63,12 +68,16 @@ def test_what_changes_in_one_fleet_is_said_of_that_fleet(project: Path, tmp_path
 
 
 @pytest.mark.parametrize("fleet", ["blue", "green"])
-def test_a_fleet_that_is_refused_is_named_beside_the_other(project: Path, tmp_path: Path, fleet: str) -> None:
+def test_a_fleet_that_is_refused_is_named_beside_the_other(
+    project: Path, tmp_path: Path, fleet: str
+) -> None:
     state, main = tmp_path / "state.json", next(project.rglob("__main__.py"))
     main.write_text(PROGRAM.replace("limit=1", "limit=0.3"))
     run("plan", project, "--save-state", state)
     (file,) = project.rglob(f"{fleet}.yaml")
-    documents = [text for text in YAML.split("\n---\n") if "kind: ClusterResourcePlacement" not in text]
+    documents = [
+        text for text in YAML.split("\n---\n") if "kind: ClusterResourcePlacement" not in text
+    ]
     file.write_text("\n---\n".join(documents))
     refused = run("plan", project, "--state", state)
     assert refused.exit_code == 3

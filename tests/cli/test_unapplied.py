@@ -15,7 +15,16 @@ from tests.cli.fleets import edit, plan, run
 from tests.delivery.recording import Data
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed
 from tests.hub.karmada.api import Api
-from tests.hub.karmada.world import APPLIED, REFUSED, binding, claimed, deployment, fleet, on, policy
+from tests.hub.karmada.world import (
+    APPLIED,
+    REFUSED,
+    binding,
+    claimed,
+    deployment,
+    fleet,
+    on,
+    policy,
+)
 
 WEB = policy(placement=on("a", "b"))
 MESSAGE = "the member refuses it"
@@ -27,7 +36,9 @@ JOB: dict[str, Any] = {
     "spec": {
         "completions": 1,
         "parallelism": 1,
-        "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "sums:1"}]}},
+        "template": {
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "sums:1"}]}
+        },
     },
 }
 SELECTS_JOB: dict[str, Any] = {
@@ -64,7 +75,9 @@ def jobs(tmp_path: Path, system: System) -> Path:
 
 def row(document: dict[str, Any], member: str) -> dict[str, Any]:
     """The row of a member of the first subject."""
-    found: dict[str, Any] = next(one for one in document["subjects"][0]["clusters"] if one["name"] == member)
+    found: dict[str, Any] = next(
+        one for one in document["subjects"][0]["clusters"] if one["name"] == member
+    )
     return found
 
 
@@ -77,7 +90,10 @@ def test_what_a_member_has_refused_is_not_fulfilled_as_before(folder: Path) -> N
 
 def test_its_row_and_its_explanation_do_not_say_that_it_runs(folder: Path) -> None:
     shown = row(plan(folder, "--only", "shop/Deployment/web"), "b")
-    assert (shown["change"], shown["why"]) == ("stays", f"the hub could not apply it there: {MESSAGE}")
+    assert (shown["change"], shown["why"]) == (
+        "stays",
+        f"the hub could not apply it there: {MESSAGE}",
+    )
     assert row(plan(folder, "--only", "shop/Deployment/web"), "a")["unapplied"] is None
     told = run("explain", str(folder), "shop/Deployment/web", "b").output
     assert f"the hub could not apply it there: {MESSAGE}" in " ".join(told.split())
@@ -86,13 +102,17 @@ def test_its_row_and_its_explanation_do_not_say_that_it_runs(folder: Path) -> No
 def test_a_change_there_may_fail_again(folder: Path) -> None:
     edit(folder / OBJECT, "web:1", "web:2")
     document = plan(folder)
-    assert document["headline"][0] == "a gets a new image of shop/Deployment/web, nothing else changes"
+    assert (
+        document["headline"][0] == "a gets a new image of shop/Deployment/web, nothing else changes"
+    )
     expected = f"the hub could not apply it there: {MESSAGE}; it tries again with this change, and may fail again"
     assert row(document, "b")["why"] == expected
     assert row(document, "a")["why"] != expected
 
 
-def test_an_observation_without_the_message_says_only_that_it_is_not_applied(tmp_path: Path) -> None:
+def test_an_observation_without_the_message_says_only_that_it_is_not_applied(
+    tmp_path: Path,
+) -> None:
     write_observation(tmp_path / "fleet", conflicting(b={"health": "Unknown"}), update=False)
     assert plan(tmp_path / "fleet")["unfulfilled"][0]["why"] == "the hub has not applied it on b"
 

@@ -47,13 +47,29 @@ def check(found: Survey) -> None:
         happens = [cluster for cluster in one["clusters"] if cluster["change"] != "stays"]
         quiet = not (happens or one["departures"] or one["unfulfilled"])
         assert quiet or one["weight"] != Weight.UNCHANGED, one["name"]
-        assert one["staying"] == sorted(c["name"] for c in one["clusters"] if c["change"] == "stays")
+        assert one["staying"] == sorted(
+            c["name"] for c in one["clusters"] if c["change"] == "stays"
+        )
     by_name = {one["name"]: one for one in whole["subjects"]}
     for one in document["subjects"]:
         of_all = by_name[one["name"]]
         assert one["clusters"] == [each for each in of_all["clusters"] if each["change"] != "stays"]
-        assert {**one, "clusters": [], "notPicked": []} == {**of_all, "clusters": [], "notPicked": []}
-    alike = ("totals", "headline", "unchanged", "warned", "placements", "templates", "changes", "refused", "gone")
+        assert {**one, "clusters": [], "notPicked": []} == {
+            **of_all,
+            "clusters": [],
+            "notPicked": [],
+        }
+    alike = (
+        "totals",
+        "headline",
+        "unchanged",
+        "warned",
+        "placements",
+        "templates",
+        "changes",
+        "refused",
+        "gone",
+    )
     assert [document[key] for key in alike] == [whole[key] for key in alike]
     assert sum(weight is Weight.UNCHANGED for weight in weights.values()) == (
         document["unchanged"]["placements"] + document["unchanged"]["templates"]
@@ -68,7 +84,11 @@ def _check_members(found: Survey, whole: dict[str, Any]) -> None:
     for name in found.plans[0].inventory.names:
         of_one = plan_document(found, View(member=name))
         expected = {
-            one["name"]: [each for each in one["clusters"] if each["name"] == name and each["change"] != "stays"]
+            one["name"]: [
+                each
+                for each in one["clusters"]
+                if each["name"] == name and each["change"] != "stays"
+            ]
             for one in whole["subjects"]
         }
         assert {one["name"]: one["clusters"] for one in of_one["subjects"]} == {
@@ -86,7 +106,9 @@ def _check_texts(document: dict[str, Any]) -> None:
     assert len(comment) < LIMIT
     assert comment.count("<details>") == comment.count("</details>")
     assert re.findall(r"<b>(.*?)</b>", comment) == keys
-    heads = re.findall(r"^(?:ClusterResourcePlacement|ResourcePlacement|Template) (\S+)$", table, re.MULTILINE)
+    heads = re.findall(
+        r"^(?:ClusterResourcePlacement|ResourcePlacement|Template) (\S+)$", table, re.MULTILINE
+    )
     assert heads == keys
 
 
@@ -114,9 +136,12 @@ def changed(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize(
-    ("option", "hint"), [(("--only", "shopp"), "did you mean shop?"), (("--member", "dublim"), "did you mean dublin?")]
+    ("option", "hint"),
+    [(("--only", "shopp"), "did you mean shop?"), (("--member", "dublim"), "did you mean dublin?")],
 )
-def test_what_is_not_there_is_an_error(changed: tuple[Path, Path], option: tuple[str, str], hint: str) -> None:
+def test_what_is_not_there_is_an_error(
+    changed: tuple[Path, Path], option: tuple[str, str], hint: str
+) -> None:
     folder, state = changed
     result = run("plan", folder, "--state", state, *option)
     assert result.exit_code == 1
@@ -129,13 +154,20 @@ def test_a_view_of_an_unknown_subject_is_refused(changed: tuple[Path, Path]) -> 
         plan_document(survey([changed[0]], CommandLine()), View(only=("nobody",)))
 
 
-@pytest.mark.parametrize("option", [(), ("--all",), ("--only", "shop"), ("--member", "iowa"), ("--member", "dublin")])
-def test_what_is_shown_changes_no_exit_status(changed: tuple[Path, Path], option: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "option", [(), ("--all",), ("--only", "shop"), ("--member", "iowa"), ("--member", "dublin")]
+)
+def test_what_is_shown_changes_no_exit_status(
+    changed: tuple[Path, Path], option: tuple[str, ...]
+) -> None:
     folder, state = changed
     assert run("plan", folder, "--state", state, "--detailed-exitcode", *option).exit_code == 2
     assert run("plan", folder, "--state", state, "--strict", *option).exit_code == 0
     edit(folder / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 4")
-    assert run("plan", folder, "--state", state, "--strict", "--detailed-exitcode", *option).exit_code == 3
+    assert (
+        run("plan", folder, "--state", state, "--strict", "--detailed-exitcode", *option).exit_code
+        == 3
+    )
 
 
 def test_further_forms_are_written_to_files(changed: tuple[Path, Path], tmp_path: Path) -> None:
@@ -145,7 +177,9 @@ def test_further_forms_are_written_to_files(changed: tuple[Path, Path], tmp_path
     table = run("plan", folder, "--state", state, *words).stdout
     assert (tmp_path / "table").read_text() == table
     for form in ("json", "yaml", "markdown"):
-        assert (tmp_path / form).read_text() == run("plan", folder, "--state", state, "-o", form).stdout
+        assert (tmp_path / form).read_text() == run(
+            "plan", folder, "--state", state, "-o", form
+        ).stdout
 
 
 @pytest.mark.parametrize("also", ["html=x", "json", "json=", "=x"])
@@ -155,13 +189,17 @@ def test_an_unknown_form_is_wrong_use(changed: tuple[Path, Path], also: str) -> 
     assert "write FORM=FILE" in result.stderr
 
 
-def test_a_file_that_cannot_be_written_is_an_error(changed: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error(
+    changed: tuple[Path, Path], tmp_path: Path
+) -> None:
     result = run("plan", changed[0], "--also", f"json={tmp_path}/no/such")
     assert result.exit_code == 1
     assert "cannot be written: No such file or directory" in result.stderr
 
 
-def test_the_schema_is_printed_and_fits_what_is_printed(changed: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_schema_is_printed_and_fits_what_is_printed(
+    changed: tuple[Path, Path], tmp_path: Path
+) -> None:
     printed = run("plan", "--schema")
     assert printed.exit_code == 0
     assert json.loads(printed.stdout) == plan_schema()
@@ -197,12 +235,19 @@ def test_every_key_is_in_the_guide() -> None:
 def test_what_goes_can_be_looked_at(changed: tuple[Path, Path]) -> None:
     folder, state = changed
     (folder / "placement.yaml").unlink()
-    for option, members in ((("--only", "shop"), ("amsterdam", "dublin")), (("--member", "dublin"), ("dublin",))):
+    for option, members in (
+        (("--only", "shop"), ("amsterdam", "dublin")),
+        (("--member", "dublin"), ("dublin",)),
+    ):
         result = run("plan", folder, "--state", state, *option)
         assert result.exit_code == 3
         assert result.stdout.startswith("refused: shop goes")
         objects = "ConfigMap shop/storefront, Secret shop/payment, Deployment shop/storefront"
-        told = [line for line in result.stdout.splitlines() if line.startswith(objects) and line.endswith(": deleted")]
+        told = [
+            line
+            for line in result.stdout.splitlines()
+            if line.startswith(objects) and line.endswith(": deleted")
+        ]
         assert [line.split(" on ")[1].partition(":")[0] for line in told] == list(members)
     assert ": deleted\n" not in run("plan", folder, "--state", state, "--member", "iowa").stdout
 
@@ -214,7 +259,9 @@ def test_a_placement_and_a_member_may_be_asked_for_together(changed: tuple[Path,
     assert (one["key"], one["clusters"]) == ("shop", [])
 
 
-def test_a_plan_that_fails_leaves_nothing_of_an_earlier_one(changed: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_plan_that_fails_leaves_nothing_of_an_earlier_one(
+    changed: tuple[Path, Path], tmp_path: Path
+) -> None:
     folder, _ = changed
     file = tmp_path / "review.md"
     file.write_text("nothing changes")
@@ -235,7 +282,9 @@ def test_no_file_that_is_read_is_overwritten(changed: tuple[Path, Path]) -> None
     assert "-o json prints it" in run("plan", folder, "--also", "json=-").stderr
 
 
-def test_differences_that_are_too_long_for_a_comment_are_shown_in_part(changed: tuple[Path, Path]) -> None:
+def test_differences_that_are_too_long_for_a_comment_are_shown_in_part(
+    changed: tuple[Path, Path],
+) -> None:
     folder, state = changed
     lines = "\n".join(f"  line-{number}: {'x' * 20}" for number in range(6000))
     edit(folder / "shop.yaml", "  currency: EUR\n", f"  currency: CHF\n{lines}\n")

@@ -13,10 +13,28 @@ from fleet_components.content.wire import to_json, to_yaml
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=12)
 WORDS = st.sampled_from(
-    ["on", "y", "~", "0x1f", "1e3", "1_000", ".5", "+1", "12:30", "2026-01-31", "a: b", "# a", "- a"]
+    [
+        "on",
+        "y",
+        "~",
+        "0x1f",
+        "1e3",
+        "1_000",
+        ".5",
+        "+1",
+        "12:30",
+        "2026-01-31",
+        "a: b",
+        "# a",
+        "- a",
+    ]
 )
 VALUES = st.recursive(
-    TEXTS | WORDS | st.integers(-(2**53), 2**53) | st.booleans() | st.floats(-1e6, 1e6).map(lambda x: round(x, 3)),
+    TEXTS
+    | WORDS
+    | st.integers(-(2**53), 2**53)
+    | st.booleans()
+    | st.floats(-1e6, 1e6).map(lambda x: round(x, 3)),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS | WORDS, inner, max_size=3),
     max_leaves=6,
 )
@@ -27,7 +45,12 @@ VALUES = st.recursive(
 @example(value={"y": "n", "<<": "x", "=": "="})
 @settings(max_examples=120)
 def test_what_is_written_is_read_back(value: Any) -> None:
-    data = {"apiVersion": "x.io/v1", "kind": "Odd", "metadata": {"name": "odd"}, "spec": {"value": value}}
+    data = {
+        "apiVersion": "x.io/v1",
+        "kind": "Odd",
+        "metadata": {"name": "odd"},
+        "spec": {"value": value},
+    }
     for text in (to_yaml(data), to_json(data)):
         (found,) = load_text(text)
         assert found.data["spec"] == {"value": value}

@@ -21,7 +21,9 @@ from fleet_components.testing import Registration
 from tests.plan.rich import exported, history
 from tests.plan.test_histories import Written, surveys, worlds
 
-ONE_OF_MANY = re.compile(r"(?<!/)\b1 (?!of\b)[a-z]+s\b(?<!\bis)(?<!\bhas)(?<!leaves)(?<!stays)(?<!joins)(?<!goes)")
+ONE_OF_MANY = re.compile(
+    r"(?<!/)\b1 (?!of\b)[a-z]+s\b(?<!\bis)(?<!\bhas)(?<!leaves)(?<!stays)(?<!joins)(?<!goes)"
+)
 MANY_OF_ONE = re.compile(
     r"\b(0|[2-9]|[1-9][0-9]+) (replica|member|cluster|object|placement|template|second)\b(?!\(s\))"
 )
@@ -84,10 +86,19 @@ def test_nouns_of_their_own() -> None:
 def test_a_chain_of_resources_may_be_long(turned: bool) -> None:
     urns = [f"urn:pulumi:s::p::t::r{number}" for number in range(3000)]
     chain = [
-        Registration(urn, "t", urn, custom=True, inputs={}, dependencies=(urns[number - 1],) if number else ())
+        Registration(
+            urn,
+            "t",
+            urn,
+            custom=True,
+            inputs={},
+            dependencies=(urns[number - 1],) if number else (),
+        )
         for number, urn in enumerate(urns)
     ]
-    found = compare(reversed(chain) if turned else chain, "urn:pulumi:s::p::pulumi:pulumi:Stack::root", None)
+    found = compare(
+        reversed(chain) if turned else chain, "urn:pulumi:s::p::pulumi:pulumi:Stack::root", None
+    )
     assert [one.urn for one in found][-3000:] == urns
 
 
@@ -97,4 +108,6 @@ def test_resources_that_wait_for_each_other_are_shown() -> None:
         Registration(one, "t", "one", custom=True, inputs={}, dependencies=(other,)),
         Registration(other, "t", "other", custom=True, inputs={}, dependencies=(one,)),
     ]
-    assert {found.urn for found in compare(ring, "urn:pulumi:s::p::pulumi:pulumi:Stack::root", None)} >= {one, other}
+    assert {
+        found.urn for found in compare(ring, "urn:pulumi:s::p::pulumi:pulumi:Stack::root", None)
+    } >= {one, other}

@@ -65,7 +65,9 @@ WRONG: Sequence[tuple[str, str]] = (
 
 
 @pytest.mark.parametrize(("wrong", "expected"), WRONG, ids=[wrong for wrong, _ in WRONG])
-def test_what_cannot_be_supposed_is_refused_with_what_would_do(folder: Path, wrong: str, expected: str) -> None:
+def test_what_cannot_be_supposed_is_refused_with_what_would_do(
+    folder: Path, wrong: str, expected: str
+) -> None:
     dumped(folder / "before/fleet", kubefleet())
     write(folder / "before", {"twice.yaml": f"{PLACEMENT}---\n{PLACEMENT}"})
     result = run("simulate", "fleet", *options(wrong))
@@ -76,9 +78,18 @@ def test_what_cannot_be_supposed_is_refused_with_what_would_do(folder: Path, wro
 @pytest.mark.parametrize(
     ("wrong", "expected"),
     [
-        ("--price a=1", "Cluster a: has no properties: Karmada knows no kubernetes.azure.com/per-cpu-core-cost"),
-        ("--capacity a:memory=+1Gi", "status.resourceSummary.allocatable.memory: no amount of its memory is known"),
-        ("--capacity b:cpu=1", "status.resourceSummary.allocatableModelings: counts its nodes by grades"),
+        (
+            "--price a=1",
+            "Cluster a: has no properties: Karmada knows no kubernetes.azure.com/per-cpu-core-cost",
+        ),
+        (
+            "--capacity a:memory=+1Gi",
+            "status.resourceSummary.allocatable.memory: no amount of its memory is known",
+        ),
+        (
+            "--capacity b:cpu=1",
+            "status.resourceSummary.allocatableModelings: counts its nodes by grades",
+        ),
         ("--set Deployment/shop/wep:spec.replicas=1", "hint: did you mean Deployment/shop/web?"),
         (
             "--set PropagationPolicy/web:spec.placement.x=1",
@@ -88,7 +99,9 @@ def test_what_cannot_be_supposed_is_refused_with_what_would_do(folder: Path, wro
 )
 def test_what_karmada_does_not_know_is_refused(folder: Path, wrong: str, expected: str) -> None:
     objects = karmada()
-    named(objects, "b")["status"]["resourceSummary"]["allocatableModelings"] = [{"grade": 0, "count": 2}]
+    named(objects, "b")["status"]["resourceSummary"]["allocatableModelings"] = [
+        {"grade": 0, "count": 2}
+    ]
     dumped(folder / "before/fleet", objects)
     result = run("simulate", "fleet", *options(wrong))
     assert (result.exit_code, result.stdout) == (1, ""), result.output
@@ -97,7 +110,9 @@ def test_what_karmada_does_not_know_is_refused(folder: Path, wrong: str, expecte
 
 def test_all_that_is_wrong_is_said_at_once(folder: Path) -> None:
     dumped(folder / "before/fleet", kubefleet())
-    result = run("simulate", "fleet", "--lose", "dubln", "--label", "iwa:a=b", "--set", "Secret/x:a=b")
+    result = run(
+        "simulate", "fleet", "--lose", "dubln", "--label", "iwa:a=b", "--set", "Secret/x:a=b"
+    )
     assert result.stderr.count("error: ") == 3
 
 
@@ -107,7 +122,9 @@ def test_a_new_member_of_a_fleet_of_both_systems_has_to_be_like_one(folder: Path
     assert "could be a MemberCluster or Cluster: the fleet has both" in result.stderr
     assert run("simulate", "fleet", "--add", "oslo:like=k").exit_code == 0
     dumped(folder / "before/other", kubefleet())
-    (shop,) = simulated("other", "--add", "oslo:environment=production", "--lose", "dublin")["subjects"]
+    (shop,) = simulated("other", "--add", "oslo:environment=production", "--lose", "dublin")[
+        "subjects"
+    ]
     assert "oslo" in {one["name"] for one in shop["clusters"]}
 
 
@@ -121,4 +138,6 @@ def test_a_member_of_a_list_is_changed_there(monkeypatch: pytest.MonkeyPatch) ->
     lines = run("simulate", "stacks/azure", "--set", there).stdout.splitlines()
     assert lines[0].startswith("eus-1 leaves the fleet")
     assert '"region": "eastus2", "group": "second"} -> none' in lines[2]
-    assert run("simulate", "stacks/azure", "--lose", "region=eastus2").stdout.startswith("shop moves from eus-1")
+    assert run("simulate", "stacks/azure", "--lose", "region=eastus2").stdout.startswith(
+        "shop moves from eus-1"
+    )

@@ -21,13 +21,21 @@ Document = dict[str, Any]
 def documents(folder: Path) -> list[Document]:
     """The objects in a YAML file, or in all of a folder and those below it."""
     files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else [folder]
-    return [found for file in files for found in yaml.safe_load_all(file.read_text()) if found and "kind" in found]
+    return [
+        found
+        for file in files
+        for found in yaml.safe_load_all(file.read_text())
+        if found and "kind" in found
+    ]
 
 
 def namespaces_of(found: Iterable[Document]) -> list[Document]:
     """The namespaces that objects are in, as documents."""
     names = {one["metadata"].get("namespace") for one in found} - {None, "default"}
-    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(names)]
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in sorted(names)
+    ]
 
 
 @attrs.define
@@ -53,7 +61,11 @@ class Judge:
 
     def refused(self, tried: Iterable[Document]) -> list[str]:
         """Why the API server would not take objects, not even a field that it does not know; nothing is kept."""
-        return [said for one in tried if (said := self._apply(one, dryRun="All", fieldValidation="Strict"))]
+        return [
+            said
+            for one in tried
+            if (said := self._apply(one, dryRun="All", fieldValidation="Strict"))
+        ]
 
     def _apply(self, one: Document, **options: str) -> str:
         path = self.path(one)
@@ -70,7 +82,9 @@ class Judge:
         key = one["apiVersion"], one["kind"]
         pattern = self.paths.get(key) or self._find(*key)
         assert pattern, f"{key} is not served"
-        return pattern.format(namespace=one["metadata"].get("namespace", "default"), name=one["metadata"]["name"])
+        return pattern.format(
+            namespace=one["metadata"].get("namespace", "default"), name=one["metadata"]["name"]
+        )
 
     def _find(self, api_version: str, kind: str) -> str:
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
@@ -87,5 +101,7 @@ def judging(cluster: Cluster) -> Iterator[Judge]:
     """Connect to a cluster."""
     config = KubeConfig.from_file(cluster.kubeconfig).get()
     assert config
-    with client_adapter.Client(config, client_adapter.ConnectionParams(timeout=Timeout(60))) as client:
+    with client_adapter.Client(
+        config, client_adapter.ConnectionParams(timeout=Timeout(60))
+    ) as client:
         yield Judge(client)

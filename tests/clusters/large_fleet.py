@@ -67,7 +67,9 @@ class Large:
         items = {"apiVersion": "v1", "kind": "List", "items": [own, *self._in_it()]}
         (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*map(member, self.planes), placed]))
         (folder / "objects.yaml").write_text(yaml.safe_dump(items))
-        self.config["kubeconfigs"] = {name: str(plane.kubeconfig) for name, plane in self.planes.items()}
+        self.config["kubeconfigs"] = {
+            name: str(plane.kubeconfig) for name, plane in self.planes.items()
+        }
 
     def _in_it(self) -> Iterator[Mapping[str, Any]]:
         running = self.objects // 10
@@ -139,17 +141,28 @@ def story(engine: Engine[Large], tell: Tell) -> None:
 def _refusing(world: Large, name: str) -> Iterator[None]:
     """Let the API server of a member refuse the change of one ConfigMap."""
     plane = world.planes[name]
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["configmaps"]}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["configmaps"],
+    }
     spec = {
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": [rule]},
-        "validations": [{"expression": "object.metadata.name != 'map-0'", "message": "not this one"}],
+        "validations": [
+            {"expression": "object.metadata.name != 'map-0'", "message": "not this one"}
+        ],
     }
     head = {"apiVersion": _ADMISSION, "metadata": {"name": SPACE}}
     policy = {**head, "kind": "ValidatingAdmissionPolicy", "spec": spec}
     bound = {"policyName": SPACE, "validationActions": ["Deny"]}
     file = plane.folder / "refusing.yaml"
-    file.write_text(yaml.safe_dump_all([policy, {**head, "kind": "ValidatingAdmissionPolicyBinding", "spec": bound}]))
+    file.write_text(
+        yaml.safe_dump_all(
+            [policy, {**head, "kind": "ValidatingAdmissionPolicyBinding", "spec": bound}]
+        )
+    )
     plane.kubectl("apply", "-f", str(file))
     _until(plane, "not this one", present=True)
     yield
@@ -159,7 +172,16 @@ def _refusing(world: Large, name: str) -> Iterator[None]:
 
 def _until(plane: Any, words: str, *, present: bool) -> None:
     """Wait until the API server goes by what was written: it reads policies some time after they are made."""
-    ask = ("label", "configmap", "map-0", "-n", SPACE, "tried=yes", "--dry-run=server", "--overwrite")
+    ask = (
+        "label",
+        "configmap",
+        "map-0",
+        "-n",
+        SPACE,
+        "tried=yes",
+        "--dry-run=server",
+        "--overwrite",
+    )
     for _ in range(300):
         try:
             told = plane.kubectl(*ask)
@@ -186,7 +208,9 @@ class Usage:
         now = self._now()
         wall, cpu = (new - old for new, old in zip(now, self._last, strict=True))
         most = sorted(self._most.items())
-        memory = ", ".join(f"{number} {name} {kilobytes // 1024} MB" for name, (kilobytes, number) in most)
+        memory = ", ".join(
+            f"{number} {name} {kilobytes // 1024} MB" for name, (kilobytes, number) in most
+        )
         print(f"  {wall:6.1f} s, computed {cpu:6.1f} s; at most {memory}: {what}", flush=True)
         self._most.clear()
         self._last = self._now()
@@ -219,7 +243,10 @@ def _started() -> Iterator[tuple[str, int]]:
             continue
         fields = dict(line.split(":", 1) for line in lines if ":" in line)
         parents[int(folder.name)] = int(fields["PPid"])
-        sizes[int(folder.name)] = fields["Name"].strip(), int(fields.get("VmRSS", "0 kB").split()[0])
+        sizes[int(folder.name)] = (
+            fields["Name"].strip(),
+            int(fields.get("VmRSS", "0 kB").split()[0]),
+        )
     for number, (name, kilobytes) in sizes.items():
         above = parents[number]
         while above > 1 and above != os.getpid():

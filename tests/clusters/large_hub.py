@@ -46,7 +46,9 @@ def fill(plane: ControlPlane, objects: Iterable[list[Any]]) -> int:
         ThreadPoolExecutor(_AT_ONCE) as pool,
     ):
         for some in objects:
-            for answer in pool.map(lambda one: hub.client.post(_path(one), json=one, timeout=60), some):
+            for answer in pool.map(
+                lambda one: hub.client.post(_path(one), json=one, timeout=60), some
+            ):
                 assert answer.is_success, answer.text[:500]
             number += len(some)
     return number
@@ -98,7 +100,10 @@ class Clock:
     def tell(self, what: str) -> None:
         now = self._now()
         wall, own, server = (new - old for new, old in zip(now, self._last, strict=True))
-        print(f"  {wall:5.1f} s, computed {own:5.1f} s here and {server:5.1f} s there: {what}", flush=True)
+        print(
+            f"  {wall:5.1f} s, computed {own:5.1f} s here and {server:5.1f} s there: {what}",
+            flush=True,
+        )
         self._last = now
 
 

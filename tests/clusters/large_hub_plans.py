@@ -53,7 +53,10 @@ def measured(what: str, *command: str, refused: bool = False) -> str:
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == (3 if refused else 0), done.stderr[-3000:]
     computed = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    print(f"  {wall:6.1f} s, computed {computed:5.1f} s, {len(done.stdout.splitlines())} lines: {what}", flush=True)
+    print(
+        f"  {wall:6.1f} s, computed {computed:5.1f} s, {len(done.stdout.splitlines())} lines: {what}",
+        flush=True,
+    )
     return done.stdout
 
 
@@ -63,7 +66,9 @@ def edit(folder: Path) -> None:
     data = yaml.safe_load(member.read_text())
     data["spec"]["taints"] = [{"key": "drained", "effect": "NoSchedule"}]
     member.write_text(yaml.safe_dump(data))
-    for number, file in enumerate(sorted((folder / "policies" / "ClusterResourcePlacement").glob("*.yaml"))):
+    for number, file in enumerate(
+        sorted((folder / "policies" / "ClusterResourcePlacement").glob("*.yaml"))
+    ):
         policy = yaml.safe_load(file.read_text())
         if number % 4 == 0:
             policy["spec"]["policy"]["numberOfClusters"] += 1
@@ -76,7 +81,12 @@ def edit(folder: Path) -> None:
 def of_stack(plane: ControlPlane, source: Path, home: Path) -> None:
     """Preview and update a stack through the hub, and compare it with what the hub says."""
     world = Observed(
-        {"delivery": "kubefleet", "hub": str(plane.kubeconfig), "source": str(source), "kubeconfigs": None}
+        {
+            "delivery": "kubefleet",
+            "hub": str(plane.kubeconfig),
+            "source": str(source),
+            "kubeconfigs": None,
+        }
     )
     engine = Engine(home, world=world, standin=False)
     engine.environment |= {"PYTHONDONTWRITEBYTECODE": "", "PULUMI_SKIP_CHECKPOINTS": "true"}
@@ -96,7 +106,15 @@ def of_stack(plane: ControlPlane, source: Path, home: Path) -> None:
         usage.end()
     state = home / "state.json"
     state.write_text(f'{{"version": 3, "deployment": {engine.export()}}}')
-    measured("fleet status --hub", "status", str(source), "--state", str(state), "--hub", str(plane.kubeconfig))
+    measured(
+        "fleet status --hub",
+        "status",
+        str(source),
+        "--state",
+        str(state),
+        "--hub",
+        str(plane.kubeconfig),
+    )
 
 
 def main(*sizes: int) -> None:
@@ -110,7 +128,9 @@ def main(*sizes: int) -> None:
         plane.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
         number, source = fill(plane, large_hub(*sizes)), Path(home) / "hub"
         print(f"{number} objects on the hub", flush=True)
-        write_observation(source, read_hub(ask_hub(plane.kubeconfig.read_text(), timeout=600)), update=False)
+        write_observation(
+            source, read_hub(ask_hub(plane.kubeconfig.read_text(), timeout=600)), update=False
+        )
         measured("fleet plan, with nothing to do", "plan", str(source))
         of_stack(plane, source, Path(home) / "stack")
         edit(source)

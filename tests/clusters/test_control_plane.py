@@ -29,7 +29,9 @@ def plane() -> Iterator[ControlPlane]:
         yield started["x"]
 
 
-def test_what_was_there_is_there_after_an_outage_and_pods_get_ready_again(plane: ControlPlane) -> None:
+def test_what_was_there_is_there_after_an_outage_and_pods_get_ready_again(
+    plane: ControlPlane,
+) -> None:
     plane.kubectl("create", "configmap", "kept", "--from-literal=k=v")
     before = plane.kubeconfig.read_text(), plane.get("cm", "kept")
     plane.kill()
@@ -45,7 +47,10 @@ def test_what_was_there_is_there_after_an_outage_and_pods_get_ready_again(plane:
 
 
 def test_it_comes_back_with_another_address(plane: ControlPlane) -> None:
-    cluster, before = plane.get("ns", "kube-system")["metadata"]["uid"], plane.kubeconfig.read_text()
+    cluster, before = (
+        plane.get("ns", "kube-system")["metadata"]["uid"],
+        plane.kubeconfig.read_text(),
+    )
     plane.kill()
     (plane.folder / "port").unlink()
     plane.start()
@@ -72,7 +77,9 @@ def test_it_ends_with_the_process_that_started_it(plane: ControlPlane) -> None:
             "from tools.clusters.cluster import ControlPlane;"
             "it = ControlPlane.within(Path(sys.argv[1]), built()); it.start(); it.wait(); print(flush=True); time.sleep(600)"
         )
-        with subprocess.Popen([sys.executable, "-c", script, folder], stdout=subprocess.PIPE) as starter:
+        with subprocess.Popen(
+            [sys.executable, "-c", script, folder], stdout=subprocess.PIPE
+        ) as starter:
             assert starter.stdout
             assert starter.stdout.readline() == b"\n"
             started = ControlPlane.within(Path(folder), binary)
@@ -91,7 +98,10 @@ def test_the_commands_of_the_makefile() -> None:
             kubectl = [f"{folder}/kubectl", "--kubeconfig", f"{folder}/west/kubeconfig"]
             environment = {**os.environ, "KUBECACHEDIR": f"{folder}/cache"}
             subprocess.run(
-                [*kubectl, "create", "namespace", "shop"], check=True, env=environment, stdout=subprocess.DEVNULL
+                [*kubectl, "create", "namespace", "shop"],
+                check=True,
+                env=environment,
+                stdout=subprocess.DEVNULL,
             )
             assert command("up", folder, "east", "west") == first
         finally:
@@ -119,7 +129,11 @@ def test_go_is_missing(tmp_path: Path) -> None:
 
 def command(*arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "tools.clusters", *arguments], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-m", "tools.clusters", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     return done.stdout
 

@@ -75,11 +75,16 @@ def hub() -> Iterator[Cluster]:
 def established(plane: Cluster) -> bool:
     """Whether all definitions are served. ``kubectl wait`` fails on one that has no conditions yet."""
     found = [(one.get("status") or {}).get("conditions") or [] for one in plane.get("crd")["items"]]
-    return all(any((one["type"], one["status"]) == ("Established", "True") for one in each) for each in found)
+    return all(
+        any((one["type"], one["status"]) == ("Established", "True") for one in each)
+        for each in found
+    )
 
 
 def rendered(source: Path, out: Path, *more: str) -> Path:
-    done = run("render", source, "--out", out, "--repo", "https://git.example/ops", "--path", "ops", *more)
+    done = run(
+        "render", source, "--out", out, "--repo", "https://git.example/ops", "--path", "ops", *more
+    )
     assert done.exit_code == 0, done.output
     return out / "local"
 
@@ -87,13 +92,17 @@ def rendered(source: Path, out: Path, *more: str) -> Path:
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("source", ["fleet", "karmada"])
-def test_every_object_fits_its_definition(source: str, tool: str, topology: str, hub: Cluster, tmp_path: Path) -> None:
+def test_every_object_fits_its_definition(
+    source: str, tool: str, topology: str, hub: Cluster, tmp_path: Path
+) -> None:
     """With strict validation: a field that the definition does not have is refused."""
     folder = shutil.copytree(STACKS / "fleet", tmp_path / "fleet")
     if source == "karmada":
         folder = write(tmp_path / "karmada", {"all.yaml": POLICY})
     more = ["--destination", "{member}-kubeconfig"] if (tool, topology) == ("flux", "hub") else []
-    found = rendered(folder, tmp_path / "out", "--for", tool, "--topology", topology, "--omit-secrets", *more)
+    found = rendered(
+        folder, tmp_path / "out", "--for", tool, "--topology", topology, "--omit-secrets", *more
+    )
     if source == "fleet":
         edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
         found = rendered(folder, tmp_path / "out")
@@ -102,38 +111,64 @@ def test_every_object_fits_its_definition(source: str, tool: str, topology: str,
     assert objects
     text = tmp_path / "objects.yaml"
     text.write_text(yaml.safe_dump_all(objects))
-    told = hub.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", str(text))
+    told = hub.kubectl(
+        "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", str(text)
+    )
     assert len(told.splitlines()) == len(objects)
     if source == "karmada":
         assert "/spec/replicas" in text.read_text()
 
 
 def test_a_field_that_is_not_there_would_be_found(hub: Cluster, tmp_path: Path) -> None:
-    found = rendered(STACKS / "fleet", tmp_path / "out", "--for", "flux", "--omit-secrets") / "start" / "hub.yaml"
+    found = (
+        rendered(STACKS / "fleet", tmp_path / "out", "--for", "flux", "--omit-secrets")
+        / "start"
+        / "hub.yaml"
+    )
     edit(found, "prune: true", "prunes: true")
     with pytest.raises(subprocess.CalledProcessError) as failed:
-        hub.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", str(found))
+        hub.kubectl(
+            "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", str(found)
+        )
     assert "prunes" in failed.value.stderr
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_member_takes_its_folders_in_their_order(tool: str, api_servers: Planes, tmp_path: Path) -> None:
+def test_a_member_takes_its_folders_in_their_order(
+    tool: str, api_servers: Planes, tmp_path: Path
+) -> None:
     """Phase by phase with server-side apply, as the tools do it; each folder is what kustomize makes of it."""
     source = write(tmp_path / "fleet", {"members.yaml": MEMBERS})
     written(source, _content(f"gitops-{tool}"))
     member = rendered(source, tmp_path / "out", "--for", tool) / "members" / "amsterdam"
     phases = [name for name in PHASES if (member / name).is_dir()]
-    assert phases == ["0-namespaces", "1-configuration", "2-roles", "4-workloads", "6-custom-resources"]
+    assert phases == [
+        "0-namespaces",
+        "1-configuration",
+        "2-roles",
+        "4-workloads",
+        "6-custom-resources",
+    ]
     for name in phases:
-        told = api_servers["a"].kubectl("apply", "--server-side", "--force-conflicts", "-f", str(member / name))
+        told = api_servers["a"].kubectl(
+            "apply", "--server-side", "--force-conflicts", "-f", str(member / name)
+        )
         assert len(told.splitlines()) == len(documents(member / name))
         if name == "1-configuration":
-            api_servers["a"].kubectl("wait", "--for=condition=Established", "crd", f"widgets.{tool}.example")
+            api_servers["a"].kubectl(
+                "wait", "--for=condition=Established", "crd", f"widgets.{tool}.example"
+            )
         if kustomize := shutil.which("kustomize"):
             built = shutil.copytree(member / name, tmp_path / name)
-            subprocess.run([kustomize, "create", "--autodetect"], cwd=built, check=True, capture_output=True)
-            done = subprocess.run([kustomize, "build", "."], cwd=built, check=True, capture_output=True, text=True)
-            assert sorted(map(str, yaml.safe_load_all(done.stdout))) == sorted(map(str, documents(member / name)))
+            subprocess.run(
+                [kustomize, "create", "--autodetect"], cwd=built, check=True, capture_output=True
+            )
+            done = subprocess.run(
+                [kustomize, "build", "."], cwd=built, check=True, capture_output=True, text=True
+            )
+            assert sorted(map(str, yaml.safe_load_all(done.stdout))) == sorted(
+                map(str, documents(member / name))
+            )
     assert api_servers["a"].get("-n", f"gitops-{tool}", f"widgets.{tool}.example", "one")
 
 
@@ -143,13 +178,22 @@ def _content(namespace: str) -> list[dict[str, object]]:
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     names = {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"}
     place = placement("web", namespace, {"placementType": "PickAll"}, {"maxUnavailable": 1})
-    selector = {"group": "apiextensions.k8s.io", "version": "v1", "kind": "CustomResourceDefinition"}
+    selector = {
+        "group": "apiextensions.k8s.io",
+        "version": "v1",
+        "kind": "CustomResourceDefinition",
+    }
     place["spec"]["resourceSelectors"].append({**selector, "name": f"widgets.{group}"})
     inside = {"namespace": namespace}
     return [
         place,
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", **inside}, "data": {"a": "b"}},
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "one", **inside},
+            "data": {"a": "b"},
+        },
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "Role",
@@ -168,5 +212,10 @@ def _content(namespace: str) -> list[dict[str, object]]:
             "metadata": {"name": f"widgets.{group}"},
             "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [version]},
         },
-        {"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": {"name": "one", **inside}, "size": 1},
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "Widget",
+            "metadata": {"name": "one", **inside},
+            "size": 1,
+        },
     ]

@@ -18,7 +18,11 @@ from tests.examples.test_examples import EXAMPLES
 from tests.shared import shared
 
 pytestmark = pytest.mark.clusters
-FOLDERS = [path for place in (EXAMPLES, EXAMPLES.parent / "stacks") for path in sorted(place.glob("[a-z]*/"))]
+FOLDERS = [
+    path
+    for place in (EXAMPLES, EXAMPLES.parent / "stacks")
+    for path in sorted(place.glob("[a-z]*/"))
+]
 GROUPS = {kind.group for kind in KINDS.values()} - {"cluster.karmada.io"}
 """Karmada serves its Clusters by an API server of its own, which has no definition of them."""
 DEFINED = {"crd", "strict"}
@@ -28,7 +32,11 @@ DEFINED = {"crd", "strict"}
 @pytest.fixture(scope="module")
 def hub(api_servers: Planes) -> Iterator[Judge]:
     """The hub with the definitions of both systems."""
-    definitions = [one for system in ("kubefleet", "karmada") for one in documents(shared(f"data/crds/{system}"))]
+    definitions = [
+        one
+        for system in ("kubefleet", "karmada")
+        for one in documents(shared(f"data/crds/{system}"))
+    ]
     with judging(api_servers["h"]) as hub:
         hub.make(definitions)
         yield hub
@@ -42,7 +50,11 @@ def test_the_objects_of_a_folder(folder: Path, hub: Judge) -> None:
 
 
 def test_what_the_hub_refuses_is_seen(hub: Judge) -> None:
-    (placement,) = (one for one in for_a_hub(EXAMPLES / "crp-pickall") if one["kind"] == "ClusterResourcePlacement")
+    (placement,) = (
+        one
+        for one in for_a_hub(EXAMPLES / "crp-pickall")
+        if one["kind"] == "ClusterResourcePlacement"
+    )
     assert hub.refused([placement]) == []
     for wrong in ({"policy": {"placementType": "PickSome"}}, {"unheardOf": True}):
         (said,) = hub.refused([{**placement, "spec": {**placement["spec"], **wrong}}])
@@ -57,7 +69,9 @@ def test_the_hub_and_admission_agree(hub: Judge) -> None:
     def agree(written: Document) -> None:
         assume(written["apiVersion"].partition("/")[0] in GROUPS)
         # The definitions are those of KubeFleet's main branch.
-        admission = admit(Manifest(written), context=Existing((), Releases.named(kubefleet="main-2026-08")))
+        admission = admit(
+            Manifest(written), context=Existing((), Releases.named(kubefleet="main-2026-08"))
+        )
         if not admission.refusals:
             assert hub.refused([dict(admission.defaulted.data)]) == []
         elif DEFINED & {refusal.stage for refusal in admission.refusals}:

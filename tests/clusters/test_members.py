@@ -21,7 +21,9 @@ from tests.examples.test_examples import DIRECTORIES, EXAMPLES, FOLDERS
 pytestmark = pytest.mark.clusters
 REPOSITORY = EXAMPLES.parent
 STACKS = REPOSITORY / "stacks"
-NEXT_WEEK = [STACKS / "fleet" / name for name in ("monitoring.yaml", "placements.yaml", "reports.yaml")]
+NEXT_WEEK = [
+    STACKS / "fleet" / name for name in ("monitoring.yaml", "placements.yaml", "reports.yaml")
+]
 NOTHING_YET = {"report-diff", "staged-initialize", "staged-missing-index", "staged-sorting"}
 """Examples in which nothing is written to a member before the change of the README."""
 SOURCES = {
@@ -59,7 +61,9 @@ def test_after_the_change_of_the_readme(folder: Path, judges: list[Judge], tmp_p
 def test_the_program_that_is_tested(judges: list[Judge], tmp_path: Path) -> None:
     """It has no stack of its own, because it asks for kubeconfigs."""
     folder = shutil.copytree(EXAMPLES / "testing", tmp_path / "testing")
-    kubeconfigs = {"shop:kubeconfigs": {name: kubeconfig(name) for name in ("eu-west", "eu-north", "us-east")}}
+    kubeconfigs = {
+        "shop:kubeconfigs": {name: kubeconfig(name) for name in ("eu-west", "eu-north", "us-east")}
+    }
     (folder / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": kubeconfigs}))
     judge([folder, "--project"], judges, tmp_path)
 
@@ -75,8 +79,12 @@ def test_what_an_api_server_refuses_is_seen(judges: list[Judge], tmp_path: Path)
     folder = shutil.copytree(REPOSITORY / "stacks" / "fleet", tmp_path / "fleet")
     file = folder / "shop.yaml"
     assert "containerPort: 80" in file.read_text()
-    file.write_text(file.read_text().replace("containerPort: 80", "containerPort: 80, name: NOT_A_NAME"))
-    with pytest.raises(AssertionError, match=r"containers\[0\]\.ports\[0\]\.name: Invalid value: \"NOT_A_NAME\""):
+    file.write_text(
+        file.read_text().replace("containerPort: 80", "containerPort: 80, name: NOT_A_NAME")
+    )
+    with pytest.raises(
+        AssertionError, match=r"containers\[0\]\.ports\[0\]\.name: Invalid value: \"NOT_A_NAME\""
+    ):
         judge([folder], judges, tmp_path)
 
 

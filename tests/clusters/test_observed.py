@@ -60,8 +60,13 @@ def test_what_somebody_has_changed(plane: ControlPlane) -> None:
     deliver(plane, web("changed"))
     plane.kubectl("scale", "deployment/changed", "--replicas=5")
     plane.kubectl("label", "deployment/changed", "by=hand")
-    assert asked(plane, web("changed")).differences == (FieldDifference("/spec/replicas", "2", "5"),)
-    assert paths(asked(plane, web("changed"), full=True)) == ["/metadata/labels/by", "/spec/replicas"]
+    assert asked(plane, web("changed")).differences == (
+        FieldDifference("/spec/replicas", "2", "5"),
+    )
+    assert paths(asked(plane, web("changed"), full=True)) == [
+        "/metadata/labels/by",
+        "/spec/replicas",
+    ]
     assert asked(plane, web("changed"), stops_at_drift=True).applied == "FoundDrifts"
     conflict = asked(plane, web("changed"), forces=False)
     assert conflict.applied == "ManifestApplyFailed"
@@ -73,7 +78,9 @@ def test_what_somebody_has_changed(plane: ControlPlane) -> None:
 def test_a_field_that_cannot_be_changed(plane: ControlPlane) -> None:
     deliver(plane, web("immutable"))
     other = web("immutable")
-    other["spec"]["selector"]["matchLabels"]["more"] = other["spec"]["template"]["metadata"]["labels"]["more"] = "x"
+    other["spec"]["selector"]["matchLabels"]["more"] = other["spec"]["template"]["metadata"][
+        "labels"
+    ]["more"] = "x"
     refused = asked(plane, other)
     assert "field is immutable" in refused.error
     assert "/spec/selector/matchLabels/more" in paths(refused)
@@ -87,14 +94,19 @@ def test_what_is_not_there(plane: ControlPlane) -> None:
     elsewhere = web("missing")
     elsewhere["metadata"]["namespace"] = "nowhere"
     assert asked(plane, elsewhere).error == 'namespaces "nowhere" not found'
-    assert "does not serve" in asked(plane, {**web("missing"), "apiVersion": "apps.example.com/v1"}).error
+    assert (
+        "does not serve"
+        in asked(plane, {**web("missing"), "apiVersion": "apps.example.com/v1"}).error
+    )
     assert plane.get("ns", "default") == before
 
 
 def test_why_a_workload_is_not_ready(plane: ControlPlane) -> None:
     stuck = web("stuck", nodeSelector={"no": "where"})
     deliver(plane, stuck)
-    plane.kubectl("wait", "pod", "-l", "app=stuck", "--for=condition=PodScheduled=False", "--timeout=60s")
+    plane.kubectl(
+        "wait", "pod", "-l", "app=stuck", "--for=condition=PodScheduled=False", "--timeout=60s"
+    )
     seen = asked(plane, stuck)
     assert seen.available == "ManifestNotAvailableYet"
     assert any("Unschedulable" in cause and "stuck-" in cause for cause in seen.causes)
@@ -103,10 +115,19 @@ def test_why_a_workload_is_not_ready(plane: ControlPlane) -> None:
 def test_what_an_api_server_sets_by_itself_is_no_difference(plane: ControlPlane) -> None:
     """Addresses, ports and labels, which a trial under another name gets otherwise."""
     ports = [{"port": 80}]
-    job = {"template": {"spec": {"containers": [{"name": "c", "image": "c:1"}], "restartPolicy": "Never"}}}
+    job = {
+        "template": {
+            "spec": {"containers": [{"name": "c", "image": "c:1"}], "restartPolicy": "Never"}
+        }
+    }
     meta = {"name": "own", "namespace": "default"}
     for data in (
-        {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {"type": "NodePort", "ports": ports}},
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": meta,
+            "spec": {"type": "NodePort", "ports": ports},
+        },
         {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": job},
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "own"}},
     ):

@@ -47,7 +47,13 @@ def user(plane: ControlPlane, name: str, allowed: Mapping[str, Any]) -> str:
     file.write_text(json.dumps(found))
     plane.kubectl("create", "serviceaccount", name)
     plane.kubectl("create", "-f", str(file))
-    plane.kubectl("create", "clusterrolebinding", name, f"--clusterrole={name}", f"--serviceaccount=default:{name}")
+    plane.kubectl(
+        "create",
+        "clusterrolebinding",
+        name,
+        f"--clusterrole={name}",
+        f"--serviceaccount=default:{name}",
+    )
     config = yaml.safe_load(plane.kubeconfig.read_text())
     config["users"] = [
         {"name": one["name"], "user": {"token": plane.kubectl("create", "token", name).strip()}}
@@ -65,19 +71,27 @@ def test_the_role_for_a_hub_is_enough_to_observe_it(plane: ControlPlane, whole: 
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_without_a_part_of_the_role_what_is_missing_is_named(plane: ControlPlane, whole: Listing, number: int) -> None:
+def test_without_a_part_of_the_role_what_is_missing_is_named(
+    plane: ControlPlane, whole: Listing, number: int
+) -> None:
     allowed = role(whole, whole.answers)
-    steering = [rule for rule in allowed["rules"] if rule["apiGroups"][0].endswith("kubernetes-fleet.io")]
+    steering = [
+        rule for rule in allowed["rules"] if rule["apiGroups"][0].endswith("kubernetes-fleet.io")
+    ]
     rules = [rule for rule in allowed["rules"] if rule is not steering[number]]
     with pytest.raises(FleetError) as error:
         ask_hub(user(plane, f"less-{number}", {**allowed, "rules": rules}))
     (group,) = steering[number]["apiGroups"]
     (problem,) = error.value.problems
-    named = problem.what.removeprefix("what steers it is forbidden to the user of the kubeconfig: ").split(" and ")[0]
+    named = problem.what.removeprefix(
+        "what steers it is forbidden to the user of the kubeconfig: "
+    ).split(" and ")[0]
     assert {kind.partition(".")[2] for kind in named.split(", ")} == {group}
 
 
-def test_the_role_without_a_hub_is_enough_for_what_steers_it(plane: ControlPlane, whole: Listing) -> None:
+def test_the_role_without_a_hub_is_enough_for_what_steers_it(
+    plane: ControlPlane, whole: Listing
+) -> None:
     listing = ask_hub(user(plane, "first", role(*first_queries(whole.system))))
     assert {query.kind for query in listing.refused} >= {"ConfigMap"}
     assert set(listing.refused.values()) == {"is forbidden to the user of the kubeconfig"}

@@ -83,7 +83,9 @@ def _of_token(value: Any) -> bool:
 
 def test_every_built_in_kind_is_tried() -> None:
     tried = {(Manifest(data).group, data["kind"]) for data in objects_of_every_type()}
-    served = {key for key in BUILT_IN if not key[0].endswith((".io", ".com")) or key[0].endswith("k8s.io")}
+    served = {
+        key for key in BUILT_IN if not key[0].endswith((".io", ".com")) or key[0].endswith("k8s.io")
+    }
     missing = {kind for group, kind in served - tried if group != "metrics.k8s.io"}
     reviews = {kind for kind in missing if kind.endswith("Review")}
     assert missing - reviews == {
@@ -99,12 +101,79 @@ def test_every_built_in_kind_is_tried() -> None:
 
 
 AMOUNTS = (
-    *("0", "00", "0.0", "0Ki", "1", "+1", "01", "-1", "10", "100", "999", "1000", "1000.0", "1500", "123456789"),
-    *("1000m", "1500m", "0.5", ".5", "5.", "1.05", "1.050", "1.500", "2.000", "1e3", "1E3", "12e1", "1e-3", "1.5e6"),
+    *(
+        "0",
+        "00",
+        "0.0",
+        "0Ki",
+        "1",
+        "+1",
+        "01",
+        "-1",
+        "10",
+        "100",
+        "999",
+        "1000",
+        "1000.0",
+        "1500",
+        "123456789",
+    ),
+    *(
+        "1000m",
+        "1500m",
+        "0.5",
+        ".5",
+        "5.",
+        "1.05",
+        "1.050",
+        "1.500",
+        "2.000",
+        "1e3",
+        "1E3",
+        "12e1",
+        "1e-3",
+        "1.5e6",
+    ),
     *("100e20", "1e21", "1n"),
-    *("0.1n", "1.1n", "1000n", "1u", "1000u", "100k", "1000k", "1.5k", "0.001k", "1M", "1500M", "1E", "0.5E"),
-    *("1Ki", "1023", "1024", "1024Ki", "1.5Ki", "0.5Ki", "0.5Mi", "1.001Ki", "1536Mi", "1Gi", "2048Gi", "1Ei"),
-    *("7Ei", "8Ei", "1000Ki", "-1024Ki", "-1Ki", "0.0001Ki", "9223372036854775807", "10000000000000000000"),
+    *(
+        "0.1n",
+        "1.1n",
+        "1000n",
+        "1u",
+        "1000u",
+        "100k",
+        "1000k",
+        "1.5k",
+        "0.001k",
+        "1M",
+        "1500M",
+        "1E",
+        "0.5E",
+    ),
+    *(
+        "1Ki",
+        "1023",
+        "1024",
+        "1024Ki",
+        "1.5Ki",
+        "0.5Ki",
+        "0.5Mi",
+        "1.001Ki",
+        "1536Mi",
+        "1Gi",
+        "2048Gi",
+        "1Ei",
+    ),
+    *(
+        "7Ei",
+        "8Ei",
+        "1000Ki",
+        "-1024Ki",
+        "-1Ki",
+        "0.0001Ki",
+        "9223372036854775807",
+        "10000000000000000000",
+    ),
 )
 """Quantities, one of them for each rule of how they are written."""
 

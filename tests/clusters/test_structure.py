@@ -29,7 +29,9 @@ def test_a_field_of_another_sort(api_servers: Planes) -> None:
     """Server-side apply refuses what is misfitting, and nothing else for that reason."""
     chosen = random.Random(0)
     checked, wrong = 0, []
-    with connected(api_servers["a"].kubeconfig.read_text(), time.monotonic() + 600, sys.maxsize) as server:
+    with connected(
+        api_servers["a"].kubeconfig.read_text(), time.monotonic() + 600, sys.maxsize
+    ) as server:
         for data in objects_of_every_type():
             paths = list(fields(data, ()))
             for path in chosen.sample(paths, min(CHANGES, len(paths))):

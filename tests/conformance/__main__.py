@@ -105,7 +105,9 @@ def differences(expected: Any, found: Any, path: str) -> Iterator[str]:
     """Each place where two values differ, with both."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in sorted(expected.keys() | found.keys(), key=str):
-            yield from differences(expected.get(key, ABSENT), found.get(key, ABSENT), f"{path}.{key}")
+            yield from differences(
+                expected.get(key, ABSENT), found.get(key, ABSENT), f"{path}.{key}"
+            )
     elif isinstance(expected, list) and isinstance(found, list):
         for index, (left, right) in enumerate(zip_longest(expected, found, fillvalue=ABSENT)):
             yield from differences(left, right, f"{path}[{index}]")

@@ -15,7 +15,12 @@ from fleet_components.systems.karmada.content.override import override
 from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
 from fleet_components.systems.karmada.model.memory import EvictionTask
 from fleet_components.systems.karmada.model.override import OverridePolicy
-from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, OVERRIDE, Failover, Placement
+from fleet_components.systems.karmada.model.policy import (
+    CLUSTER_OVERRIDE,
+    OVERRIDE,
+    Failover,
+    Placement,
+)
 from fleet_components.systems.karmada.scheduler.failover import EvictionSettings, evict
 from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 from tests.scheduler.karmada.control_plane import ControlPlane
@@ -46,7 +51,9 @@ def matching_outcomes(case: Case) -> list[dict[str, Any]]:
 
 def eviction_outcome(case: Case) -> dict[str, Any]:
     """``eviction.json``: whether and when the object leaves the member."""
-    settings = EvictionSettings(case["enableNoExecuteTaintEviction"], case["noExecuteTaintEvictionPurgeMode"])
+    settings = EvictionSettings(
+        case["enableNoExecuteTaintEviction"], case["noExecuteTaintEvictionPurgeMode"]
+    )
     failover = decode(Failover, case["failover"]) if "failover" in case else None
     outcome: dict[str, Any] = {"evictNow": False, "purgeMode": settings.purge_mode_for(failover)}
     placement = None if case.get("noAppliedPlacement") else decode(Placement, case["placement"])
@@ -56,7 +63,10 @@ def eviction_outcome(case: Case) -> dict[str, Any]:
         return {**outcome, "evictAfterSeconds": None, "error": str(error)}
     if eviction.now:
         return {**outcome, "evictNow": True}
-    return {**outcome, "evictAfterSeconds": (eviction.due - NOW).total_seconds() if eviction.due else None}
+    return {
+        **outcome,
+        "evictAfterSeconds": (eviction.due - NOW).total_seconds() if eviction.due else None,
+    }
 
 
 def _aged(taint: Mapping[str, Any]) -> Taint:
@@ -69,7 +79,9 @@ def _ago(seconds: float) -> datetime:
 
 def graceful_outcome(case: Case) -> dict[str, Any]:
     """``graceful.json``: the members whose eviction tasks go on, and those whose have ended."""
-    status = reversed(case["aggregatedStatus"])  # of several items for one member the first one counts
+    status = reversed(
+        case["aggregatedStatus"]
+    )  # of several items for one member the first one counts
     health = {item["clusterName"]: item.get("health") for item in status}
     around = Surroundings(
         targets=[cluster["name"] for cluster in case["clusters"] or ()],
@@ -90,7 +102,10 @@ def _task(task: Mapping[str, Any]) -> EvictionTask:
 
 def validation_outcome(case: Case) -> dict[str, Any]:
     """``validation.json``: the verdict, the webhook's message, and the policy as the mutating webhook leaves it."""
-    manifest, old = Manifest(case["policy"]), Manifest(case["oldPolicy"]) if "oldPolicy" in case else None
+    manifest, old = (
+        Manifest(case["policy"]),
+        Manifest(case["oldPolicy"]) if "oldPolicy" in case else None,
+    )
     admission = admit(manifest, old=old)
     data = admission.defaulted.data
     before = admit(old).defaulted.data if old else None
@@ -105,18 +120,27 @@ def _with_nulls(spec: Any) -> Any:
     """The spec as the webhook writes it, before the API server drops the null that stands for an absent value."""
     if isinstance(spec, dict):
         changed = {key: _with_nulls(part) for key, part in spec.items()}
-        patches = {"operator", "path"} <= changed.keys() or {"operator", "subPath"} <= changed.keys()
+        patches = {"operator", "path"} <= changed.keys() or {
+            "operator",
+            "subPath",
+        } <= changed.keys()
         return {"value": None, **changed} if patches else changed
     return [_with_nulls(part) for part in spec] if isinstance(spec, list) else spec
 
 
-def _whole(run: Callable[[Case], Any], key: str = "outcome") -> Callable[[Case], Iterator[tuple[Any, Any]]]:
+def _whole(
+    run: Callable[[Case], Any], key: str = "outcome"
+) -> Callable[[Case], Iterator[tuple[Any, Any]]]:
     return lambda case: iter([(case[key], run(case))])
 
 
 def _validation(case: Case) -> Iterator[tuple[Any, Any]]:
     """What is to be compared: the verdict, the message, and the policy where it is allowed."""
-    compared = ("allowed", "message", "mutatedSpec") if case["outcome"]["allowed"] else ("allowed", "message")
+    compared = (
+        ("allowed", "message", "mutatedSpec")
+        if case["outcome"]["allowed"]
+        else ("allowed", "message")
+    )
     expected, found = case["outcome"], validation_outcome(case)
     yield _only(expected, compared), _only(found, compared)
 

@@ -32,7 +32,10 @@ def run(case: Case) -> Iterator[tuple[Any, Any]]:
             yield True, found["clusters"] in variants
         else:
             any_order = found["listedInAnyOrder"]
-            yield comparable(expected, texts, any_order=any_order), comparable(found, texts, any_order=any_order)
+            yield (
+                comparable(expected, texts, any_order=any_order),
+                comparable(found, texts, any_order=any_order),
+            )
 
 
 def comparable(outcome: Case, texts: list[str], *, any_order: bool) -> dict[str, Any]:
@@ -112,7 +115,8 @@ class World:
         """The fleet."""
         read = {name: read_karmada_cluster(cluster) for name, cluster in self.clusters.items()}
         return Inventory(
-            attrs.evolve(cluster, leaving=cluster.leaving or name in self.leaving) for name, cluster in read.items()
+            attrs.evolve(cluster, leaving=cluster.leaving or name in self.leaving)
+            for name, cluster in read.items()
         )
 
     def run(self, changes: Changes) -> TemplateDecision:
@@ -135,7 +139,9 @@ class World:
 
     def apply(self, step: Case) -> bool:
         """Change the world; whether the binding's spec changed."""
-        self.clusters |= {cluster["metadata"]["name"]: cluster for cluster in step.get("clusters", ())}
+        self.clusters |= {
+            cluster["metadata"]["name"]: cluster for cluster in step.get("clusters", ())
+        }
         self.leaving |= self.clusters.keys() & step.get("removeClusters", ())
         self.estimates = read_estimates(step, self.estimates)
         before = self._spec()
@@ -179,12 +185,18 @@ def outcome(decision: TemplateDecision) -> dict[str, Any]:
     return {
         "evaluated": status.evaluated,
         "scheduled": bool(status.trigger),
-        "clusters": [{"name": name, "replicas": replicas} for name, replicas in sorted(memory.clusters.items())],
+        "clusters": [
+            {"name": name, "replicas": replicas}
+            for name, replicas in sorted(memory.clusters.items())
+        ],
         "observedAffinity": memory.observed_group or None,
-        "condition": condition and {key: getattr(condition, key) for key in ("status", "reason", "message")},
+        "condition": condition
+        and {key: getattr(condition, key) for key in ("status", "reason", "message")},
         "events": [str(event) for event in status.events],
         # Targets that only keep what they have are listed in the order of a Go map.
-        "listedInAnyOrder": any(len(part.kept.keys() - part.shares.keys()) > 1 for part in status.divisions),
+        "listedInAnyOrder": any(
+            len(part.kept.keys() - part.shares.keys()) > 1 for part in status.divisions
+        ),
     }
 
 

@@ -7,9 +7,18 @@ from typing import Any
 
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.kubefleet.content.override import OverrideInForce, apply_overrides, in_force, targets_of
+from fleet_components.systems.kubefleet.content.override import (
+    OverrideInForce,
+    apply_overrides,
+    in_force,
+    targets_of,
+)
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
-from fleet_components.systems.kubefleet.model.override import CLUSTER_OVERRIDE, OVERRIDE, ResourceOverride
+from fleet_components.systems.kubefleet.model.override import (
+    CLUSTER_OVERRIDE,
+    OVERRIDE,
+    ResourceOverride,
+)
 from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
 
 Case = Mapping[str, Any]
@@ -26,15 +35,24 @@ def outcome(case: Case) -> dict[str, Any]:
     cluster, objects = read_member_cluster(case["cluster"]), case["resources"]
     applicable = in_force(objects, cluster, overrides, case["placement"])
     done = apply_overrides(objects, applicable, cluster.name)
-    names = {kind: [_named(one) for one in applicable if one.kind == kind] for kind in (CLUSTER_OVERRIDE, OVERRIDE)}
+    names = {
+        kind: [_named(one) for one in applicable if one.kind == kind]
+        for kind in (CLUSTER_OVERRIDE, OVERRIDE)
+    }
     selected = {target for data in objects for target in targets_of(Manifest(data))}
-    concerning = [one for one in overrides if one.is_for(case["placement"]) and selected.intersection(one.targets)]
+    concerning = [
+        one
+        for one in overrides
+        if one.is_for(case["placement"]) and selected.intersection(one.targets)
+    ]
     # Where no override concerns the placement, whatever the member, the real lists are nil instead of empty.
     absent: list[str] | None = [] if concerning else None
     return {
         "applicableClusterResourceOverrides": names[CLUSTER_OVERRIDE] or absent,
         "applicableResourceOverrides": names[OVERRIDE] or absent,
-        "resources": [_resource(data, one, case["release"]) for data, one in zip(objects, done, strict=True)],
+        "resources": [
+            _resource(data, one, case["release"]) for data, one in zip(objects, done, strict=True)
+        ],
     }
 
 
@@ -57,4 +75,7 @@ def _resource(data: Mapping[str, Any], done: Overridden, release: str) -> dict[s
     target = f'{manifest.kind} "{manifest.name}"{place}'
     named = f'{kind}Snapshot "{name.rpartition("/")[2]}-0" failed to apply on {target}: '
     failed = f"{named if RELEASES[release].has(Rule.OVERRIDE_FAILURES_NAMED) else ''}{done.logged}"
-    return {"deleted": False, "error": f"failed to process the request due to a client error: {failed}"}
+    return {
+        "deleted": False,
+        "error": f"failed to process the request due to a client error: {failed}",
+    }

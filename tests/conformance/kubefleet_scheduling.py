@@ -13,12 +13,24 @@ from fleet_components.model.codec import decode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
-from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
+from fleet_components.systems.kubefleet.model.memory import (
+    BOUND,
+    SCHEDULED,
+    UNSCHEDULED,
+    PlacementMemory,
+)
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from tests.scheduler.kubefleet.hub import next_cycle
 
 Case = Mapping[str, Any]
-COMPARED = ("selected", "clusterDecisions", "snapshotCondition", "placementCondition", "bindings", "error")
+COMPARED = (
+    "selected",
+    "clusterDecisions",
+    "snapshotCondition",
+    "placementCondition",
+    "bindings",
+    "error",
+)
 
 
 def run(case: Case) -> Iterator[tuple[Any, Any]]:
@@ -41,9 +53,13 @@ def outcomes(case: Case) -> Iterator[dict[str, Any]]:
         yield outcome(decision, case)
 
 
-def decide(state: Case, now: datetime, case: Case, before: Decision[PlacementMemory]) -> Decision[PlacementMemory]:
+def decide(
+    state: Case, now: datetime, case: Case, before: Decision[PlacementMemory]
+) -> Decision[PlacementMemory]:
     """Schedule once."""
-    inventory = Inventory((read_member_cluster(cluster) for cluster in state["clusters"]), as_of=now)
+    inventory = Inventory(
+        (read_member_cluster(cluster) for cluster in state["clusters"]), as_of=now
+    )
     policy = state["policy"] and decode(PlacementPolicy, state["policy"])
     return next_cycle(inventory, policy, before, namespace=case.get("namespace", ""))
 
@@ -52,9 +68,14 @@ def roll_out(decision: Decision[PlacementMemory], how: str) -> Decision[Placemen
     """What the rollout does to the bindings between two steps."""
     bindings = dict(decision.memory.bindings)
     if how in ("full", "bindOnly"):
-        bindings = {n: attrs.evolve(b, state=BOUND) if b.state == SCHEDULED else b for n, b in bindings.items()}
+        bindings = {
+            n: attrs.evolve(b, state=BOUND) if b.state == SCHEDULED else b
+            for n, b in bindings.items()
+        }
     if how == "full":
-        bindings = {name: binding for name, binding in bindings.items() if binding.state != UNSCHEDULED}
+        bindings = {
+            name: binding for name, binding in bindings.items() if binding.state != UNSCHEDULED
+        }
     return attrs.evolve(decision, memory=attrs.evolve(decision.memory, bindings=bindings))
 
 
@@ -62,7 +83,9 @@ def outcome(decision: Decision[PlacementMemory], case: Case) -> dict[str, Any]:
     """A decision in the form of the vectors."""
     status, bindings = decision.status, decision.memory.bindings
     return {
-        "selected": sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED),
+        "selected": sorted(
+            name for name, binding in bindings.items() if binding.state != UNSCHEDULED
+        ),
         "clusterDecisions": [entry.to_wire() for entry in status.decisions],
         "snapshotCondition": attrs.asdict(status.condition) if status.condition else None,
         "placementCondition": attrs.asdict(status.placement_condition(case["kind"])),

@@ -33,23 +33,43 @@ def _status(step: Any) -> Any:
 
 CHANGES: dict[str, tuple[str, Change]] = {
     "nothing selected": (KUBEFLEET, lambda step: step["after"]["bindings"].clear()),
-    "another cluster": (KUBEFLEET, lambda step: step["after"]["bindings"][0].update(targetCluster="cluster9")),
+    "another cluster": (
+        KUBEFLEET,
+        lambda step: step["after"]["bindings"][0].update(targetCluster="cluster9"),
+    ),
     "a reason": (KUBEFLEET, lambda step: _status(step)["conditions"][0].update(reason="Other")),
     "a text": (KUBEFLEET, lambda step: _status(step)["conditions"][-1].update(message="other")),
     "a text of a member": (
         KUBEFLEET,
-        lambda step: _status(step)["placementStatuses"][0]["conditions"][-1].update(message="other"),
+        lambda step: _status(step)["placementStatuses"][0]["conditions"][-1].update(
+            message="other"
+        ),
     ),
     "a count": (KUBEFLEET, lambda step: _status(step).update(observedResourceIndex="7")),
     "a state": (KUBEFLEET, lambda step: step["after"]["bindings"][0].update(state="Unscheduled")),
     "an object": (KUBEFLEET, lambda step: _member(step["after"]).update(labels={"other": "x"})),
-    "an object that is missing": (KUBEFLEET, lambda step: step["after"]["memberObjects"]["cluster1"].clear()),
+    "an object that is missing": (
+        KUBEFLEET,
+        lambda step: step["after"]["memberObjects"]["cluster1"].clear(),
+    ),
     "a target": (KARMADA, lambda step: step["after"]["bindings"][0]["clusters"].pop()),
-    "replicas": (KARMADA, lambda step: step["after"]["bindings"][0]["clusters"][0].update(replicas=9)),
-    "a condition": (KARMADA, lambda step: step["after"]["bindings"][0]["conditions"][-1].update(message="other")),
-    "health": (KARMADA, lambda step: step["after"]["bindings"][0]["aggregatedStatus"][0].update(health="Unhealthy")),
+    "replicas": (
+        KARMADA,
+        lambda step: step["after"]["bindings"][0]["clusters"][0].update(replicas=9),
+    ),
+    "a condition": (
+        KARMADA,
+        lambda step: step["after"]["bindings"][0]["conditions"][-1].update(message="other"),
+    ),
+    "health": (
+        KARMADA,
+        lambda step: step["after"]["bindings"][0]["aggregatedStatus"][0].update(health="Unhealthy"),
+    ),
     "replicas of a copy": (KARMADA, lambda step: _member(step["after"]).update(replicas=9)),
-    "a copy that is missing": (KARMADA, lambda step: step["after"]["memberObjects"]["member1"].clear()),
+    "a copy that is missing": (
+        KARMADA,
+        lambda step: step["after"]["memberObjects"]["member1"].clear(),
+    ),
 }
 
 
@@ -66,12 +86,18 @@ def test_a_change_is_noticed(what: str) -> None:
 @pytest.mark.parametrize(
     ("path", "change"),
     [
-        ("kubefleet-live/select-invalid", lambda error: error.update(message="x is forbidden: other")),
+        (
+            "kubefleet-live/select-invalid",
+            lambda error: error.update(message="x is forbidden: other"),
+        ),
         (
             "kubefleet-live/seed002-status-reporting-two-namespaces",
             lambda error: error.update(message="K k is invalid: spec.other: Invalid value: no"),
         ),
-        ("karmada-live/application_failover_needs_deps", lambda error: error.update(message="other")),
+        (
+            "karmada-live/application_failover_needs_deps",
+            lambda error: error.update(message="other"),
+        ),
     ],
 )
 def test_another_refusal_is_noticed(path: str, change: Change) -> None:

@@ -12,7 +12,14 @@ from tests.conformance.subjects import RECORDINGS, SUBJECTS
 from tests.vectors import INDEX, recordings, vectors
 
 OLD, NEW = RELEASES
-DIFFERING = {"eviction": 4, "override": 6, "rollout": 20, "scheduling": 0, "validation": 19, "validation-more": 2}
+DIFFERING = {
+    "eviction": 4,
+    "override": 6,
+    "rollout": 20,
+    "scheduling": 0,
+    "validation": 19,
+    "validation-more": 2,
+}
 """How many cases come out otherwise by the rules of the former release."""
 CORRECTED = "Works(s) are succcesfully created or updated"
 """A text of the former release (kubefleet-dev/kubefleet#763)."""
@@ -36,12 +43,17 @@ def test_cases_differ_in_the_former_release_where_a_rule_differs(name: str) -> N
     run = SUBJECTS[f"kubefleet/{name.removesuffix('-more')}"]
     cases = vectors(f"kubefleet/{name}")
     assert [case["name"] for case in cases if case["release"] != NEW] == []
-    assert len([case for case in cases if check_case({**case, "release": OLD}, run)]) == DIFFERING[name]
+    assert (
+        len([case for case in cases if check_case({**case, "release": OLD}, run)])
+        == DIFFERING[name]
+    )
 
 
 def test_every_text_of_a_recording_that_differs_is_that_of_its_release() -> None:
     texts = [json.dumps(vectors(f"kubefleet-live/{name}")) for name in recordings("kubefleet-live")]
-    assert len([text for text in texts if "Work(s) are successfully created or updated" in text]) == 89
+    assert (
+        len([text for text in texts if "Work(s) are successfully created or updated" in text]) == 89
+    )
     assert [text for text in texts if CORRECTED in text] == []
 
 
@@ -49,7 +61,9 @@ def test_every_text_of_a_recording_that_differs_is_that_of_its_release() -> None
 def test_a_recording_is_the_same_in_the_former_release_beside_two_rules() -> None:
     alike, refused = list[str](), list[str]()
     for name in recordings("kubefleet-live"):
-        replay = RECORDINGS["kubefleet-live"](name, lambda one: {**vectors(f"kubefleet-live/{one}"), "release": OLD})
+        replay = RECORDINGS["kubefleet-live"](
+            name, lambda one: {**vectors(f"kubefleet-live/{one}"), "release": OLD}
+        )
         words = [one.words for one in replay.unexplained() if CORRECTED not in one.words]
         # The definitions check since kubefleet-dev/kubefleet#751 which fields go together, in other words.
         refused += [name for one in words if "cannot be set" in one]

@@ -20,7 +20,8 @@ from tests.vectors import MEMBERS, vectors
 CASES = [
     case
     for case in vectors("kubefleet/scheduling")
-    if case["name"] in ("edge-pickn-zero", "edge-pickfixed-unknown", "edge-prop-not-a-quantity-errors")
+    if case["name"]
+    in ("edge-pickn-zero", "edge-pickfixed-unknown", "edge-prop-not-a-quantity-errors")
 ]
 ROOT = Path(__file__).parents[2]
 
@@ -57,7 +58,9 @@ def expect_other(case: Any) -> None:
     case["expected"][0]["selected"] = []
 
 
-def test_a_mismatch_names_case_and_first_field(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mismatch_names_case_and_first_field(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([write(changed("edge-pickfixed-unknown", expect_other))]) == 1
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.startswith(
@@ -70,28 +73,50 @@ def test_a_mismatch_names_case_and_first_field(write: Write, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("change", "shown"),
     [
-        (lambda expected: expected["bindings"].pop(), 'outcome[0].bindings[1]: expected "<absent>", found {"cluster'),
-        (lambda expected: expected["selected"].append("x"), 'outcome[0].selected[2]: expected "x", found "<absent>"'),
-        (lambda expected: expected.update(error="boom"), 'outcome[0].error: expected "boom", found ""'),
-        (lambda expected: expected["snapshotCondition"].pop("reason"), "snapshotCondition.reason: expected"),
-        (lambda expected: expected.update(placementCondition=None), "outcome[0].placementCondition: expected null"),
+        (
+            lambda expected: expected["bindings"].pop(),
+            'outcome[0].bindings[1]: expected "<absent>", found {"cluster',
+        ),
+        (
+            lambda expected: expected["selected"].append("x"),
+            'outcome[0].selected[2]: expected "x", found "<absent>"',
+        ),
+        (
+            lambda expected: expected.update(error="boom"),
+            'outcome[0].error: expected "boom", found ""',
+        ),
+        (
+            lambda expected: expected["snapshotCondition"].pop("reason"),
+            "snapshotCondition.reason: expected",
+        ),
+        (
+            lambda expected: expected.update(placementCondition=None),
+            "outcome[0].placementCondition: expected null",
+        ),
     ],
 )
 def test_every_compared_field_counts(
     change: Callable[[Any], Any], shown: str, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([write(changed("edge-pickfixed-unknown", lambda case: change(case["expected"][0])))]) == 1
+    assert (
+        main([write(changed("edge-pickfixed-unknown", lambda case: change(case["expected"][0])))])
+        == 1
+    )
     assert shown in capsys.readouterr().out
 
 
-def test_outcomes_must_be_as_many_as_steps(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_outcomes_must_be_as_many_as_steps(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([write(changed("edge-pickn-zero", lambda case: case["expected"].append({})))]) == 1
     assert "edge-pickn-zero: ValueError" in capsys.readouterr().out
 
 
 def test_a_crash_fails_its_case_only(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([write([{"clusters": []}, *CASES])]) == 1
-    assert capsys.readouterr().out.endswith("a case without a name: KeyError: 'expected'\n3 passed, 1 failed\n")
+    assert capsys.readouterr().out.endswith(
+        "a case without a name: KeyError: 'expected'\n3 passed, 1 failed\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,28 +124,49 @@ def test_a_crash_fails_its_case_only(write: Write, capsys: pytest.CaptureFixture
     [
         ([], "kubefleet/scheduling", "holds no cases", 1),
         ("{not json", "kubefleet/scheduling", "cannot be read", 1),
-        ([{"name": "a"}, {"name": "b"}], "kubefleet/weather", "the subject kubefleet/weather is not built", 2),
+        (
+            [{"name": "a"}, {"name": "b"}],
+            "kubefleet/weather",
+            "the subject kubefleet/weather is not built",
+            2,
+        ),
         ([{"name": "a"}], "else/scheduling", "the subject else/scheduling is not built", 1),
     ],
 )
 def test_what_cannot_be_run_fails(
-    content: Any, subject: str, shown: str, failed: int, write: Write, capsys: pytest.CaptureFixture[str]
+    content: Any,
+    subject: str,
+    shown: str,
+    failed: int,
+    write: Write,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main([write(CASES), write(content, subject)] if subject != "kubefleet/scheduling" else [write(content)]) == 1
+    assert (
+        main(
+            [write(CASES), write(content, subject)]
+            if subject != "kubefleet/scheduling"
+            else [write(content)]
+        )
+        == 1
+    )
     passed = 3 if subject != "kubefleet/scheduling" else 0
     out = capsys.readouterr().out
     assert shown in out
     assert out.endswith(f"{passed} passed, {failed} failed\n")
 
 
-def test_a_recording_passes_while_all_that_differs_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recording_passes_while_all_that_differs_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "kubefleet-live"
     folder.mkdir()
     good, members = folder / "pickall-nothing-matches.json", folder / f"{MEMBERS}.json"
     for file in (good, members):
         file.write_text(json.dumps(vectors(f"kubefleet-live/{file.stem}")))
     assert main([str(good), str(members)]) == 0
-    assert capsys.readouterr().out == f"kubefleet-live/{MEMBERS}: holds no steps\n1 passed, 0 failed\n"
+    assert (
+        capsys.readouterr().out == f"kubefleet-live/{MEMBERS}: holds no steps\n1 passed, 0 failed\n"
+    )
     good.write_text(good.read_text().replace("found 0 cluster(s)", "found 5 cluster(s)"))
     assert main([str(good)]) == 1
     out = capsys.readouterr().out
@@ -129,10 +175,15 @@ def test_a_recording_passes_while_all_that_differs_is_known(tmp_path: Path, caps
     assert out.endswith("0 passed, 1 failed\n")
 
 
-def test_an_archive_is_a_folder_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_archive_is_a_folder_of_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive = tmp_path / "karmada.tar.xz"
     with tarfile.open(archive, "w:xz") as files:
-        for name, content in {"eviction": vectors("karmada/eviction"), "weather": [{"name": "a"}]}.items():
+        for name, content in {
+            "eviction": vectors("karmada/eviction"),
+            "weather": [{"name": "a"}],
+        }.items():
             text = json.dumps(content).encode()
             entry = tarfile.TarInfo(f"karmada/{name}.json")
             entry.size = len(text)

@@ -14,7 +14,9 @@ from tests.vectors import vectors
 
 CASES = vectors("karmada/scheduling")
 JOINED = [
-    case for case in CASES if any(" || " in text for one in case["outcomes"] for text in one.get("errorVariants", ()))
+    case
+    for case in CASES
+    if any(" || " in text for one in case["outcomes"] for text in one.get("errorVariants", ()))
 ]
 
 

@@ -10,7 +10,9 @@ from tests.conformance.__main__ import check, check_case
 from tests.conformance.subjects import SUBJECTS
 from tests.vectors import FOLDER, unpacked, vectors
 
-FILES = sorted(path for folder in ("karmada", "kubefleet") for path in unpacked(FOLDER / f"{folder}.tar.xz"))
+FILES = sorted(
+    path for folder in ("karmada", "kubefleet") for path in unpacked(FOLDER / f"{folder}.tar.xz")
+)
 FEW = (
     "karmada-live/override_dependent",
     "karmada-live/seed_02_template_before_policy",
@@ -34,7 +36,11 @@ def within(folder: str) -> Callable[[str], object]:
 def test_every_case_comes_out(path: str) -> None:
     cases = vectors(path)
     assert cases
-    assert [mismatch for case in cases if (mismatch := check_case(case, SUBJECTS[path.removesuffix("-more")]))] == []
+    assert [
+        mismatch
+        for case in cases
+        if (mismatch := check_case(case, SUBJECTS[path.removesuffix("-more")]))
+    ] == []
 
 
 def test_every_subject_has_cases() -> None:
@@ -58,8 +64,29 @@ def _cases(path: str) -> list[dict[str, object]]:
 def test_the_cases_cover_kubefleet_scheduling() -> None:
     found = vectors("kubefleet/scheduling")
     tags = {tag for case in found for tag in case["tags"]}
-    assert tags >= {"PickAll", "PickFixed", "PickN", "ResourcePlacement", "multiStep", "singleStep", "schedulingError"}
-    assert tags >= {"labelSelector", "propertySelector", "required", "preferred", "negativeWeight", "propertySorter"}
-    assert tags >= {"spreadDoNotSchedule", "spreadScheduleAnyway", "taints", "tolerations", "leaving"}
+    assert tags >= {
+        "PickAll",
+        "PickFixed",
+        "PickN",
+        "ResourcePlacement",
+        "multiStep",
+        "singleStep",
+        "schedulingError",
+    }
+    assert tags >= {
+        "labelSelector",
+        "propertySelector",
+        "required",
+        "preferred",
+        "negativeWeight",
+        "propertySorter",
+    }
+    assert tags >= {
+        "spreadDoNotSchedule",
+        "spreadScheduleAnyway",
+        "taints",
+        "tolerations",
+        "leaving",
+    }
     rollouts = {step.get("rollout", "full") for case in found for step in case.get("steps", ())}
     assert rollouts == {"full", "bindOnly", "none"}

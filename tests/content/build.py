@@ -16,7 +16,11 @@ GROUP = "placement.kubernetes-fleet.io"
 
 def obj(kind: str, name: str, namespace: str = "", api: str = "v1", **data: Any) -> Manifest:
     """An object; ``labels=`` and other fields of the metadata may be given with ``metadata=``."""
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **data.pop("metadata", {})}
+    metadata = {
+        "name": name,
+        **({"namespace": namespace} if namespace else {}),
+        **data.pop("metadata", {}),
+    }
     return Manifest({"apiVersion": api, "kind": kind, "metadata": metadata, **data})
 
 
@@ -35,17 +39,37 @@ def names(manifests: Sequence[Manifest]) -> list[str]:
     return [str(manifest.key) for manifest in manifests]
 
 
-texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"))
+texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
+)
 keys = texts.filter(lambda key: len(key) < 100)  # YAML allows 1024 characters, escapes counted.
 scalars = st.one_of(
     texts,
-    st.sampled_from(["y", "no", "on", "0777", "1e3", "1:30", "2001-01-01", "~", "<<", "null", "-", "{{ x }}", "#"]),
+    st.sampled_from(
+        [
+            "y",
+            "no",
+            "on",
+            "0777",
+            "1e3",
+            "1:30",
+            "2001-01-01",
+            "~",
+            "<<",
+            "null",
+            "-",
+            "{{ x }}",
+            "#",
+        ]
+    ),
     st.integers(-(2**63), 2**63 - 1),
     st.booleans(),
     st.none(),
 )
 values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=12
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=12,
 )
 
 
@@ -76,9 +100,22 @@ _KINDS = st.sampled_from(
 def hubs(draw: st.DrawFn) -> list[Manifest]:
     """What may stand on a hub: two namespaces, things in them, and cluster roles."""
     labels = st.fixed_dictionaries({}, optional={"tier": st.sampled_from(["web", "data"])})
-    identities = draw(st.sets(st.tuples(_KINDS, st.sampled_from("abc"), st.sampled_from(["one", "two"])), max_size=12))
-    things = [obj(kind, name, space, api, metadata={"labels": draw(labels)}) for (api, kind), name, space in identities]
-    roles = [
-        obj("ClusterRole", name, "", "rbac.authorization.k8s.io/v1") for name in draw(st.sets(st.sampled_from("rs")))
+    identities = draw(
+        st.sets(
+            st.tuples(_KINDS, st.sampled_from("abc"), st.sampled_from(["one", "two"])), max_size=12
+        )
+    )
+    things = [
+        obj(kind, name, space, api, metadata={"labels": draw(labels)})
+        for (api, kind), name, space in identities
     ]
-    return [obj("Namespace", "one", metadata={"labels": draw(labels)}), obj("Namespace", "two"), *things, *roles]
+    roles = [
+        obj("ClusterRole", name, "", "rbac.authorization.k8s.io/v1")
+        for name in draw(st.sets(st.sampled_from("rs")))
+    ]
+    return [
+        obj("Namespace", "one", metadata={"labels": draw(labels)}),
+        obj("Namespace", "two"),
+        *things,
+        *roles,
+    ]

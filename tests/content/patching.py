@@ -20,7 +20,9 @@ def patched(old: Mapping[str, Any], diff: str) -> list[str]:
     at = 0
     for header, body in hunks(diff):
         removed = [line[1:] for line in body if line[0] in " -"]
-        place = next(i for i in range(at, len(before) + 1) if fits(before[i:], removed, body, header))
+        place = next(
+            i for i in range(at, len(before) + 1) if fits(before[i:], removed, body, header)
+        )
         done += [text for _, text in before[at:place]]
         done += [line[1:] for line in body if line[0] in " +"]
         at = place + len(removed)
@@ -45,6 +47,12 @@ def fits(before: Sequence[Line], removed: Sequence[str], body: Sequence[str], he
     if [text for _, text in before[: len(removed)]] != list(removed):
         return False
     old = iter(before)
-    going = [path for sign, (path, _) in ((line[0], next(old)) for line in body if line[0] in " -") if sign == "-"]
+    going = [
+        path
+        for sign, (path, _) in ((line[0], next(old)) for line in body if line[0] in " -")
+        if sign == "-"
+    ]
     named = header.removeprefix("@@ ").removesuffix(" @@")
-    return all(show_path(path).startswith(named) or str(path[0]) in named.split(", ") for path in going)
+    return all(
+        show_path(path).startswith(named) or str(path[0]) in named.split(", ") for path in going
+    )

@@ -22,7 +22,8 @@ TABLE = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"), [(kind, expected) for expected, kinds in TABLE.items() for kind in kinds.split(", ")]
+    ("kind", "expected"),
+    [(kind, expected) for expected, kinds in TABLE.items() for kind in kinds.split(", ")],
 )
 def test_kinds(kind: str, expected: str) -> None:
     api, name = kind.split()

@@ -60,17 +60,45 @@ def test_a_chart_is_rendered_with_all_its_settings(tools: StandIns) -> None:
     tools.printing("helm", rendered("shop", [("templates/prices.yaml", MAP)]))
     tools.add("helm", f'/bin/cat > {tools.folder}/given; /bin/cat "{tools.folder}/helm.txt"')
     values = {"values/common.yaml": "a: 1", "values/production.yaml": "b: 2"}
-    write({"shop.yaml": SETTINGS, "charts/shop/Chart.yaml": "name: shop", "charts/shop/values.yaml": "c: 3", **values})
+    write(
+        {
+            "shop.yaml": SETTINGS,
+            "charts/shop/Chart.yaml": "name: shop",
+            "charts/shop/values.yaml": "c: 3",
+            **values,
+        }
+    )
     (found,) = load(".")
     assert found.data["metadata"] == {"name": "prices", "namespace": "shopping"}
     wanted = [
-        *("helm", "template", "--namespace", "shopping", "--include-crds", "--skip-tests", "--kube-version", "1.36"),
+        *(
+            "helm",
+            "template",
+            "--namespace",
+            "shopping",
+            "--include-crds",
+            "--skip-tests",
+            "--kube-version",
+            "1.36",
+        ),
         *("--api-versions", "monitoring.coreos.com/v1", "--api-versions", "example.com/v1"),
-        *("--values", "./values/common.yaml", "--values", "./values/production.yaml", "--values", "-"),
+        *(
+            "--values",
+            "./values/common.yaml",
+            "--values",
+            "./values/production.yaml",
+            "--values",
+            "-",
+        ),
         *("--", "web", "./charts/shop"),
     ]
-    assert tools.calls == wanted * 2, "once for itself, and once to see whether it comes out the same"
-    assert json.loads((tools.folder / "given").read_text()) == {"image": {"tag": "2.0"}, "replicas": 3}
+    assert tools.calls == wanted * 2, (
+        "once for itself, and once to see whether it comes out the same"
+    )
+    assert json.loads((tools.folder / "given").read_text()) == {
+        "image": {"tag": "2.0"},
+        "replicas": 3,
+    }
 
 
 @pytest.mark.parametrize("text", ["", "name: [", "- shop", "name: 3", "name: ''", "version: 1.0.0"])
@@ -117,13 +145,23 @@ def test_a_kustomization_is_built_by_what_there_is(
 def test_tools_see_little_of_the_environment_and_nothing_of_elsewhere(
     tools: StandIns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TOKEN", "HELM_PLUGINS", "NO_PROXY", "KUSTOMIZE_PLUGIN_HOME", "PULUMI_CONFIG_PASSPHRASE"):
+    for name in (
+        "TOKEN",
+        "HELM_PLUGINS",
+        "NO_PROXY",
+        "KUSTOMIZE_PLUGIN_HOME",
+        "PULUMI_CONFIG_PASSPHRASE",
+    ):
         monkeypatch.setenv(name, "planted")
     tools.printing("kustomize", MAP)
-    tools.add("kustomize", f'/usr/bin/env > {tools.folder}/seen; /bin/cat "{tools.folder}/kustomize.txt"')
+    tools.add(
+        "kustomize", f'/usr/bin/env > {tools.folder}/seen; /bin/cat "{tools.folder}/kustomize.txt"'
+    )
     write({"shop/kustomization.yaml": ""})
     load("shop")
-    seen = dict(line.partition("=")[::2] for line in (tools.folder / "seen").read_text().splitlines())
+    seen = dict(
+        line.partition("=")[::2] for line in (tools.folder / "seen").read_text().splitlines()
+    )
     assert "planted" not in seen.values()
     assert seen["PATH"] == str(tools.folder / "bin")
     assert {seen["HTTPS_PROXY"], seen["http_proxy"], seen["ALL_PROXY"]} == {"http://127.0.0.1:9"}
@@ -151,20 +189,28 @@ FAILURES: Mapping[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("script", "what"), FAILURES.values(), ids=FAILURES)
 @pytest.mark.parametrize("declared", [True, False])
-def test_a_tool_that_fails_is_quoted(tools: StandIns, script: str, what: str, declared: bool) -> None:
+def test_a_tool_that_fails_is_quoted(
+    tools: StandIns, script: str, what: str, declared: bool
+) -> None:
     tools.add("helm", script)
     write({"shop/Chart.yaml": "name: shop"} | ({"web.yaml": CHART} if declared else {}))
     (problem,) = refused("." if declared else "shop")
     where = "web.yaml:1: Chart web: spec.path" if declared else "shop"
     release = "web" if declared else "shop"
     by_hand = f"helm template --namespace default --include-crds --skip-tests -- {release} ./shop > manifests.yaml"
-    assert problem == f"{where}: {what} (mend it, or build it elsewhere and give what comes out: {by_hand})"
+    assert (
+        problem
+        == f"{where}: {what} (mend it, or build it elsewhere and give what comes out: {by_hand})"
+    )
 
 
 @pytest.mark.parametrize(
     ("files", "what"),
     [
-        ({"shop/Chart.yaml": "name: shop"}, "shop: is a Helm chart, and helm is not on PATH (install it, or build it"),
+        (
+            {"shop/Chart.yaml": "name: shop"},
+            "shop: is a Helm chart, and helm is not on PATH (install it, or build it",
+        ),
         (
             {"shop/kustomization.yaml": ""},
             "shop: is a kustomization, and kustomize or kubectl is not on PATH (install it, or build it elsewhere and "
@@ -225,27 +271,36 @@ def test_what_a_tool_says_besides_is_a_warning(tools: StandIns) -> None:
 
 def test_what_is_made_up_anew_each_time_is_a_warning(tools: StandIns) -> None:
     made_up = MAP.replace("prices", "made-up") + "data: {password: $$}\n"
-    text = rendered("shop", [("templates/prices.yaml", MAP), ("charts/db/templates/secret.yaml", made_up)])
+    text = rendered(
+        "shop", [("templates/prices.yaml", MAP), ("charts/db/templates/secret.yaml", made_up)]
+    )
     tools.add("helm", f"/bin/cat <<END\n{text}END")
     write({"shop/Chart.yaml": "name: shop"})
     warnings: list[Problem] = []
     load("shop", warnings=warnings)
     (warning,) = map(str, warnings)
-    assert warning.startswith("shop/charts/db/templates/secret.yaml: is rendered otherwise each time")
+    assert warning.startswith(
+        "shop/charts/db/templates/secret.yaml: is rendered otherwise each time"
+    )
 
 
 HOOK = 'apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {}, annotations: {{"helm.sh/hook": "{}"}}}}\n'
 
 
 def test_hooks_are_passed_over_by_name(tools: StandIns) -> None:
-    hooks = [(f"templates/{n}.yaml", HOOK.format(f"step-{n}", "pre-install,pre-upgrade")) for n in range(7)]
+    hooks = [
+        (f"templates/{n}.yaml", HOOK.format(f"step-{n}", "pre-install,pre-upgrade"))
+        for n in range(7)
+    ]
     tools.printing("helm", rendered("shop", [("templates/prices.yaml", MAP), *hooks]))
     write({"shop/Chart.yaml": "name: shop", "web.yaml": CHART})
     warnings: list[Problem] = []
     assert names(load(".", warnings=warnings)) == ["ConfigMap default/prices"]
     (warning,) = map(str, warnings)
     shown = ", ".join(f"Job step-{n} (pre-install,pre-upgrade)" for n in range(5))
-    assert warning.startswith(f"web.yaml:1: Chart web: spec.path: 7 hooks of the chart passed over: {shown} and 2 more")
+    assert warning.startswith(
+        f"web.yaml:1: Chart web: spec.path: 7 hooks of the chart passed over: {shown} and 2 more"
+    )
 
 
 def test_hooks_in_plain_manifests_are_placed_and_said(tools: StandIns) -> None:
@@ -264,7 +319,9 @@ def test_hooks_that_kustomize_prints_are_placed_and_said(tools: StandIns) -> Non
     warnings: list[Problem] = []
     assert names(load("shop", warnings=warnings)) == ["Job migrate"]
     (warning,) = map(str, warnings)
-    assert warning.startswith("shop/kustomization.yaml: Job migrate: metadata.annotations[helm.sh/hook]: 1 hook of")
+    assert warning.startswith(
+        "shop/kustomization.yaml: Job migrate: metadata.annotations[helm.sh/hook]: 1 hook of"
+    )
 
 
 def test_objects_go_to_the_namespace_of_the_release_where_they_have_one(tools: StandIns) -> None:
@@ -281,7 +338,13 @@ def test_objects_go_to_the_namespace_of_the_release_where_they_have_one(tools: S
         "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: two}\n",
     ]
     tools.printing("helm", rendered("shop", [("templates/all.yaml", text) for text in texts]))
-    write({"charts/shop/Chart.yaml": "name: shop", "shop.yaml": SETTINGS, "definition.yaml": definition})
+    write(
+        {
+            "charts/shop/Chart.yaml": "name: shop",
+            "shop.yaml": SETTINGS,
+            "definition.yaml": definition,
+        }
+    )
     write({"values/common.yaml": "", "values/production.yaml": ""})
     found = {str(manifest.key) for manifest in Catalogue.of(load(".")).manifests}
     assert found == {
@@ -299,7 +362,9 @@ def test_what_is_wrong_in_an_object_is_told_with_its_template(tools: StandIns) -
     wrong = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prices, labels: {version: 1.2}}\n"
     twice = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, name: b}\n"
     # What stands before the first template is that of no template: helm prints none of it today.
-    text = wrong.replace("prices", "early") + rendered("shop", [("templates/a.yaml", wrong), ("crds/b.yaml", twice)])
+    text = wrong.replace("prices", "early") + rendered(
+        "shop", [("templates/a.yaml", wrong), ("crds/b.yaml", twice)]
+    )
     tools.printing("helm", text)
     write({"in/shop/Chart.yaml": "name: shop"})
     label = "metadata.labels.version: must be text, not 1.2"
@@ -347,21 +412,42 @@ ANYWHERE = "may lead anywhere (write a path below ., without ..)"
 OUT = "is a link that leads out of ."
 PATHS: Mapping[str, tuple[dict[str, object], str]] = {
     "above": ({"path": "../shop"}, f'spec.path: "../shop" {ANYWHERE}'),
-    "above in the middle": ({"path": "shop/../../shop"}, f'spec.path: "shop/../../shop" {ANYWHERE}'),
+    "above in the middle": (
+        {"path": "shop/../../shop"},
+        f'spec.path: "shop/../../shop" {ANYWHERE}',
+    ),
     "absolute": ({"path": "/etc"}, f'spec.path: "/etc" {ANYWHERE}'),
     "absolute on Windows": ({"path": "C:\\shop"}, 'spec.path: "C:\\shop" may lead anywhere'),
-    "address": ({"path": "https://example.com/shop"}, f'spec.path: "https://example.com/shop" {ADDRESS}'),
-    "registry": ({"path": "oci://example.com/shop"}, f'spec.path: "oci://example.com/shop" {ADDRESS}'),
-    "repository": ({"path": "git@example.com:shop"}, f'spec.path: "git@example.com:shop" {ADDRESS}'),
+    "address": (
+        {"path": "https://example.com/shop"},
+        f'spec.path: "https://example.com/shop" {ADDRESS}',
+    ),
+    "registry": (
+        {"path": "oci://example.com/shop"},
+        f'spec.path: "oci://example.com/shop" {ADDRESS}',
+    ),
+    "repository": (
+        {"path": "git@example.com:shop"},
+        f'spec.path: "git@example.com:shop" {ADDRESS}',
+    ),
     "missing": ({"path": "shpo"}, 'spec.path: there is no "shpo" (paths are taken from .)'),
     "no path": ({"path": "sh\0op"}, "spec.path: there is no"),
     "file": ({"path": "values.yaml"}, 'spec.path: "values.yaml" is not a folder'),
     "link": ({"path": "linked"}, f'spec.path: "linked" {OUT}'),
     "link on the way": ({"path": "links/out"}, f'spec.path: "links/out" {OUT}'),
     "values above": ({"valueFiles": ["values.yaml", "../values.yaml"]}, "spec.valueFiles[1]: "),
-    "values from an address": ({"valueFiles": ["https://example.com/v.yaml"]}, 'spec.valueFiles[0]: "https://'),
-    "values that are a folder": ({"valueFiles": ["links"]}, 'spec.valueFiles[0]: "links" is not a file'),
-    "values by a link": ({"valueFiles": ["linked.yaml"]}, f'spec.valueFiles[0]: "linked.yaml" {OUT}'),
+    "values from an address": (
+        {"valueFiles": ["https://example.com/v.yaml"]},
+        'spec.valueFiles[0]: "https://',
+    ),
+    "values that are a folder": (
+        {"valueFiles": ["links"]},
+        'spec.valueFiles[0]: "links" is not a file',
+    ),
+    "values by a link": (
+        {"valueFiles": ["linked.yaml"]},
+        f'spec.valueFiles[0]: "linked.yaml" {OUT}',
+    ),
     "namespace": (
         {"namespace": "--post-renderer=x"},
         'spec.namespace: "--post-renderer=x" is not a name of a namespace',
@@ -373,36 +459,72 @@ PATHS: Mapping[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize(("spec", "what"), PATHS.values(), ids=PATHS)
-def test_paths_stay_within_the_source(tools: StandIns, tmp_path: Path, spec: dict[str, object], what: str) -> None:
+def test_paths_stay_within_the_source(
+    tools: StandIns, tmp_path: Path, spec: dict[str, object], what: str
+) -> None:
     """With file and line; and no tool is run."""
     tools.add("helm")
     write({"web.json": chart(**spec), "shop/Chart.yaml": "name: shop", "values.yaml": MAP})
-    write({"../out/shop/Chart.yaml": "", "../values.yaml": "a: 1", "../shop/Chart.yaml": "", "links/x.txt": ""})
-    for to, at in (("../out/shop", "linked"), ("../../out", "links/out"), ("../values.yaml", "linked.yaml")):
+    write(
+        {
+            "../out/shop/Chart.yaml": "",
+            "../values.yaml": "a: 1",
+            "../shop/Chart.yaml": "",
+            "links/x.txt": "",
+        }
+    )
+    for to, at in (
+        ("../out/shop", "linked"),
+        ("../../out", "links/out"),
+        ("../values.yaml", "linked.yaml"),
+    ):
         link(to, at)()
-    problems = [problem for problem in refused("web.json") if problem.startswith("web.json:1: Chart web: ")]
-    assert any(problem.startswith(f"web.json:1: Chart web: {what}") for problem in problems), problems
+    problems = [
+        problem for problem in refused("web.json") if problem.startswith("web.json:1: Chart web: ")
+    ]
+    assert any(problem.startswith(f"web.json:1: Chart web: {what}") for problem in problems), (
+        problems
+    )
     assert not tools.calls
 
 
 def test_links_in_a_chart_stay_within_the_source(tools: StandIns, tmp_path: Path) -> None:
     """Helm would follow them, and a template could print what is there."""
     tools.printing("helm", rendered("shop", [("templates/prices.yaml", MAP)]))
-    write({"web.yaml": CHART, "shop/Chart.yaml": "name: shop", "common/x.txt": "", "../secret/key": "planted"})
+    write(
+        {
+            "web.yaml": CHART,
+            "shop/Chart.yaml": "name: shop",
+            "common/x.txt": "",
+            "../secret/key": "planted",
+        }
+    )
     link("../../common/x.txt", "shop/files/common.txt")()
-    assert names(load(".")) == ["ConfigMap default/prices"], "within the source they may lead anywhere"
+    assert names(load(".")) == ["ConfigMap default/prices"], (
+        "within the source they may lead anywhere"
+    )
     (problem,) = refused("shop")
-    assert problem == "shop: shop/files/common.txt is a link that leads out of shop (copy what it leads to)"
+    assert (
+        problem
+        == "shop: shop/files/common.txt is a link that leads out of shop (copy what it leads to)"
+    )
     link("../../../secret", "shop/files/all")()
     calls = len(tools.calls)
     (problem,) = refused(".")
-    assert problem.startswith("web.yaml:1: Chart web: spec.path: shop/files/all is a link that leads out of .")
+    assert problem.startswith(
+        "web.yaml:1: Chart web: spec.path: shop/files/all is a link that leads out of ."
+    )
     assert len(tools.calls) == calls
 
 
 @pytest.mark.parametrize(
     "text",
-    ["resources: [../base]", "bases: [../base]", "components: [../base]", "resources: [../shop, ., ../base/../base]"],
+    [
+        "resources: [../base]",
+        "bases: [../base]",
+        "components: [../base]",
+        "resources: [../shop, ., ../base/../base]",
+    ],
 )
 def test_bases_are_no_sources_themselves(tools: StandIns, text: str) -> None:
     tools.printing("kustomize", MAP)
@@ -429,9 +551,18 @@ BASES: Mapping[str, tuple[str, str]] = {
         "resources: [../../out]",
         'shop/kustomization.yaml:1: resources[0]: "../../out" leads out of . (copy it into there)',
     ),
-    "a link out of it": ("bases: [linked]", 'shop/kustomization.yaml:1: bases[0]: "linked" leads out of .'),
-    "plugins out of it": ("generators: [linked]", 'shop/kustomization.yaml:1: generators[0]: "linked" leads out of .'),
-    "in a base": ("resources: [inner]", 'shop/inner/kustomization.yaml:1: resources[0]: there is no "gone.yaml"'),
+    "a link out of it": (
+        "bases: [linked]",
+        'shop/kustomization.yaml:1: bases[0]: "linked" leads out of .',
+    ),
+    "plugins out of it": (
+        "generators: [linked]",
+        'shop/kustomization.yaml:1: generators[0]: "linked" leads out of .',
+    ),
+    "in a base": (
+        "resources: [inner]",
+        'shop/inner/kustomization.yaml:1: resources[0]: there is no "gone.yaml"',
+    ),
 }
 
 
@@ -439,7 +570,9 @@ BASES: Mapping[str, tuple[str, str]] = {
 def test_bases_stay_within_the_source(tools: StandIns, text: str, what: str) -> None:
     tools.printing("kustomize", MAP)
     write({"web.yaml": KUSTOMIZATION, "shop/kustomization.yaml": text, "shop/x.yaml": ""})
-    write({"../out/kustomization.yaml": "", "shop/inner/kustomization.yaml": "resources: [gone.yaml]"})
+    write(
+        {"../out/kustomization.yaml": "", "shop/inner/kustomization.yaml": "resources: [gone.yaml]"}
+    )
     link("../../out", "shop/linked")()
     (problem,) = refused(".")
     assert problem.startswith(what)
@@ -454,7 +587,9 @@ def test_bases_stay_within_the_source(tools: StandIns, text: str, what: str) -> 
         "- a",
     ],
 )
-def test_what_is_wrong_with_the_form_of_a_kustomization_says_kustomize(tools: StandIns, text: str) -> None:
+def test_what_is_wrong_with_the_form_of_a_kustomization_says_kustomize(
+    tools: StandIns, text: str
+) -> None:
     tools.printing("kustomize", MAP)
     write({"web.yaml": KUSTOMIZATION, "shop/kustomization.yaml": text})
     assert names(load(".")) == ["ConfigMap prices"]
@@ -490,16 +625,30 @@ def test_a_kustomization_in_another_encoding_is_not_built(tools: StandIns) -> No
     assert not tools.calls
 
 
-def test_a_kustomization_that_is_a_source_itself_has_its_bases_where_it_likes(tools: StandIns) -> None:
+def test_a_kustomization_that_is_a_source_itself_has_its_bases_where_it_likes(
+    tools: StandIns,
+) -> None:
     tools.printing("kustomize", MAP)
-    write({"overlays/prod/kustomization.yaml": "resources: [../../base]", "base/kustomization.yaml": ""})
+    write(
+        {
+            "overlays/prod/kustomization.yaml": "resources: [../../base]",
+            "base/kustomization.yaml": "",
+        }
+    )
     assert names(load("overlays/prod")) == ["ConfigMap prices"]
 
 
 def test_what_is_merely_found_is_not_run(tools: StandIns) -> None:
     for name in ("helm", "kustomize", "kubectl"):
         tools.add(name)
-    write({"a/shop/Chart.yaml": "name: shop", "b/kustomization.yaml": "", "c.yaml": MAP, "a/shop/templates/x.yaml": ""})
+    write(
+        {
+            "a/shop/Chart.yaml": "name: shop",
+            "b/kustomization.yaml": "",
+            "c.yaml": MAP,
+            "a/shop/templates/x.yaml": "",
+        }
+    )
     problems = refused(".")
     assert [problem.partition(" (")[0] for problem in problems] == [
         "a/shop/Chart.yaml: is a Helm chart, not a manifest",
@@ -526,7 +675,9 @@ def test_what_was_made_names_no_tools_to_run(tools: StandIns, made: str) -> None
     write({"shop/Chart.yaml": "name: shop", "in/kustomization.yaml": ""})
     (problem,) = refused("in") if made == "by a tool" else refused(Text("standard input", CHART))
     where = "in/kustomization.yaml" if made == "by a tool" else "standard input:1"
-    assert problem.startswith(f"{where}: Chart web: kind: is carried out only where a file of a source says it (")
+    assert problem.startswith(
+        f"{where}: Chart web: kind: is carried out only where a file of a source says it ("
+    )
     assert "helm" not in tools.calls
 
 
@@ -545,29 +696,58 @@ def test_names_are_no_options(tools: StandIns) -> None:
 def test_a_file_of_values_holds_no_objects(tools: StandIns) -> None:
     """They would be gone without a word."""
     tools.add("helm")
-    write({"web.json": chart(valueFiles=["prices.yaml"]), "shop/Chart.yaml": "name: shop", "prices.yaml": MAP})
+    write(
+        {
+            "web.json": chart(valueFiles=["prices.yaml"]),
+            "shop/Chart.yaml": "name: shop",
+            "prices.yaml": MAP,
+        }
+    )
     (problem,) = refused(".")
-    assert problem.startswith("prices.yaml:1: ConfigMap prices: stands in a file that a chart has as its values")
+    assert problem.startswith(
+        "prices.yaml:1: ConfigMap prices: stands in a file that a chart has as its values"
+    )
     write({"web.json": chart(valueFiles=["web.json"])})
     calls = len(tools.calls)
     (problem,) = refused(".")
-    assert problem.startswith("web.json:1: Chart web: stands in a file that a chart has as its values")
+    assert problem.startswith(
+        "web.json:1: Chart web: stands in a file that a chart has as its values"
+    )
     assert len(tools.calls) == calls
 
 
 def test_all_problems_come_at_once(tools: StandIns) -> None:
     tools.add("helm", "echo broken >&2; exit 1")
-    write({"web.yaml": CHART, "shop/Chart.yaml": "name: shop", "b/Chart.yaml": "name: b", "c.yaml": "kind: X\n"})
+    write(
+        {
+            "web.yaml": CHART,
+            "shop/Chart.yaml": "name: shop",
+            "b/Chart.yaml": "name: b",
+            "c.yaml": "kind: X\n",
+        }
+    )
     problems = refused(".")
-    assert [problem.partition(":")[0] for problem in problems] == ["b/Chart.yaml", "c.yaml", "c.yaml", "web.yaml"]
+    assert [problem.partition(":")[0] for problem in problems] == [
+        "b/Chart.yaml",
+        "c.yaml",
+        "c.yaml",
+        "web.yaml",
+    ]
     # One that cannot be read may be about the chart that nobody seems to name.
     write({"d.yaml": KUSTOMIZATION.replace("shop", "nowhere")})
     problems = refused(".")
-    assert [problem.partition(":")[0] for problem in problems] == ["c.yaml", "c.yaml", "d.yaml", "web.yaml"]
+    assert [problem.partition(":")[0] for problem in problems] == [
+        "c.yaml",
+        "c.yaml",
+        "d.yaml",
+        "web.yaml",
+    ]
 
 
 @pytest.mark.parametrize("sources", [(".", "shop"), ("shop", ".")])
-def test_what_one_source_finds_another_one_may_name(tools: StandIns, sources: tuple[str, ...]) -> None:
+def test_what_one_source_finds_another_one_may_name(
+    tools: StandIns, sources: tuple[str, ...]
+) -> None:
     tools.printing("helm", rendered("shop", [("templates/prices.yaml", MAP)]))
     write({"shop/Chart.yaml": "name: shop", "c.yaml": MAP.replace("prices", "more")})
     assert sorted(names(load(*sources))) == ["ConfigMap default/prices", "ConfigMap more"]
@@ -575,4 +755,6 @@ def test_what_one_source_finds_another_one_may_name(tools: StandIns, sources: tu
     warnings: list[Problem] = []
     load(*sources, warnings=warnings)
     (warning,) = warnings
-    assert str(warning).startswith("web.yaml:1: Chart web: spec.path: shop is a source as well, so it is built twice (")
+    assert str(warning).startswith(
+        "web.yaml:1: Chart web: spec.path: shop is a source as well, so it is built twice ("
+    )

@@ -107,13 +107,21 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def objects(*sources: str, warnings: list[Problem] | None = None) -> dict[str, Any]:
-    return {str(one.key): one.data for one in Catalogue.of(load(*sources, warnings=warnings)).manifests}
+    return {
+        str(one.key): one.data for one in Catalogue.of(load(*sources, warnings=warnings)).manifests
+    }
 
 
 @HELM
 def test_a_chart_comes_out_as_helm_would_install_it() -> None:
     write(CHART, "charts/shop")
-    write({"shop.yaml": DECLARATION, "all.yaml": "replicas: 2\ncache: {size: 7}", "eu.yaml": "replicas: 3"})
+    write(
+        {
+            "shop.yaml": DECLARATION,
+            "all.yaml": "replicas: 2\ncache: {size: 7}",
+            "eu.yaml": "replicas: 3",
+        }
+    )
     warnings: list[Problem] = []
     found = objects(".", warnings=warnings)
     assert set(found) == {
@@ -138,7 +146,12 @@ def test_a_chart_comes_out_as_helm_would_install_it() -> None:
 def test_a_chart_without_settings() -> None:
     write(CHART, "chart")
     found = objects("chart")
-    assert {"Deployment default/shop", "Service default/shop", "ConfigMap default/cache", "Gadget cache"} <= set(found)
+    assert {
+        "Deployment default/shop",
+        "Service default/shop",
+        "ConfigMap default/cache",
+        "Gadget cache",
+    } <= set(found)
     assert found["Deployment default/shop"]["spec"]["replicas"] == 1
 
 
@@ -148,7 +161,9 @@ def test_objects_are_told_with_their_templates() -> None:
     places = {str(one.key): one.origin and one.origin.location for one in load("charts/shop")}
     assert places["Service default/shop"] == "charts/shop/templates/web.yaml"
     assert places["ConfigMap default/cache"] == "charts/shop/charts/cache/templates/all.yaml"
-    assert {place for key, place in places.items() if key.startswith("Custom")} == {"charts/shop/crds/widgets.yaml"}
+    assert {place for key, place in places.items() if key.startswith("Custom")} == {
+        "charts/shop/crds/widgets.yaml"
+    }
 
 
 @HELM
@@ -164,7 +179,12 @@ def test_objects_are_told_with_their_templates() -> None:
 def test_passwords_that_are_made_up_are_said(template: str, varies: bool) -> None:
     secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: pay}\nstringData:\n  "
     write(
-        CHART | {"templates/pay.yaml": secret + template, "values.yaml": CHART["values.yaml"] + "given: known"}, "shop"
+        CHART
+        | {
+            "templates/pay.yaml": secret + template,
+            "values.yaml": CHART["values.yaml"] + "given: known",
+        },
+        "shop",
     )
     warnings: list[Problem] = []
     objects("shop", warnings=warnings)
@@ -229,7 +249,9 @@ def test_links_lead_nowhere() -> None:
     write(OVERLAY | {"secret.yaml": OVERLAY["base/web.yaml"]})
     Path("base/web.yaml").unlink()
     Path("base/web.yaml").symlink_to("../secret.yaml")
-    with pytest.raises(FleetError, match="kustomize ended with exit status 1: Error: accumulating resources"):
+    with pytest.raises(
+        FleetError, match="kustomize ended with exit status 1: Error: accumulating resources"
+    ):
         load("overlays/prod")
 
 

@@ -17,7 +17,13 @@ def definition(scope: str) -> Manifest:
     names = {"kind": "Widget", "plural": "widgetten"}
     versions = [{"name": "v1", "served": True}, {"name": "v0", "served": False}]
     spec = {"group": WIDGETS, "scope": scope, "names": names, "versions": versions}
-    return obj("CustomResourceDefinition", "widgetten.example.test", "", "apiextensions.k8s.io/v1", spec=spec)
+    return obj(
+        "CustomResourceDefinition",
+        "widgetten.example.test",
+        "",
+        "apiextensions.k8s.io/v1",
+        spec=spec,
+    )
 
 
 def widget(name: str, namespace: str = "") -> Manifest:
@@ -37,11 +43,16 @@ def widget(name: str, namespace: str = "") -> Manifest:
             [definition("Namespaced"), widget("w")],
             ["CustomResourceDefinition widgetten.example.test", "Widget default/w"],
         ),
-        ([definition("Cluster"), widget("w", "shop")], ["CustomResourceDefinition widgetten.example.test", "Widget w"]),
+        (
+            [definition("Cluster"), widget("w", "shop")],
+            ["CustomResourceDefinition widgetten.example.test", "Widget w"],
+        ),
         ([obj("Service", "s", "", "serving.knative.dev/v1")], ["Service s"]),
     ],
 )
-def test_each_object_is_where_a_hub_keeps_it(manifests: list[Manifest], expected: list[str]) -> None:
+def test_each_object_is_where_a_hub_keeps_it(
+    manifests: list[Manifest], expected: list[str]
+) -> None:
     assert names(catalogue(*manifests).manifests) == expected
 
 
@@ -51,7 +62,9 @@ def test_a_definition_tells_plural_and_versions() -> None:
     assert (kind.plural, kind.namespaced, kind.versions) == ("widgetten", True, frozenset({"v1"}))
 
 
-@pytest.mark.parametrize("spec", [None, {}, [], {"group": "x"}, {"group": "x", "names": "y"}, {"versions": [{}]}])
+@pytest.mark.parametrize(
+    "spec", [None, {}, [], {"group": "x"}, {"group": "x", "names": "y"}, {"versions": [{}]}]
+)
 def test_an_incomplete_definition_defines_nothing(spec: object) -> None:
     broken = obj("CustomResourceDefinition", "x", "", "apiextensions.k8s.io/v1", spec=spec)
     assert catalogue(broken).kind("x", "y") is None
@@ -78,7 +91,9 @@ def test_built_in_kinds(group: str, kind: str, namespaced: bool, plural: str) ->
 def test_the_same_object_in_two_versions_is_there_twice() -> None:
     first = obj("HorizontalPodAutoscaler", "h", "shop", "autoscaling/v1")
     second = obj("HorizontalPodAutoscaler", "h", "shop", "autoscaling/v2")
-    with pytest.raises(FleetError, match=r"shop/h: .*given twice, first in an object made in the program"):
+    with pytest.raises(
+        FleetError, match=r"shop/h: .*given twice, first in an object made in the program"
+    ):
         catalogue(first, second)
 
 
@@ -91,9 +106,15 @@ def test_finding() -> None:
         obj("Secret", "a", "one", metadata=tier),
         obj("Namespace", "one"),
     )
-    assert names(hub.find("", "ConfigMap")) == ["ConfigMap one/a", "ConfigMap one/b", "ConfigMap two/a"]
+    assert names(hub.find("", "ConfigMap")) == [
+        "ConfigMap one/a",
+        "ConfigMap one/b",
+        "ConfigMap two/a",
+    ]
     assert names(hub.find("", "ConfigMap", name="a")) == ["ConfigMap one/a", "ConfigMap two/a"]
-    assert names(hub.find("", "ConfigMap", "one", labels=LabelSelector(tier["labels"]))) == ["ConfigMap one/a"]
+    assert names(hub.find("", "ConfigMap", "one", labels=LabelSelector(tier["labels"]))) == [
+        "ConfigMap one/a"
+    ]
     assert names(hub.find("", "ConfigMap", "three")) == names(hub.find("apps", "ConfigMap")) == []
     assert names(hub.contents("one")) == ["ConfigMap one/a", "ConfigMap one/b", "Secret one/a"]
     assert hub.get(ObjectKey("", "Secret", "one", "a"))
@@ -120,7 +141,11 @@ def test_members_and_policies_are_taken_apart_from_what_is_placed() -> None:
         "ResourceOverride shop/o",
         "PropagationPolicy shop/pp",
     ]
-    assert names(parts.objects.manifests) == ["ConfigMap shop/c", "ResourceEnvelope shop/e", "Cluster shop/db"]
+    assert names(parts.objects.manifests) == [
+        "ConfigMap shop/c",
+        "ResourceEnvelope shop/e",
+        "Cluster shop/db",
+    ]
 
 
 def test_a_catalogue_does_not_change_what_it_was_given() -> None:

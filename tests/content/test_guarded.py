@@ -17,7 +17,9 @@ import fleet_components
 from fleet_components.content.guarded import UnreadableError, read_json, read_nodes, read_yaml
 
 DEEP = 100_000
-BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+BOMB = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
 BAD_JSON = {
     "nothing": ("", "is not JSON: Expecting value, at character 1", 1),
     "no value": ('{\n"a": hunter2}', "is not JSON: Expecting value, at character 6", 2),
@@ -99,6 +101,10 @@ OWN = {
 
 def test_nothing_else_parses() -> None:
     root = Path(fleet_components.__file__).parent
-    parse = re.compile(r"\b(json\.loads?|yaml\.(safe_|full_|unsafe_)?load(_all)?|yaml\.compose(_all)?|yaml\.parse)\(")
-    found = {str(path.relative_to(root)) for path in root.rglob("*.py") if parse.search(path.read_text())}
+    parse = re.compile(
+        r"\b(json\.loads?|yaml\.(safe_|full_|unsafe_)?load(_all)?|yaml\.compose(_all)?|yaml\.parse)\("
+    )
+    found = {
+        str(path.relative_to(root)) for path in root.rglob("*.py") if parse.search(path.read_text())
+    }
     assert found == {"content/guarded.py", "content/section.py", *OWN}

@@ -78,24 +78,37 @@ def test_a_member_is_joined_with_what_was_observed_of_it(write: Write) -> None:
 
 
 def test_it_is_joined_wherever_people_keep_the_member(write: Write) -> None:
-    files = {"all.yaml": EAST, **{path: text for path, text in FILES.items() if path != "members/east.yaml"}}
+    files = {
+        "all.yaml": EAST,
+        **{path: text for path, text in FILES.items() if path != "members/east.yaml"},
+    }
     assert "status" in found(write(files))["MemberCluster east"].data
 
 
 def test_a_status_that_people_write_counts_where_it_is_given(write: Write) -> None:
     own = EAST + 'status: {resourceUsage: {available: {cpu: "1"}}}\n'
-    status: Any = found(write({**FILES, "members/east.yaml": own}))["MemberCluster east"].data["status"]
-    assert status["resourceUsage"] == {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}, "available": {"cpu": "1"}}
+    status: Any = found(write({**FILES, "members/east.yaml": own}))["MemberCluster east"].data[
+        "status"
+    ]
+    assert status["resourceUsage"] == {
+        "capacity": {"cpu": "4"},
+        "allocatable": {"cpu": "4"},
+        "available": {"cpu": "1"},
+    }
     assert list(status["properties"]) == ["kubernetes.azure.com/per-cpu-core-cost"]
 
 
-def test_a_member_that_was_removed_does_not_come_back_by_what_was_observed_of_it(write: Write) -> None:
+def test_a_member_that_was_removed_does_not_come_back_by_what_was_observed_of_it(
+    write: Write,
+) -> None:
     folder = write(FILES)
     (folder / "members/east.yaml").unlink()
     assert list(found(folder)) == ["Secret shop/db"]
 
 
-@pytest.mark.parametrize("part", ["observed/objects/shop/Secret.db.yaml", "observed/policies/any/name.yaml"])
+@pytest.mark.parametrize(
+    "part", ["observed/objects/shop/Secret.db.yaml", "observed/policies/any/name.yaml"]
+)
 def test_an_object_of_people_counts_and_is_not_declared_twice(part: str, write: Write) -> None:
     files = {**FILES, part: SECRET, "objects/mine.yaml": SECRET.replace("[secret]", "bXk=")}
     folder = write(files)
@@ -103,7 +116,9 @@ def test_an_object_of_people_counts_and_is_not_declared_twice(part: str, write: 
     assert problems(folder) == []
 
 
-def test_the_same_of_a_file_that_is_given_beside_the_directory(write: Write, tmp_path: Path) -> None:
+def test_the_same_of_a_file_that_is_given_beside_the_directory(
+    write: Write, tmp_path: Path
+) -> None:
     (tmp_path / "secrets.yaml").write_text(SECRET.replace("[secret]", "bXk="))
     assert problems(write(FILES), Path("secrets.yaml")) == []
 
@@ -124,14 +139,18 @@ def test_people_may_leave_out_the_namespace_that_is_the_default(write: Write) ->
         ("  resourceUsage:\n", "  resourceUsage: [\n", ("hub/observed/members/east.yaml", 11)),
     ],
 )
-def test_what_is_wrong_is_told_where_it_is_written(old: str, new: str, place: tuple[str, int], write: Write) -> None:
+def test_what_is_wrong_is_told_where_it_is_written(
+    old: str, new: str, place: tuple[str, int], write: Write
+) -> None:
     files = {path: text.replace(old, new) for path, text in FILES.items()}
     assert files != FILES
     assert place in {(one.file, one.line) for one in problems(write(files))}
 
 
 def test_a_status_of_people_is_told_at_its_own_place(write: Write) -> None:
-    folder = write({**FILES, "members/east.yaml": EAST + "status:\n  resourceUsage: {available: [1]}\n"})
+    folder = write(
+        {**FILES, "members/east.yaml": EAST + "status:\n  resourceUsage: {available: [1]}\n"}
+    )
     assert ("hub/members/east.yaml", 9) in {(one.file, one.line) for one in problems(folder)}
 
 
@@ -151,7 +170,9 @@ def test_without_a_header_it_is_a_directory_like_any_other(write: Write) -> None
 
 @pytest.mark.parametrize("place", ["", "objects/", "policies/ClusterResourcePlacement/"])
 @pytest.mark.parametrize("name", ["kustomization.yaml", "Chart.yaml"])
-def test_a_kustomization_among_its_files_is_refused_and_told_how(place: str, name: str, write: Write) -> None:
+def test_a_kustomization_among_its_files_is_refused_and_told_how(
+    place: str, name: str, write: Write
+) -> None:
     folder = write({**FILES, f"{place}{name}": "resources: [a.yaml]\n", "objects/a.yaml": SECRET})
     (problem,) = problems(folder)
     assert (problem.file, problem.hint[:11]) == (f"hub/{place}{name}", "move it out")
@@ -164,5 +185,11 @@ def test_a_chart_in_a_folder_of_peoples_own_is_told_how_to_declare(write: Write)
 
 
 def test_files_that_are_no_source_are_passed_over(write: Write) -> None:
-    others = {"README.md": "# [", ".DS_Store": "x", "a.yaml~": "a: [", "#a.yaml#": "a: [", ".github/a.yaml": "a: ["}
+    others = {
+        "README.md": "# [",
+        ".DS_Store": "x",
+        "a.yaml~": "a: [",
+        "#a.yaml#": "a: [",
+        ".github/a.yaml": "a: [",
+    }
     assert problems(write({**FILES, **others, "empty.yaml": ""})) == []

@@ -18,13 +18,27 @@ def deployment(**status: Any) -> dict[str, Any]:
 
 
 def stateful_set(**status: Any) -> dict[str, Any]:
-    replicas = {"observedGeneration": 3, "availableReplicas": 1, "currentReplicas": 1, "updatedReplicas": 1}
+    replicas = {
+        "observedGeneration": 3,
+        "availableReplicas": 1,
+        "currentReplicas": 1,
+        "updatedReplicas": 1,
+    }
     revisions = {"currentRevision": "a", "updateRevision": "a"}
-    return {**APPS, "kind": "StatefulSet", "spec": {}, "status": {**replicas, **revisions, **status}}
+    return {
+        **APPS,
+        "kind": "StatefulSet",
+        "spec": {},
+        "status": {**replicas, **revisions, **status},
+    }
 
 
 def daemon_set(**status: Any) -> dict[str, Any]:
-    scheduled = {"desiredNumberScheduled": 2, "currentNumberScheduled": 2, "updatedNumberScheduled": 2}
+    scheduled = {
+        "desiredNumberScheduled": 2,
+        "currentNumberScheduled": 2,
+        "updatedNumberScheduled": 2,
+    }
     full = {"observedGeneration": 3, "numberAvailable": 2, **scheduled, **status}
     return {**APPS, "kind": "DaemonSet", "spec": {}, "status": full}
 
@@ -35,13 +49,21 @@ def service(kind: str, status: Any = None, **spec: Any) -> dict[str, Any]:
 
 def definition(*conditions: str) -> dict[str, Any]:
     true = [{"type": one, "status": "True"} for one in conditions]
-    whole = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "it"}}
+    whole = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "it"},
+    }
     return {**whole, "status": {"conditions": true}}
 
 
 def budget(observed: int) -> dict[str, Any]:
     conditions = [{"type": "DisruptionAllowed", "observedGeneration": observed}]
-    whole = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "it", "generation": 3}}
+    whole = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "it", "generation": 3},
+    }
     return {**whole, "status": {"observedGeneration": observed, "conditions": conditions}}
 
 
@@ -87,6 +109,8 @@ def test_not_yet(live: dict[str, Any]) -> None:
     assert availability(live) == "ManifestNotAvailableYet"
 
 
-@pytest.mark.parametrize("live", [service("ExternalName"), {**CORE, "kind": "Pod"}, {**APPS, "kind": "ReplicaSet"}])
+@pytest.mark.parametrize(
+    "live", [service("ExternalName"), {**CORE, "kind": "Pod"}, {**APPS, "kind": "ReplicaSet"}]
+)
 def test_nobody_can_tell(live: dict[str, Any]) -> None:
     assert availability(live) == "NotTrackable"

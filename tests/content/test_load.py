@@ -60,7 +60,8 @@ def test_a_field_knows_its_line(path: FieldPath, line: int) -> None:
 
 def test_lines_count_from_the_start_of_the_file_in_every_document_and_list() -> None:
     text = f"{WEB}---\n{WEB}---\napiVersion: v1\nkind: List\nitems:\n" + "".join(
-        f"- apiVersion: v1\n  kind: ConfigMap # é 😀\n  metadata:\n    name: c{i}\n" for i in range(3)
+        f"- apiVersion: v1\n  kind: ConfigMap # é 😀\n  metadata:\n    name: c{i}\n"
+        for i in range(3)
     )
     for manifest in load_text(text):
         assert manifest.origin
@@ -99,7 +100,9 @@ items:
     found = load_text(text)
     assert names(found) == ["Secret a", "Secret b", "ConfigMap c", "Deployment d"]
     assert [manifest.api_version for manifest in found] == ["v1", "v1", "v1", "apps/v1"]
-    assert [manifest.origin and manifest.origin.locate(("metadata", "name")) for manifest in found] == [5, 10, 12, 14]
+    assert [
+        manifest.origin and manifest.origin.locate(("metadata", "name")) for manifest in found
+    ] == [5, 10, 12, 14]
 
 
 def test_json_with_tabs_and_escaped_pairs() -> None:
@@ -150,7 +153,9 @@ items:
         (1, ("data", "missing"), 16),
     ],
 )
-def test_lines_of_fields_beside_anchors_of_other_objects(number: int, path: FieldPath, line: int) -> None:
+def test_lines_of_fields_beside_anchors_of_other_objects(
+    number: int, path: FieldPath, line: int
+) -> None:
     origin = load_text(LISTED)[number].origin
     assert origin
     assert origin.locate(path) == line
@@ -180,24 +185,41 @@ quoted: {"<<": *base}
 
 
 def test_many_small_things_are_not_deep() -> None:
-    (found,) = load_text(f"{{apiVersion: v1, kind: X, metadata: {{name: x}}, data: [{'{a: []}, ' * 300}]}}")
+    (found,) = load_text(
+        f"{{apiVersion: v1, kind: X, metadata: {{name: x}}, data: [{'{a: []}, ' * 300}]}}"
+    )
     assert found.data["data"] == [{"a": []}] * 300
 
 
 def test_labels_without_a_value_are_empty_text() -> None:
-    (found,) = load_text("{apiVersion: v1, kind: Node, metadata: {name: node, labels: {worker: , a: b}}}")
+    (found,) = load_text(
+        "{apiVersion: v1, kind: Node, metadata: {name: node, labels: {worker: , a: b}}}"
+    )
     assert found.labels == {"worker": "", "a": "b"}
 
 
 def test_directories_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    for path in ("b.yaml", "a/z.yml", "a/b.json", ".hidden.yaml", ".git/x.yaml", "note.txt", "a.yaml"):
+    for path in (
+        "b.yaml",
+        "a/z.yml",
+        "a/b.json",
+        ".hidden.yaml",
+        ".git/x.yaml",
+        "note.txt",
+        "a.yaml",
+    ):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         name = path.replace("/", "-").strip(".")
-        (tmp_path / path).write_text(f'{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "{name}"}}}}')
+        (tmp_path / path).write_text(
+            f'{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "{name}"}}}}'
+        )
     (tmp_path / "empty.yaml").write_text("# nothing\n---\n")
     wanted = ["ConfigMap a-b.json", "ConfigMap a-z.yml", "ConfigMap a.yaml", "ConfigMap b.yaml"]
     assert names(load(tmp_path)) == wanted
-    assert names(load(tmp_path / "b.yaml", tmp_path, tmp_path / "b.yaml")) == [wanted[-1], *wanted[:-1]]
+    assert names(load(tmp_path / "b.yaml", tmp_path, tmp_path / "b.yaml")) == [
+        wanted[-1],
+        *wanted[:-1],
+    ]
 
 
 @settings(max_examples=50)
@@ -225,5 +247,11 @@ def test_every_written_key_is_found_on_its_line(data: dict[str, Any]) -> None:
 
 
 def _paths(data: Any, path: FieldPath = ()) -> list[FieldPath]:
-    fields = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    fields = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
     return [path, *(inner for step, value in fields for inner in _paths(value, (*path, step)))]

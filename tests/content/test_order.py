@@ -56,7 +56,9 @@ def test_snapshot_order_of_places() -> None:
     ]
     by_text = sorted(ordered, key=lambda one: f"{one.namespace}/{one.name}")
     assert names(in_snapshot_order(ordered)) == names(by_text)
-    assert names(by_text)[1:3] == ["ConfigMap a-b/a", "ConfigMap a/b"], "the slash counts as a character"
+    assert names(by_text)[1:3] == ["ConfigMap a-b/a", "ConfigMap a/b"], (
+        "the slash counts as a character"
+    )
 
 
 @pytest.mark.parametrize(

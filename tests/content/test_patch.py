@@ -48,7 +48,9 @@ def _by_oracle(document: Any, operations: list[Operation]) -> Any:
 @pytest.mark.long
 @settings(max_examples=300)
 @given(DOCUMENTS, st.lists(OPERATIONS, min_size=1, max_size=3))
-def test_it_patches_as_jsonpatch_does(document: dict[str, Any], operations: list[Operation]) -> None:
+def test_it_patches_as_jsonpatch_does(
+    document: dict[str, Any], operations: list[Operation]
+) -> None:
     before = copy.deepcopy(document)
     expected = _by_oracle(document, operations)
     try:

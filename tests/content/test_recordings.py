@@ -20,7 +20,9 @@ from tests.vectors import vectors
 
 FOLDER = "kubefleet-live"
 Hub = dict[ObjectKey, Manifest]
-INVALID = "The resource selectors are invalid: failed to process the request due to a client error: "
+INVALID = (
+    "The resource selectors are invalid: failed to process the request due to a client error: "
+)
 GONE = {
     ("seed001-pickn-spread", 2),
     ("seed002-crp-pickall-five-nodes", 1),
@@ -59,7 +61,9 @@ def _merged(old: Any, new: Any) -> Any:
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return new
     kept = {key: value for key, value in old.items() if key not in new}
-    return kept | {key: _merged(old.get(key), value) for key, value in new.items() if value is not None}
+    return kept | {
+        key: _merged(old.get(key), value) for key, value in new.items() if value is not None
+    }
 
 
 def test_placements_select_what_the_hub_selected() -> None:
@@ -76,7 +80,9 @@ def test_placements_select_what_the_hub_selected() -> None:
 
 
 def _key(seen: Mapping[str, Any]) -> ObjectKey:
-    return ObjectKey("placement.kubernetes-fleet.io", seen["kind"], seen.get("namespace", ""), seen["name"])
+    return ObjectKey(
+        "placement.kubernetes-fleet.io", seen["kind"], seen.get("namespace", ""), seen["name"]
+    )
 
 
 def _selected(status: Mapping[str, Any], hub: Hub) -> Any:
@@ -102,7 +108,12 @@ def _select(catalogue: Catalogue, placement: Manifest) -> Any:
 
 def test_members_track_what_is_trackable() -> None:
     seen = {
-        (identifier.get("group", ""), identifier["version"], identifier["kind"], condition["reason"])
+        (
+            identifier.get("group", ""),
+            identifier["version"],
+            identifier["kind"],
+            condition["reason"],
+        )
         for *_, after in recordings()
         for work in after.get("works") or ()
         for manifest in work.get("manifestConditions") or ()
@@ -120,7 +131,9 @@ def test_members_track_what_is_trackable() -> None:
 def test_wrong_envelopes_are_refused_as_by_the_hub() -> None:
     compared = 0
     for name, _, hub, after in recordings():
-        envelope = hub.get(ObjectKey("placement.kubernetes-fleet.io", "ResourceEnvelope", f"ns-{name}", "env"))
+        envelope = hub.get(
+            ObjectKey("placement.kubernetes-fleet.io", "ResourceEnvelope", f"ns-{name}", "env")
+        )
         if not envelope:
             continue
         for text in _sync_failures(after):
@@ -133,5 +146,9 @@ def test_wrong_envelopes_are_refused_as_by_the_hub() -> None:
 
 def _sync_failures(after: Mapping[str, Any]) -> set[str]:
     start = "Failed to synchronize the work to the latest: "
-    conditions = [one for binding in after.get("bindings") or () for one in binding.get("conditions", ())]
-    return {one["message"].removeprefix(start) for one in conditions if one["message"].startswith(start)}
+    conditions = [
+        one for binding in after.get("bindings") or () for one in binding.get("conditions", ())
+    ]
+    return {
+        one["message"].removeprefix(start) for one in conditions if one["message"].startswith(start)
+    }

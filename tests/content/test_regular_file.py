@@ -35,16 +35,23 @@ def test_anything_else_is_refused_at_once(kind: str, tmp_path: Path) -> None:
         read_regular(path)
     with pytest.raises(FleetError, match="is not a regular file; pipe its text into -"):
         read_source(str(path))
-    with pytest.raises(FleetError, match="is not a regular file" if kind == "pipe" else "is a link that leads out of"):
+    with pytest.raises(
+        FleetError,
+        match="is not a regular file" if kind == "pipe" else "is a link that leads out of",
+    ):
         read_source(str(tmp_path))
     assert "is not a regular file" in run("plan", write(tmp_path / "fleet"), "--state", path).stderr
 
 
-def test_the_limit_is_named_with_how_to_raise_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_is_named_with_how_to_raise_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "big.yaml"
     path.write_bytes(b"#" * (2**20 + 1))
     monkeypatch.setenv(LIMIT_VARIABLE, "1")
-    with pytest.raises(UnreadableError, match=f"is larger than 1 MiB; {LIMIT_VARIABLE} sets the limit"):
+    with pytest.raises(
+        UnreadableError, match=f"is larger than 1 MiB; {LIMIT_VARIABLE} sets the limit"
+    ):
         read_regular(path)
     monkeypatch.setenv(LIMIT_VARIABLE, "2")
     assert len(read_regular(path)) == 2**20 + 1

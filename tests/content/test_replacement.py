@@ -33,8 +33,20 @@ JOB = "completions parallelism selector template"
 
 # API versions, kind, where the fields stand, those that replace, and those beside them that do not.
 FORCING = [
-    ("v1", "PersistentVolume", "spec", VOLUMES, "capacity nodeAffinity storageClassName volumeMode"),
-    ("v1", "PersistentVolumeClaim", "spec", "accessModes selector storageClassName volumeName", "resources volumeMode"),
+    (
+        "v1",
+        "PersistentVolume",
+        "spec",
+        VOLUMES,
+        "capacity nodeAffinity storageClassName volumeMode",
+    ),
+    (
+        "v1",
+        "PersistentVolumeClaim",
+        "spec",
+        "accessModes selector storageClassName volumeName",
+        "resources volumeMode",
+    ),
     ("v1", "Pod", "spec", POD, "activeDeadlineSeconds tolerations topologySpreadConstraints"),
     ("v1", "Pod", "spec.containers[0]", CONTAINER, "envFrom name resizePolicy startupProbe"),
     ("v1", "Pod", "spec.initContainers[0]", CONTAINER, "envFrom name restartPolicy startupProbe"),
@@ -43,16 +55,40 @@ FORCING = [
     ("v1", "Service", "spec", "clusterIP", "clusterIPs ports selector type"),
     ("apps/v1 apps/v1beta2", "DaemonSet", "spec", "selector", "template updateStrategy"),
     ("apps/v1 apps/v1beta2", "Deployment", "spec", "selector", "replicas strategy template"),
-    ("apps/v1 apps/v1beta2 apps/v1beta1", "StatefulSet", "spec", STATEFUL_SET, "replicas template updateStrategy"),
-    ("batch/v1 batch/v1beta1 batch/v2alpha1", "Job", "spec", JOB, "backoffLimit completionMode suspend"),
+    (
+        "apps/v1 apps/v1beta2 apps/v1beta1",
+        "StatefulSet",
+        "spec",
+        STATEFUL_SET,
+        "replicas template updateStrategy",
+    ),
+    (
+        "batch/v1 batch/v1beta1 batch/v2alpha1",
+        "Job",
+        "spec",
+        JOB,
+        "backoffLimit completionMode suspend",
+    ),
     ("policy/v1beta1", "PodDisruptionBudget", "", "spec", "status"),
     (f"{RBAC}/v1 {RBAC}/v1beta1 {RBAC}/v1alpha1", "ClusterRoleBinding", "", "roleRef", "subjects"),
     (f"{RBAC}/v1 {RBAC}/v1beta1 {RBAC}/v1alpha1", "RoleBinding", "", "roleRef", "subjects"),
-    ("storage.k8s.io/v1", "StorageClass", "", "parameters provisioner", "allowVolumeExpansion reclaimPolicy"),
+    (
+        "storage.k8s.io/v1",
+        "StorageClass",
+        "",
+        "parameters provisioner",
+        "allowVolumeExpansion reclaimPolicy",
+    ),
     # Not at all.
     ("v1", "ConfigMap", "", "", "binaryData data immutable"),
     ("v1", "Namespace", "spec", "", "finalizers"),
-    ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec", "", "group names scope versions"),
+    (
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "spec",
+        "",
+        "group names scope versions",
+    ),
     ("apps/v1", "ReplicaSet", "spec", "", "selector"),
     ("apps/v1beta1", "DaemonSet", "spec", "", "selector"),
     ("apps/v1beta1", "Deployment", "spec", "", "selector"),
@@ -65,8 +101,20 @@ FORCING = [
 IMMUTABLE = [
     ("v1", "PersistentVolume", "spec", "volumeMode", "capacity claimRef mountOptions"),
     ("v1", "PersistentVolumeClaim", "spec", "resources.limits volumeMode", "finalizers"),
-    ("v1", "Pod", "spec", "ephemeralContainers hostUsers hostnameOverride os resourceClaims", "other"),
-    ("v1", "Pod", "spec", "resources schedulingGroup setHostnameAsFQDN topologySpreadConstraints", "other"),
+    (
+        "v1",
+        "Pod",
+        "spec",
+        "ephemeralContainers hostUsers hostnameOverride os resourceClaims",
+        "other",
+    ),
+    (
+        "v1",
+        "Pod",
+        "spec",
+        "resources schedulingGroup setHostnameAsFQDN topologySpreadConstraints",
+        "other",
+    ),
     (
         "v1",
         "Pod",
@@ -81,10 +129,22 @@ IMMUTABLE = [
         "envFrom name resizePolicy restartPolicy restartPolicyRules startupProbe",
         "image",
     ),
-    ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec", "group names.kind names.plural scope", "versions"),
+    (
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "spec",
+        "group names.kind names.plural scope",
+        "versions",
+    ),
     ("apps/v1", "ControllerRevision", "", "data", "revision"),
     ("apps/v1", "ReplicaSet", "spec", "selector", "replicas template"),
-    ("batch/v1", "Job", "spec", "backoffLimitPerIndex completionMode managedBy podFailurePolicy", "suspend template"),
+    (
+        "batch/v1",
+        "Job",
+        "spec",
+        "backoffLimitPerIndex completionMode managedBy podFailurePolicy",
+        "suspend template",
+    ),
     ("batch/v1", "Job", "spec", "successPolicy", "backoffLimit parallelism"),
     ("certificates.k8s.io/v1beta1", "ClusterTrustBundle", "spec", "signerName", "trustBundle"),
     ("certificates.k8s.io/v1beta1", "PodCertificateRequest", "", "spec", "status"),
@@ -95,11 +155,35 @@ IMMUTABLE = [
     ("node.k8s.io/v1", "RuntimeClass", "", "handler", "overhead"),
     ("resource.k8s.io/v1", "ResourceClaim", "", "spec", "status"),
     ("resource.k8s.io/v1", "ResourceClaimTemplate", "", "spec", "status"),
-    ("resource.k8s.io/v1", "ResourceSlice", "spec", "driver nodeName pool.name", "devices pool.generation"),
-    ("scheduling.k8s.io/v1", "PriorityClass", "", "preemptionPolicy value", "description globalDefault"),
-    ("storage.k8s.io/v1", "CSIDriver", "spec", "attachRequired volumeLifecycleModes", "podInfoOnMount"),
+    (
+        "resource.k8s.io/v1",
+        "ResourceSlice",
+        "spec",
+        "driver nodeName pool.name",
+        "devices pool.generation",
+    ),
+    (
+        "scheduling.k8s.io/v1",
+        "PriorityClass",
+        "",
+        "preemptionPolicy value",
+        "description globalDefault",
+    ),
+    (
+        "storage.k8s.io/v1",
+        "CSIDriver",
+        "spec",
+        "attachRequired volumeLifecycleModes",
+        "podInfoOnMount",
+    ),
     ("storage.k8s.io/v1", "CSIStorageCapacity", "", "nodeTopology storageClassName", "capacity"),
-    ("storage.k8s.io/v1", "StorageClass", "", "reclaimPolicy volumeBindingMode", "mountOptions parameters"),
+    (
+        "storage.k8s.io/v1",
+        "StorageClass",
+        "",
+        "reclaimPolicy volumeBindingMode",
+        "mountOptions parameters",
+    ),
     ("storage.k8s.io/v1", "VolumeAttachment", "", "spec", "status"),
     ("storage.k8s.io/v1", "VolumeAttributesClass", "", "driverName parameters", "other"),
     ("storagemigration.k8s.io/v1beta1", "StorageVersionMigration", "", "spec", "status"),
@@ -127,7 +211,9 @@ def put(data: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     return {**data, name: put(inner, rest, value) if rest else value}
 
 
-def rows(table: list[tuple[str, str, str, str, str]], *, changed: bool) -> list[tuple[dict[str, Any], str]]:
+def rows(
+    table: list[tuple[str, str, str, str, str]], *, changed: bool
+) -> list[tuple[dict[str, Any], str]]:
     """An object and a field, for each version and each field that counts, or each that does not."""
     found = []
     for versions, kind, where, counts, others in table:
@@ -191,7 +277,11 @@ def test_a_replaced_object_changes_nothing_that_is_immutable() -> None:
         ({"completions": 1}, {"completions": True}, ("spec.completions",)),
         ({"template": {"a": [1, {"b": None}]}}, {"template": {"a": [1.0, {}]}}, ()),
         ({"template": {"a": [1]}}, {"template": {"a": [1, 2]}}, ("spec.template",)),
-        ({"template": A, "parallelism": 1}, {"template": B, "parallelism": 2}, ("spec.parallelism", "spec.template")),
+        (
+            {"template": A, "parallelism": 1},
+            {"template": B, "parallelism": 2},
+            ("spec.parallelism", "spec.template"),
+        ),
         ({"template": {"a": 1, "b": 1}}, {"template": {"a": 2, "b": 2}}, ("spec.template",)),
         ({"selector": {}}, {}, ("spec.selector",)),
     ],
@@ -201,7 +291,10 @@ def test_values(old: dict[str, Any], new: dict[str, Any], replaces: tuple[str, .
 
 
 def test_what_goes_with_its_parent_forces_nothing() -> None:
-    with_spec, without = of("apps/v1", "Deployment", spec={"selector": A}), of("apps/v1", "Deployment")
+    with_spec, without = (
+        of("apps/v1", "Deployment", spec={"selector": A}),
+        of("apps/v1", "Deployment"),
+    )
     assert replacement(with_spec, without) == ()
     assert replacement(without, with_spec) == ("spec.selector",)
     assert replacement(without, of("apps/v1", "Deployment", spec={"replicas": 2})) == ()
@@ -219,13 +312,18 @@ def test_what_goes_with_its_parent_forces_nothing() -> None:
     ],
 )  # fmt: skip
 def test_containers(old: list[Any], new: list[Any], replaces: str, refused: str) -> None:
-    before, after = of("v1", "Pod", spec={"containers": old}), of("v1", "Pod", spec={"containers": new})
+    before, after = (
+        of("v1", "Pod", spec={"containers": old}),
+        of("v1", "Pod", spec={"containers": new}),
+    )
     assert " ".join(replacement(before, after)) == replaces
     assert " ".join(immutable(before, after)) == refused
 
 
 def test_all_init_containers() -> None:
-    some, none = [of("v1", "Pod", spec={"x": 1, "initContainers": items}) for items in ([{"name": "a"}], [])]
+    some, none = [
+        of("v1", "Pod", spec={"x": 1, "initContainers": items}) for items in ([{"name": "a"}], [])
+    ]
     assert replacement(some, none) == ("spec.initContainers",)
     assert replacement(none, some) == ()
 
@@ -250,18 +348,38 @@ def test_the_new_version_counts_and_a_new_version_alone_is_no_change() -> None:
         ("ConfigMap", {"data": A}, {"data": B, "immutable": True}, "data", ""),
         ("ConfigMap", {"data": A}, {"data": A, "immutable": True}, "", ""),
         ("ConfigMap", {"data": A, "immutable": True}, {"data": B}, "", "data immutable"),
-        ("ConfigMap", {"data": A, "immutable": True}, {"data": A, "immutable": False}, "", "immutable"),
+        (
+            "ConfigMap",
+            {"data": A, "immutable": True},
+            {"data": A, "immutable": False},
+            "",
+            "immutable",
+        ),
         ("ConfigMap", {"data": A, "immutable": False}, {"data": B}, "", ""),
         ("Secret", {"data": A}, {"data": B}, "", ""),
         ("Secret", {"data": A, "immutable": True}, {"data": B, "immutable": True}, "data", ""),
         ("Secret", {"data": A, "immutable": True}, {"data": B}, "", "data immutable"),
         ("Secret", {"immutable": True, "type": "a"}, {"type": "b"}, "type", ""),
-        ("Secret", {"stringData": A, "immutable": True}, {"stringData": B, "immutable": True}, "data", ""),
-        ("Secret", {"stringData": A, "immutable": True}, {"data": {"text": "YQ=="}, "immutable": True}, "", ""),
+        (
+            "Secret",
+            {"stringData": A, "immutable": True},
+            {"stringData": B, "immutable": True},
+            "data",
+            "",
+        ),
+        (
+            "Secret",
+            {"stringData": A, "immutable": True},
+            {"data": {"text": "YQ=="}, "immutable": True},
+            "",
+            "",
+        ),
         ("Secret", {}, {"type": "Opaque"}, "type", ""),
     ],
 )
-def test_immutable_contents(kind: str, old: dict[str, Any], new: dict[str, Any], replaces: str, refused: str) -> None:
+def test_immutable_contents(
+    kind: str, old: dict[str, Any], new: dict[str, Any], replaces: str, refused: str
+) -> None:
     before, after = of("v1", kind, **old), of("v1", kind, **new)
     assert " ".join(replacement(before, after)) == replaces
     assert " ".join(immutable(before, after)) == refused
@@ -275,9 +393,21 @@ def test_immutable_contents(kind: str, old: dict[str, Any], new: dict[str, Any],
         ("v1", "PersistentVolume", {"spec": {"volumeMode": "Filesystem"}}),
         ("v1", "PersistentVolumeClaim", {"spec": {"volumeMode": "Filesystem"}}),
         ("batch/v1", "Job", {"spec": {"completionMode": "NonIndexed"}}),
-        ("scheduling.k8s.io/v1", "PriorityClass", {"preemptionPolicy": "PreemptLowerPriority", "value": 0}),
-        ("storage.k8s.io/v1", "CSIDriver", {"spec": {"attachRequired": True, "volumeLifecycleModes": ["Persistent"]}}),
-        ("storage.k8s.io/v1", "StorageClass", {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}),
+        (
+            "scheduling.k8s.io/v1",
+            "PriorityClass",
+            {"preemptionPolicy": "PreemptLowerPriority", "value": 0},
+        ),
+        (
+            "storage.k8s.io/v1",
+            "CSIDriver",
+            {"spec": {"attachRequired": True, "volumeLifecycleModes": ["Persistent"]}},
+        ),
+        (
+            "storage.k8s.io/v1",
+            "StorageClass",
+            {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
+        ),
     ],
 )
 def test_an_api_server_takes_its_own_default(api: str, kind: str, default: dict[str, Any]) -> None:
@@ -336,11 +466,17 @@ def test_the_provider_replaces_for_a_default_which_an_api_server_takes(
         ("PersistentVolumeClaim", {"volumeMode": "Filesystem"}),
     ],
 )
-def test_another_default_that_is_written_out_is_an_update(kind: str, default: dict[str, Any]) -> None:
-    api = {"Service": "v1", "PersistentVolumeClaim": "v1"}.get(kind, "batch/v1" if "Job" in kind else "apps/v1")
+def test_another_default_that_is_written_out_is_an_update(
+    kind: str, default: dict[str, Any]
+) -> None:
+    api = {"Service": "v1", "PersistentVolumeClaim": "v1"}.get(
+        kind, "batch/v1" if "Job" in kind else "apps/v1"
+    )
     old, new = of(api, kind, spec={"x": 1}), of(api, kind, spec={"x": 1, **default})
     for before, after in ((old, new), (new, old)):
-        assert replacement(before, after) == immutable(before, after) == refused(before, after) == ()
+        assert (
+            replacement(before, after) == immutable(before, after) == refused(before, after) == ()
+        )
 
 
 @pytest.mark.parametrize(
@@ -349,7 +485,11 @@ def test_another_default_that_is_written_out_is_an_update(kind: str, default: di
         {"hostNetwork": False},
         {"volumes": []},
         {"dnsPolicy": ""},
-        {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1000m", "memory": "1024Mi"}}}]},
+        {
+            "containers": [
+                {"name": "c", "resources": {"limits": {"cpu": "1000m", "memory": "1024Mi"}}}
+            ]
+        },
     ],
 )
 def test_the_provider_sends_what_the_types_of_the_api_write(same: dict[str, Any]) -> None:
@@ -362,7 +502,10 @@ def test_the_provider_sends_what_the_types_of_the_api_write(same: dict[str, Any]
 
 def test_a_service_that_leaves_its_address_out_keeps_it() -> None:
     written = {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], "ipFamilies": ["IPv4"]}
-    old, new = of("v1", "Service", spec={"ports": [], **written}), of("v1", "Service", spec={"ports": []})
+    old, new = (
+        of("v1", "Service", spec={"ports": [], **written}),
+        of("v1", "Service", spec={"ports": []}),
+    )
     assert (replacement(old, new), refused(old, new)) == (("spec.clusterIP",), ())
     assert refused(new, old) == ("spec.clusterIPs[0]",)
 
@@ -413,7 +556,8 @@ def test_what_is_immutable_in_some_objects_or_in_one_direction(
 
 def test_a_second_address_range_may_come() -> None:
     one, two, other = (
-        of("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": cidrs}) for cidrs in (["a"], ["a", "b"], ["c"])
+        of("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": cidrs})
+        for cidrs in (["a"], ["a", "b"], ["c"])
     )
     assert immutable(one, two) == ()
     assert immutable(one, other) == ("spec.cidrs[0]",)
@@ -442,19 +586,37 @@ JOB_OF_ONE = {"completions": 1, "parallelism": 1, "template": {"spec": {"contain
         ({}, {"parallelism": 2}, ()),
         ({}, {"completions": 2}, ("spec.completions",)),
         ({}, {"completions": 2, "parallelism": 2}, ("spec.completions",)),
-        ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": 2, "parallelism": 2}, ()),
-        ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": 2}, ("spec.completions",)),
+        (
+            {"completionMode": "Indexed"},
+            {"completionMode": "Indexed", "completions": 2, "parallelism": 2},
+            (),
+        ),
+        (
+            {"completionMode": "Indexed"},
+            {"completionMode": "Indexed", "completions": 2},
+            ("spec.completions",),
+        ),
         ({}, {"template": {"spec": {"hostNetwork": True, "containers": []}}}, ("spec.template",)),
         (
             {"suspend": True},
-            {"suspend": True, "template": {"spec": {"nodeSelector": {"zone": "a"}, "containers": []}}},
+            {
+                "suspend": True,
+                "template": {"spec": {"nodeSelector": {"zone": "a"}, "containers": []}},
+            },
             (),
         ),
     ],
 )
-def test_what_an_api_server_refuses_of_a_job(was: dict[str, Any], now: dict[str, Any], fields: tuple[str, ...]) -> None:
+def test_what_an_api_server_refuses_of_a_job(
+    was: dict[str, Any], now: dict[str, Any], fields: tuple[str, ...]
+) -> None:
     old, new = (
-        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {**JOB_OF_ONE, **one}}
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "j"},
+            "spec": {**JOB_OF_ONE, **one},
+        }
         for one in (was, now)
     )
     assert refused(old, new) == fields

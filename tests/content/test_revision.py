@@ -32,9 +32,13 @@ A, B, C = ((obj("ConfigMap", name).data,) for name in "abc")
     ],
 )
 @pytest.mark.parametrize("encrypted", [False, True])
-def test_the_number_of_a_content(kept: dict[int, Objects], wanted: Objects, index: int, encrypted: bool) -> None:
+def test_the_number_of_a_content(
+    kept: dict[int, Objects], wanted: Objects, index: int, encrypted: bool
+) -> None:
     digests = {revision: digest(objects) for revision, objects in kept.items()}
-    record = PlacementRecord(max(kept, default=-1), contents={} if encrypted else kept, digests=digests)
+    record = PlacementRecord(
+        max(kept, default=-1), contents={} if encrypted else kept, digests=digests
+    )
     assert record.next_revision(wanted) == index
 
 
@@ -66,11 +70,15 @@ def test_a_text_that_stands_for_gigabytes_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("FLEET_MAX_FILE_MIB", "4")
     bomb = base64.b64encode(zlib.compress(b"[" + b" " * 5 * 2**20 + b"]")).decode()
     assert len(bomb) < 2**14
-    with pytest.raises(MisfitError, match="stands for more than 4 MiB; FLEET_MAX_FILE_MIB sets the limit"):
+    with pytest.raises(
+        MisfitError, match="stands for more than 4 MiB; FLEET_MAX_FILE_MIB sets the limit"
+    ):
         decompress(bomb)
 
 
-def test_a_text_that_stands_for_millions_of_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_stands_for_millions_of_values_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("FLEET_MAX_FILE_MIB", "4")
     for many in (b"[],", b"{},", b"1,"):
         bomb = base64.b64encode(zlib.compress(b"[" + many * 300_000 + b"1]")).decode()
@@ -92,13 +100,22 @@ def test_kept_contents_come_back(data: dict[str, Any]) -> None:
 
 
 def test_kept_contents_are_small() -> None:
-    content = [obj("Deployment", f"web-{i}", "shop", "apps/v1", spec={"replicas": 2}).data for i in range(500)]
+    content = [
+        obj("Deployment", f"web-{i}", "shop", "apps/v1", spec={"replicas": 2}).data
+        for i in range(500)
+    ]
     assert len(compress(content)) < len(canonical(content)) / 10
 
 
 @pytest.mark.parametrize(
     "text",
-    ["é", "not base64!", base64.b64encode(b"no zlib").decode(), base64.b64encode(zlib.compress(b"{")).decode(), ""],
+    [
+        "é",
+        "not base64!",
+        base64.b64encode(b"no zlib").decode(),
+        base64.b64encode(zlib.compress(b"{")).decode(),
+        "",
+    ],
 )
 def test_a_damaged_revision_is_refused(text: str) -> None:
     with pytest.raises(MisfitError, match="is not a kept revision"):

@@ -92,7 +92,8 @@ def test_quotes_and_tags(written: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "text"), [("on", "true"), ("n", "false"), ("1", "1"), ("0x10", "16"), ("1.0", "1"), ("2001-01-01",) * 2]
+    ("key", "text"),
+    [("on", "true"), ("n", "false"), ("1", "1"), ("0x10", "16"), ("1.0", "1"), ("2001-01-01",) * 2],
 )
 def test_keys_become_text(key: str, text: str) -> None:
     (manifest,) = load_text(f"{HEAD}data: {{{key}: v}}")

@@ -13,14 +13,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.content.overridden import Overridden
-from fleet_components.content.secret import REDACTED, is_secret, redacted, redacted_policy, secret_fields
+from fleet_components.content.secret import (
+    REDACTED,
+    is_secret,
+    redacted,
+    redacted_policy,
+    secret_fields,
+)
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.karmada.content.override import override
 from fleet_components.systems.karmada.model.override import OverridePolicy
 
 CANARY = "hunter2"
-SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "n"}, "data": {"pin": CANARY}}
+SECRET = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "s", "namespace": "n"},
+    "data": {"pin": CANARY},
+}
 IN_SECRET: dict[str, Any] = {
     "a Secret": SECRET,
     "of a strange version": {**SECRET, "apiVersion": "/v1"},
@@ -31,13 +42,25 @@ IN_SECRET: dict[str, Any] = {
     "of another shape": {**SECRET, "data": [CANARY, {"a": CANARY}]},
     "with data as text": {**SECRET, "stringData": CANARY},
     "in a list": {"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}, SECRET]},
-    "in a list of its own": {"apiVersion": "v1", "kind": "SecretList", "items": [{"data": {"pin": CANARY}}]},
+    "in a list of its own": {
+        "apiVersion": "v1",
+        "kind": "SecretList",
+        "items": [{"data": {"pin": CANARY}}],
+    },
     "in an envelope": {"kind": "ResourceEnvelope", "data": {"secret.yaml": SECRET}},
-    "as YAML in a ConfigMap": {"kind": "ConfigMap", "data": {"all.yaml": f"a: 1\n---\n{yaml.safe_dump(SECRET)}"}},
-    "as JSON in a ConfigMap": {"kind": "ConfigMap", "data": {"one.json": json.dumps(SECRET, indent=2)}},
+    "as YAML in a ConfigMap": {
+        "kind": "ConfigMap",
+        "data": {"all.yaml": f"a: 1\n---\n{yaml.safe_dump(SECRET)}"},
+    },
+    "as JSON in a ConfigMap": {
+        "kind": "ConfigMap",
+        "data": {"one.json": json.dumps(SECRET, indent=2)},
+    },
     "as applied before": {
         "kind": "Pod",
-        "metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(SECRET)}},
+        "metadata": {
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(SECRET)}
+        },
     },
     "in a template": {"kind": "Farm", "spec": {"templates": [{"template": SECRET}]}},
 }
@@ -76,7 +99,11 @@ SPELLINGS = {
 IN_SECRET |= {
     "misspelt": {**SECRET, "kind": "Secrets"},
     "misspelt as a list": {**SECRET, "kind": "Secret List"},
-    "as a list with data": {"kind": "SecretList", "data": {"pin": CANARY}, "stringData": {"pin": CANARY}},
+    "as a list with data": {
+        "kind": "SecretList",
+        "data": {"pin": CANARY},
+        "stringData": {"pin": CANARY},
+    },
 }
 PUBLIC: dict[str, Any] = {
     "a ConfigMap": {"kind": "ConfigMap", "data": {"a": "b", "c": "a secret of mine"}},
@@ -85,9 +112,18 @@ PUBLIC: dict[str, Any] = {
     "a sealed one": {"kind": "SealedSecret", "spec": {"encryptedData": {"a": "b"}}},
     "an external one": {"kind": "ExternalSecret", "spec": {"data": [{"secretKey": "a"}]}},
     "an empty Secret": {"kind": "Secret", "data": {}},
-    "a text about them": {"kind": "ConfigMap", "data": {"a": "a secret: of this kind # and &so on\n*"}},
-    "a text of others": {"kind": "ConfigMap", "data": {"a": "kind: &a Pod\nx: {secret: {kind: *a}}\n# secret"}},
-    "a text with a reference": {"kind": "ConfigMap", "data": {"a": "kind: Pod\nvolumes: [{secret: {name: a}}]"}},
+    "a text about them": {
+        "kind": "ConfigMap",
+        "data": {"a": "a secret: of this kind # and &so on\n*"},
+    },
+    "a text of others": {
+        "kind": "ConfigMap",
+        "data": {"a": "kind: &a Pod\nx: {secret: {kind: *a}}\n# secret"},
+    },
+    "a text with a reference": {
+        "kind": "ConfigMap",
+        "data": {"a": "kind: Pod\nvolumes: [{secret: {name: a}}]"},
+    },
     "a text with escapes": {"kind": "ConfigMap", "data": {"a": r'kind: "\x50od"\nsecret: \d+'}},
 }
 
@@ -106,7 +142,9 @@ def test_secret_values_are_hidden_wherever_they_are(data: Mapping[str, Any]) -> 
 def test_a_secret_in_a_text_is_hidden_however_it_is_written(text: str) -> None:
     assert CANARY in text
     assert CANARY not in str(
-        redacted({"kind": "ConfigMap", "metadata": {"annotations": {"a": text}}, "data": {"a": text}})
+        redacted(
+            {"kind": "ConfigMap", "metadata": {"annotations": {"a": text}}, "data": {"a": text}}
+        )
     )
 
 
@@ -140,11 +178,16 @@ def test_nothing_else_is_hidden(data: Mapping[str, Any]) -> None:
 
 
 plain = st.none() | st.booleans() | st.integers() | st.text()
-values = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
+values = st.recursive(
+    plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
+)
 
 
 @pytest.mark.long
-@given(st.dictionaries(st.text(), values), st.lists(st.sampled_from(["a", "items", "spec"]), max_size=4))
+@given(
+    st.dictionaries(st.text(), values),
+    st.lists(st.sampled_from(["a", "items", "spec"]), max_size=4),
+)
 def test_a_secret_at_any_depth_is_hidden(around: dict[str, Any], path: list[str]) -> None:
     held: Any = SECRET
     for step in reversed(path):
@@ -153,7 +196,9 @@ def test_a_secret_at_any_depth_is_hidden(around: dict[str, Any], path: list[str]
 
 
 OVERRIDERS: dict[str, dict[str, Any]] = {
-    "the kind is replaced": {"plaintext": [{"path": "/kind", "operator": "replace", "value": "ConfigMap"}]},
+    "the kind is replaced": {
+        "plaintext": [{"path": "/kind", "operator": "replace", "value": "ConfigMap"}]
+    },
     "the kind is removed": {"plaintext": [{"path": "/kind", "operator": "remove"}]},
     "a value is tested": {"plaintext": [{"path": "/data/pin/x", "operator": "add", "value": "a"}]},
     "the image is the kind": {
@@ -163,7 +208,12 @@ OVERRIDERS: dict[str, dict[str, Any]] = {
     },
     "the image is a value": {
         "imageOverrider": [
-            {"component": "Tag", "operator": "replace", "value": "x", "predicate": {"path": "/data/pin/deep"}},
+            {
+                "component": "Tag",
+                "operator": "replace",
+                "value": "x",
+                "predicate": {"path": "/data/pin/deep"},
+            },
         ]
     },
 }
@@ -177,7 +227,9 @@ def test_no_override_makes_a_secret_public(overriders: dict[str, Any]) -> None:
         "metadata": {"name": "o", "namespace": "n"},
         "spec": {"overrideRules": [{"overriders": overriders}]},
     }
-    done = override(Manifest(SECRET), Cluster("a"), [OverridePolicy.from_manifest(Manifest(policy))])
+    done = override(
+        Manifest(SECRET), Cluster("a"), [OverridePolicy.from_manifest(Manifest(policy))]
+    )
     assert CANARY not in str(done.problem)
     assert done.problem or (done.data and is_secret(done.data))
 
@@ -196,13 +248,19 @@ def patch(path: str, operator: str, value: Any = None) -> dict[str, Any]:
     return {"plaintext": [{"path": path, "operator": operator, "value": value}]}
 
 
-def within(field: str, path: str, operator: str, value: Any = None, form: str = "yaml") -> dict[str, Any]:
+def within(
+    field: str, path: str, operator: str, value: Any = None, form: str = "yaml"
+) -> dict[str, Any]:
     operation = {"subPath": path, "operator": operator, "value": value}
     return {"fieldOverrider": [{"fieldPath": field, form: [operation]}]}
 
 
 NAMED = {"apiVersion": "v1", "metadata": {"name": "x", "namespace": "n"}}
-IN_TEXT = {**NAMED, "kind": "ConfigMap", "data": {"a.yaml": yaml.safe_dump(SECRET), "b.json": json.dumps(SECRET)}}
+IN_TEXT = {
+    **NAMED,
+    "kind": "ConfigMap",
+    "data": {"a.yaml": yaml.safe_dump(SECRET), "b.json": json.dumps(SECRET)},
+}
 IN_PART = {**NAMED, "kind": "Farm", "spec": {"size": 1, "template": SECRET}}
 IN_ITEMS = {
     **NAMED,
@@ -256,24 +314,51 @@ def test_what_names_a_secret_has_nothing_of_it() -> None:
     reference = {"group": "", "kind": "Secret", "name": "key", "namespace": "shop", "version": "v1"}
     selecting = {"kind": "ResourcePlacement", "spec": {"resourceSelectors": [reference]}}
     assert redacted(selecting) is selecting
-    held = {"kind": "ResourceEnvelope", "data": {"key.yaml": {"kind": "Secret", "stringData": {"key": "hunter2"}}}}
+    held = {
+        "kind": "ResourceEnvelope",
+        "data": {"key.yaml": {"kind": "Secret", "stringData": {"key": "hunter2"}}},
+    }
     assert "hunter2" not in str(redacted(held))
 
 
 @pytest.mark.parametrize("selectors", [{}, {"resourceSelectors": []}, {"resourceSelectors": None}])
-def test_a_policy_of_karmada_for_all_objects_shows_no_data_of_secrets(selectors: dict[str, Any]) -> None:
+def test_a_policy_of_karmada_for_all_objects_shows_no_data_of_secrets(
+    selectors: dict[str, Any],
+) -> None:
     def rules(pin: object, whole: object) -> list[Any]:
-        patches = [("/data/pin", pin), ("/stringData/pin", pin), ("/data", whole), ("/spec/replicas", 3)]
+        patches = [
+            ("/data/pin", pin),
+            ("/stringData/pin", pin),
+            ("/data", whole),
+            ("/spec/replicas", 3),
+        ]
         plain = [{"path": path, "operator": "replace", "value": value} for path, value in patches]
-        field = {"fieldPath": "/data/pin", "json": [{"subPath": "/a", "operator": "add", "value": pin}]}
+        field = {
+            "fieldPath": "/data/pin",
+            "json": [{"subPath": "/a", "operator": "add", "value": pin}],
+        }
         image = {"component": "Tag", "operator": "replace", "value": "1"}
-        return [{"overriders": {"plaintext": plain, "fieldOverrider": [field], "imageOverrider": [image]}}]
+        return [
+            {
+                "overriders": {
+                    "plaintext": plain,
+                    "fieldOverrider": [field],
+                    "imageOverrider": [image],
+                }
+            }
+        ]
 
     policy: dict[str, Any] = {
         "kind": "ClusterOverridePolicy",
         "spec": {**selectors, "overrideRules": rules("x", {"pin": "x"})},
     }
-    shown = {"kind": "ClusterOverridePolicy", "spec": {**selectors, "overrideRules": rules(REDACTED, REDACTED)}}
+    shown = {
+        "kind": "ClusterOverridePolicy",
+        "spec": {**selectors, "overrideRules": rules(REDACTED, REDACTED)},
+    }
     assert redacted_policy(policy) == shown
-    named = {"kind": "ClusterOverridePolicy", "spec": {**policy["spec"], "resourceSelectors": [{"kind": "ConfigMap"}]}}
+    named = {
+        "kind": "ClusterOverridePolicy",
+        "spec": {**policy["spec"], "resourceSelectors": [{"kind": "ConfigMap"}]},
+    }
     assert redacted_policy(named) is named

@@ -31,7 +31,13 @@ HUB = [
     obj("ClusterRole", "writer", "", f"{RBAC}/v1"),
     obj("Widget", "w", "shop", "example.test/v1"),
 ]
-SHOP = ["Namespace shop", "ConfigMap shop/cfg", "ConfigMap shop/other", "Deployment shop/web", "Widget shop/w"]
+SHOP = [
+    "Namespace shop",
+    "ConfigMap shop/cfg",
+    "ConfigMap shop/other",
+    "Deployment shop/web",
+    "Widget shop/w",
+]
 ROLE: Selector = {"group": RBAC, "kind": "ClusterRole"}
 
 
@@ -78,7 +84,9 @@ def selected(*selectors: Selector, namespace: str = "", hub: list[Manifest] = HU
         ([], []),
     ],
 )  # fmt: skip
-def test_a_cluster_resource_placement_selects(selectors: list[Selector], expected: list[str]) -> None:
+def test_a_cluster_resource_placement_selects(
+    selectors: list[Selector], expected: list[str]
+) -> None:
     assert names(selected(*selectors).manifests) == expected
 
 
@@ -93,7 +101,9 @@ def test_a_cluster_resource_placement_selects(selectors: list[Selector], expecte
         ([{"group": "apps", "kind": "StatefulSet"}], []),
     ],
 )
-def test_a_resource_placement_selects_in_its_namespace(selectors: list[Selector], expected: list[str]) -> None:
+def test_a_resource_placement_selects_in_its_namespace(
+    selectors: list[Selector], expected: list[str]
+) -> None:
     assert names(selected(*selectors, namespace="shop").manifests) == expected
 
 
@@ -163,7 +173,11 @@ def test_the_namespace_of_namespaced_selectors_may_not_be_reserved_though_it_may
     alone = NAMESPACE | {"name": "kube-public", "selectionScope": "NamespaceOnly"}
     assert names(selected(alone, hub=hub).manifests) == ["Namespace kube-public"]
     with pytest.raises(FleetError, match=SELECTORS_MODE):
-        selected(alone | {"selectionScope": "NamespaceWithResourceSelectors"}, {"kind": "ConfigMap"}, hub=hub)
+        selected(
+            alone | {"selectionScope": "NamespaceWithResourceSelectors"},
+            {"kind": "ConfigMap"},
+            hub=hub,
+        )
 
 
 def test_each_wrong_selector_is_named_with_its_line() -> None:
@@ -179,9 +193,16 @@ spec:
 """)
     with pytest.raises(FleetError) as caught:
         select(catalogue(*HUB), Placement.from_manifest(manifest))
-    found = [(problem.line, problem.path[-1], problem.hint.split(":")[0]) for problem in caught.value.problems]
+    found = [
+        (problem.line, problem.path[-1], problem.hint.split(":")[0])
+        for problem in caught.value.problems
+    ]
     assert found[0] == (8, 1, "namespaces beginning with kube- or fleet- stay on their cluster")
-    assert found[1] == (9, 2, "for a custom resource add its CustomResourceDefinition to the manifests")
+    assert found[1] == (
+        9,
+        2,
+        "for a custom resource add its CustomResourceDefinition to the manifests",
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +225,9 @@ spec:
     ],
 )  # fmt: skip
 def test_what_is_skipped_silently_is_told(manifest: Manifest, reason: str) -> None:
-    found = selected(NAMESPACE | {"name": "shop"}, hub=[*HUB, obj("Service", "svc", "shop"), manifest])
+    found = selected(
+        NAMESPACE | {"name": "shop"}, hub=[*HUB, obj("Service", "svc", "shop"), manifest]
+    )
     assert "Service shop/svc" in names(found.manifests)
     assert manifest.key not in [one.key for one in found.manifests]
     ((key, why),) = [(skipped.key, skipped.reason) for skipped in found.skipped]
@@ -240,7 +263,9 @@ def test_a_namespace_that_is_being_deleted_takes_its_contents_with_it() -> None:
 
 
 def test_each_selector_says_what_it_brought() -> None:
-    found = selected(ROLE | {"name": "nobody"}, NAMESPACE | {"name": "shop"}, ROLE | labels(team="a"))
+    found = selected(
+        ROLE | {"name": "nobody"}, NAMESPACE | {"name": "shop"}, ROLE | labels(team="a")
+    )
     assert [list(map(str, keys)) for keys in found.brought] == [[], SHOP, ["ClusterRole reader"]]
 
 
@@ -263,7 +288,14 @@ def test_surprises_are_told(hub: list[Manifest], selector: Selector, warning: st
 
 
 def test_what_is_selected_is_stripped() -> None:
-    role = obj("ClusterRole", "r", "", f"{RBAC}/v1", metadata={"uid": "1", "finalizers": ["x/y"]}, status={"a": 1})
+    role = obj(
+        "ClusterRole",
+        "r",
+        "",
+        f"{RBAC}/v1",
+        metadata={"uid": "1", "finalizers": ["x/y"]},
+        status={"a": 1},
+    )
     (found,) = selected(ROLE, hub=[role]).manifests
     assert found.data == {
         "apiVersion": f"{RBAC}/v1",

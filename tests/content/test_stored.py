@@ -27,13 +27,19 @@ from fleet_components.content.stored import Shape, normalized, stored
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 from fleet_components.systems.karmada.content.dependencies import dependencies_of
-from fleet_components.systems.karmada.content.replicas import completions_of, replicas_of, requirements_of
+from fleet_components.systems.karmada.content.replicas import (
+    completions_of,
+    replicas_of,
+    requirements_of,
+)
 from fleet_components.systems.karmada.content.template import as_matched, as_read
 from tools.defaults.__main__ import objects_of_every_type
 
 EVERY = objects_of_every_type()
 WORKLOADS = [
-    item for item in EVERY if item["kind"] in ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod")
+    item
+    for item in EVERY
+    if item["kind"] in ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod")
 ]
 
 
@@ -68,7 +74,9 @@ def test_empty_fields_that_count_as_absent_are_left_out() -> None:
         "selector": {"matchLabels": {"a": "b"}},
         "template": {"spec": {"hostNetwork": False, "volumes": []}},
     }
-    made = stored(of("Deployment", "apps/v1", spec=spec) | {"metadata": {"name": "x", "labels": {}}})
+    made = stored(
+        of("Deployment", "apps/v1", spec=spec) | {"metadata": {"name": "x", "labels": {}}}
+    )
     assert made["metadata"] == {"name": "x"}
     assert "hostNetwork" not in made["spec"]["template"]["spec"]
     assert "volumes" not in made["spec"]["template"]["spec"]
@@ -138,27 +146,47 @@ def thinned(value: Any, rng: random.Random, share: float = 0.2) -> Any:
     """A value without a share of its fields."""
     if isinstance(value, dict):
         needed = ("apiVersion", "kind", "metadata", "name", "template", "spec")
-        return {key: thinned(item, rng) for key, item in value.items() if key in needed or rng.random() > share}
-    return [thinned(item, rng) for item in value if rng.random() > share / 4] if isinstance(value, list) else value
+        return {
+            key: thinned(item, rng)
+            for key, item in value.items()
+            if key in needed or rng.random() > share
+        }
+    return (
+        [thinned(item, rng) for item in value if rng.random() > share / 4]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def paths(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     yield path
-    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, Mapping)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, item in items:
         yield from paths(item, (*path, str(step)))
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(EVERY))
-def test_a_patch_changes_the_written_form_where_it_changes_the_stored_one(rng: random.Random, data: Any) -> None:
+def test_a_patch_changes_the_written_form_where_it_changes_the_stored_one(
+    rng: random.Random, data: Any
+) -> None:
     written = thinned(data, rng)
     known = stored(written)
-    places = [path for path in paths(known) if path and path[0] not in ("apiVersion", "kind", "metadata")]
+    places = [
+        path for path in paths(known) if path and path[0] not in ("apiVersion", "kind", "metadata")
+    ]
     if not places:
         return
     way = rng.choice(places)
     path = "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in way)
-    operation = Operation(rng.choice(["add", "replace", "remove"]), path, rng.choice([5, "x", {"k": "v"}, ["i"]]))
+    operation = Operation(
+        rng.choice(["add", "replace", "remove"]), path, rng.choice([5, "x", {"k": "v"}, ["i"]])
+    )
     try:
         wanted = apply_patch(known, [operation])
     except PatchError as error:
@@ -197,14 +225,18 @@ def test_what_changes_is_carried_over_without_defaults(rng: random.Random, data:
 
 anything: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(EVERY), anything)
 def test_odd_values_are_left_alone(rng: random.Random, data: Any, odd: Any) -> None:
-    way = rng.choice([path for path in paths(data) if path and path[0] not in ("apiVersion", "kind")])
+    way = rng.choice(
+        [path for path in paths(data) if path and path[0] not in ("apiVersion", "kind")]
+    )
     *above, last = way
     changed = json.loads(json.dumps(data))
     inner = at(changed, tuple(above))
@@ -241,11 +273,15 @@ def definition(**versions: Any) -> dict[str, Any]:
         "names": {"kind": "Widget", "plural": "widgets"},
         "versions": served,
     }
-    return of("CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={**spec, "scope": "Namespaced"})
+    return of(
+        "CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={**spec, "scope": "Namespaced"}
+    )
 
 
 def kind_of(data: dict[str, Any]) -> CustomKind:
-    found = CustomKinds.of([Manifest(data)]).kind(Manifest({"apiVersion": "example.com/v1", "kind": "Widget"}))
+    found = CustomKinds.of([Manifest(data)]).kind(
+        Manifest({"apiVersion": "example.com/v1", "kind": "Widget"})
+    )
     assert found
     return found
 

@@ -22,15 +22,26 @@ GONE = {
     "selfLink": "/x",
     "uid": "1",
 }
-STAYS = {"finalizers": ["x/y"], "labels": {"a": "b", "kubernetes-fleet.io/mine": "x"}, "deletionGracePeriodSeconds": 3}
+STAYS = {
+    "finalizers": ["x/y"],
+    "labels": {"a": "b", "kubernetes-fleet.io/mine": "x"},
+    "deletionGracePeriodSeconds": 3,
+}
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 UIDS = {"controller-uid": "1", "batch.kubernetes.io/controller-uid": "1", "app": "web"}
 
 
 def test_metadata_and_status() -> None:
-    stripped = strip(obj("ConfigMap", "c", metadata={**GONE, **STAYS}, status={"a": 1}, data={"status": "x"}))
+    stripped = strip(
+        obj("ConfigMap", "c", metadata={**GONE, **STAYS}, status={"a": 1}, data={"status": "x"})
+    )
     wanted = {"name": "c", **STAYS}
-    assert stripped.data == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": wanted, "data": {"status": "x"}}
+    assert stripped.data == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": wanted,
+        "data": {"status": "x"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -54,10 +65,16 @@ def test_annotations(annotations: dict[str, str], left: dict[str, str] | None) -
     ("spec", "left"),
     [
         ({"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}, {}),
-        ({"clusterIP": "None", "clusterIPs": ["None"]}, {"clusterIP": "None", "clusterIPs": ["None"]}),
+        (
+            {"clusterIP": "None", "clusterIPs": ["None"]},
+            {"clusterIP": "None", "clusterIPs": ["None"]},
+        ),
         ({"clusterIPs": ["10.0.0.1"]}, {"clusterIPs": ["10.0.0.1"]}),
         ({"healthCheckNodePort": 30000, "type": "LoadBalancer"}, {"type": "LoadBalancer"}),
-        ({"ports": [{"port": 80, "nodePort": 30123}, {"port": 81}]}, {"ports": [{"port": 80}, {"port": 81}]}),
+        (
+            {"ports": [{"port": 80, "nodePort": 30123}, {"port": 81}]},
+            {"ports": [{"port": 80}, {"port": 81}]},
+        ),
         ({"ports": None}, {"ports": None}),
     ],
 )
@@ -69,13 +86,21 @@ def test_services(spec: dict[str, Any], left: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("manual", "api", "stripped"),
-    [(None, "batch/v1", True), (False, "batch/v1", True), (True, "batch/v1", False), (None, "batch/v2", False)],
+    [
+        (None, "batch/v1", True),
+        (False, "batch/v1", True),
+        (True, "batch/v1", False),
+        (None, "batch/v2", False),
+    ],
 )
 def test_jobs(manual: bool | None, api: str, stripped: bool) -> None:
     template = {"metadata": {"creationTimestamp": None, "labels": UIDS}, "spec": {}}
     spec = {"selector": {"matchLabels": UIDS}, "template": template, "manualSelector": manual}
     left = {"app": "web"}
-    wanted = {"selector": {"matchLabels": left}, "template": {"metadata": {"labels": left}, "spec": {}}}
+    wanted = {
+        "selector": {"matchLabels": left},
+        "template": {"metadata": {"labels": left}, "spec": {}},
+    }
     found = strip(obj("Job", "j", api=api, spec=spec)).data["spec"]
     assert found == ({**wanted, "manualSelector": manual} if stripped else spec)
 
@@ -87,7 +112,9 @@ def test_a_deployment_keeps_labels_that_jobs_lose() -> None:
 
 @settings(max_examples=40)
 @given(objects())
-def test_stripping_twice_is_stripping_once_and_leaves_the_original_alone(data: dict[str, Any]) -> None:
+def test_stripping_twice_is_stripping_once_and_leaves_the_original_alone(
+    data: dict[str, Any],
+) -> None:
     data["metadata"] |= GONE
     before = copy.deepcopy(data)
     once = strip(Manifest(data))

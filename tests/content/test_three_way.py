@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.content.three_way import LostEdit, Merge, extended, shape_of, three_way, within
+from fleet_components.content.three_way import (
+    LostEdit,
+    Merge,
+    extended,
+    shape_of,
+    three_way,
+    within,
+)
 
 LEAVES = st.sampled_from(["a", "b", "c", 1, 2, True, "", 1.5])
 KEYS = st.sampled_from(["name", "key", "x", "y", "z"])
@@ -21,7 +28,9 @@ NAMED = st.lists(
 )
 VALUES = st.recursive(
     LEAVES,
-    lambda inner: st.one_of(st.dictionaries(KEYS, inner, max_size=3), st.lists(inner, max_size=3), NAMED),
+    lambda inner: st.one_of(
+        st.dictionaries(KEYS, inner, max_size=3), st.lists(inner, max_size=3), NAMED
+    ),
     max_leaves=8,
 )
 SPECS = st.dictionaries(st.sampled_from(["p", "q", "r", "s"]), VALUES, max_size=4)
@@ -56,7 +65,9 @@ def edits(draw: st.DrawFn, value: Any) -> Any:
 @st.composite
 def shuffled(draw: st.DrawFn, items: list[Any]) -> list[Any]:
     """The items in another order perhaps, some of them gone, changed or new."""
-    kept = [{**one, **draw(st.dictionaries(st.sampled_from("vw"), LEAVES, max_size=1))} for one in items]
+    kept = [
+        {**one, **draw(st.dictionaries(st.sampled_from("vw"), LEAVES, max_size=1))} for one in items
+    ]
     kept = [one for one in kept if draw(st.integers(0, 3))]
     new = [one for one in draw(NAMED) if one["name"] not in {each["name"] for each in items}]
     return draw(st.permutations([*kept, *new])) if draw(st.booleans()) else [*kept, *new]
@@ -66,7 +77,11 @@ def shuffled(draw: st.DrawFn, items: list[Any]) -> list[Any]:
 def three(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     if draw(st.booleans()):
         items = draw(NAMED)
-        return thing({"p": items}), thing({"p": draw(shuffled(items))}), thing({"p": draw(shuffled(items))})
+        return (
+            thing({"p": items}),
+            thing({"p": draw(shuffled(items))}),
+            thing({"p": draw(shuffled(items))}),
+        )
     base = draw(SPECS)
     return thing(base), thing(draw(edits(base))), thing(draw(edits(base)))
 
@@ -99,13 +114,17 @@ def test_where_the_hub_is_as_it_was_the_file_stays(sides: tuple[Any, Any, Any]) 
 
 @settings(max_examples=400)
 @given(three())
-def test_an_edit_is_kept_or_named_and_so_is_a_change_of_the_hub(sides: tuple[Any, Any, Any]) -> None:
+def test_an_edit_is_kept_or_named_and_so_is_a_change_of_the_hub(
+    sides: tuple[Any, Any, Any],
+) -> None:
     base, mine, hub = sides
     found = three_way(shape_of(base), mine, hub)
     was, here, there, merged = (leaves(one) for one in (base, mine, hub, found.whole))
     for path in {*was, *here, *there}:
         edit, change = here.get(path), there.get(path)
-        named = any(path[: len(one.path)] == one.path or one.path[: len(path)] == path for one in found.lost)
+        named = any(
+            path[: len(one.path)] == one.path or one.path[: len(path)] == path for one in found.lost
+        )
         inner = any(isinstance(side.get(path), list) for side in (was, here, there))
         above = any(
             other[: len(path)] == path or path[: len(other)] == other
@@ -159,7 +178,10 @@ def with_defaults(draw: st.DrawFn, value: Any) -> Any:
     match value:
         case dict():
             found = {key: draw(with_defaults(item)) for key, item in value.items()}
-            return {**found, **draw(st.dictionaries(st.sampled_from(["d1", "d2"]), VALUES, max_size=1))}
+            return {
+                **found,
+                **draw(st.dictionaries(st.sampled_from(["d1", "d2"]), VALUES, max_size=1)),
+            }
         case list():
             return [draw(with_defaults(item)) for item in value]
     return value
@@ -201,10 +223,26 @@ def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_i
     ("stated", "full", "now", "whole"),
     [
         pytest.param({}, {"d": 7}, {"d": 8}, {"d": 8}, id="a leaf"),
-        pytest.param({}, {"d": {"x": 7, "y": 7}}, {"d": {"x": 8}}, {"d": {"x": 8, "y": 7}}, id="in a map that is new"),
-        pytest.param([{"a": 1}], [{"a": 1, "d": 7}], [{"a": 1, "d": 8}], [{"a": 1, "d": 8}], id="an item by index"),
         pytest.param(
-            [{"a": 1, "b": 2}], [{"a": 1, "b": 2, "d": 7}], [{"a": 1, "d": 8}], [{"a": 1, "d": 8}], id="another removed"
+            {},
+            {"d": {"x": 7, "y": 7}},
+            {"d": {"x": 8}},
+            {"d": {"x": 8, "y": 7}},
+            id="in a map that is new",
+        ),
+        pytest.param(
+            [{"a": 1}],
+            [{"a": 1, "d": 7}],
+            [{"a": 1, "d": 8}],
+            [{"a": 1, "d": 8}],
+            id="an item by index",
+        ),
+        pytest.param(
+            [{"a": 1, "b": 2}],
+            [{"a": 1, "b": 2, "d": 7}],
+            [{"a": 1, "d": 8}],
+            [{"a": 1, "d": 8}],
+            id="another removed",
         ),
         pytest.param(
             [{"name": "x"}],
@@ -220,12 +258,20 @@ def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_i
             [{"name": "x", "d": 8, "e": 7}],
             id="a list that is new counts whole",
         ),
-        pytest.param(None, [{"d": 7, "e": 7}], [{"d": 8}], [{"d": 8, "e": 7}], id="a list that is new, by index"),
+        pytest.param(
+            None,
+            [{"d": 7, "e": 7}],
+            [{"d": 8}],
+            [{"d": 8, "e": 7}],
+            id="a list that is new, by index",
+        ),
         pytest.param([1], [1, 2], [1, 3], [1, 3], id="values that the hub had added to"),
         pytest.param([1], [1, 2], [1], [1, 2], id="values that are said as before"),
     ],
 )
-def test_lists_and_maps_with_what_the_file_says_only_now(stated: Any, full: Any, now: Any, whole: Any) -> None:
+def test_lists_and_maps_with_what_the_file_says_only_now(
+    stated: Any, full: Any, now: Any, whole: Any
+) -> None:
     then, hub, file = (thing({} if one is None else {"p": one}) for one in (stated, full, now))
     found = three_way(extended(shape_of(then), shape_of(hub), shape_of(file)), file, hub)
     assert (found.whole["spec"]["p"], found.lost) == (whole, ())
@@ -269,9 +315,27 @@ CASES: dict[str, tuple[Any, Any, Any, Any, tuple[LostEdit, ...]]] = {
         (LostEdit(("spec", "a"), [1, 2], [3]),),
     ),
     "both to the same": ({"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}, ()),
-    "both to something else": ({"a": 1}, {"a": 2}, {"a": 3}, {"a": 3}, (LostEdit(("spec", "a"), 2, 3),)),
-    "removed here, changed there": ({"a": 1}, {}, {"a": 3}, {"a": 3}, (LostEdit(("spec", "a"), None, 3),)),
-    "changed here, removed there": ({"a": 1}, {"a": 2}, {}, {}, (LostEdit(("spec", "a"), 2, None),)),
+    "both to something else": (
+        {"a": 1},
+        {"a": 2},
+        {"a": 3},
+        {"a": 3},
+        (LostEdit(("spec", "a"), 2, 3),),
+    ),
+    "removed here, changed there": (
+        {"a": 1},
+        {},
+        {"a": 3},
+        {"a": 3},
+        (LostEdit(("spec", "a"), None, 3),),
+    ),
+    "changed here, removed there": (
+        {"a": 1},
+        {"a": 2},
+        {},
+        {},
+        (LostEdit(("spec", "a"), 2, None),),
+    ),
     "the same list, and the hub adds defaults": (
         {"a": [{"x": 1}]},
         {"a": [{"x": 1}, {"x": 2}]},
@@ -298,7 +362,11 @@ def left_out(found: Merge) -> Any:
 def test_what_a_file_leaves_out_is_the_hubs_and_is_not_written_into_it() -> None:
     mine = thing({"a": 1})
     first = three_way(None, mine, thing({"a": 1, "d": 7}))
-    assert (left_out(first), first.whole["spec"], first.edited) == ({"a": 1}, {"a": 1, "d": 7}, False)
+    assert (left_out(first), first.whole["spec"], first.edited) == (
+        {"a": 1},
+        {"a": 1, "d": 7},
+        False,
+    )
     then = three_way(first.base, mine, thing({"a": 2, "d": 8}))
     assert (left_out(then), then.whole["spec"], then.lost) == ({"a": 2}, {"a": 2, "d": 8}, ())
 
@@ -315,7 +383,9 @@ def secret(**data: str) -> dict[str, Any]:
 
 
 def test_of_a_secret_that_differs_the_hubs_counts_and_no_value_is_told() -> None:
-    found = three_way(shape_of(secret(a="old", b="same")), secret(a="mine", b="same"), secret(a="new", b="same"))
+    found = three_way(
+        shape_of(secret(a="old", b="same")), secret(a="mine", b="same"), secret(a="new", b="same")
+    )
     assert found.whole == secret(a="new", b="same")
     assert found.lost == (LostEdit(("data", "a"), "[secret]", "[secret]", sealed=True),)
     assert shape_of(secret(a="1")) == shape_of(secret(a="2"))

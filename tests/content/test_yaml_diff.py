@@ -17,15 +17,21 @@ from tests.content.patching import patched
 
 CANARY = "planted-canary"
 signs = st.text("ab \n\t:#-\"'\\|>[]{}&*!%@`=~?,.é🙂\r\x00\x85\u2028\ufeff01ey", max_size=12)
-words = st.sampled_from(["yes", "null", "~", "1e3", "0x1", "-", "- a", "---", "a: b", "a #b", "key:", "=", "<<", ""])
-texts = st.one_of(signs, words, st.lists(st.sampled_from(["a", "b", "", " c", "d "]), max_size=6).map("\n".join))
+words = st.sampled_from(
+    ["yes", "null", "~", "1e3", "0x1", "-", "- a", "---", "a: b", "a #b", "key:", "=", "<<", ""]
+)
+texts = st.one_of(
+    signs, words, st.lists(st.sampled_from(["a", "b", "", " c", "d "]), max_size=6).map("\n".join)
+)
 leaves = st.one_of(st.booleans(), st.integers(-5, 300), st.sampled_from([0.5, 1.25e30]), texts)
 values = st.recursive(
     leaves,
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)),
     max_leaves=12,
 )
-maps = st.dictionaries(st.sampled_from(["spec", "metadata", "data", "items"]), values, min_size=1, max_size=4)
+maps = st.dictionaries(
+    st.sampled_from(["spec", "metadata", "data", "items"]), values, min_size=1, max_size=4
+)
 
 
 def as_text(value: dict[str, Any]) -> str:
@@ -54,7 +60,14 @@ def test_a_diff_is_a_patch(old: dict[str, Any], new: dict[str, Any]) -> None:
 @given(maps, st.data())
 def test_a_small_change_makes_a_small_diff(old: dict[str, Any], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, 3))
-    new = {**old, "z": {"list": [{"name": f"item-{at}", "image": "b" if at == number else "a"} for at in range(4)]}}
+    new = {
+        **old,
+        "z": {
+            "list": [
+                {"name": f"item-{at}", "image": "b" if at == number else "a"} for at in range(4)
+            ]
+        },
+    }
     old = {**old, "z": {"list": [{"name": f"item-{at}", "image": "a"} for at in range(4)]}}
     lines = yaml_diff(old, new).splitlines()
     assert lines[0] == f"@@ z.list[{number}] @@"
@@ -63,15 +76,27 @@ def test_a_small_change_makes_a_small_diff(old: dict[str, Any], data: st.DataObj
 
 
 def test_a_text_of_several_lines_differs_line_by_line() -> None:
-    old = {"data": {"app.conf": "one\ntwo \nthree\n", "dos.ini": "one\r\ntwo\r\n", "lead": "  a\nb"}}
+    old = {
+        "data": {"app.conf": "one\ntwo \nthree\n", "dos.ini": "one\r\ntwo\r\n", "lead": "  a\nb"}
+    }
     new = {"data": {"app.conf": "one\n2 \nthree\n", "dos.ini": "one\r\n2\r\n", "lead": "  a\nc"}}
     changed = [line.strip() for line in yaml_diff(old, new).splitlines() if line[0] in "+-"]
-    assert changed == ["-    two", "+    2", "-    two\\r\\n\\", "+    2\\r\\n\\", '-    b"', '+    c"']
+    assert changed == [
+        "-    two",
+        "+    2",
+        "-    two\\r\\n\\",
+        "+    2\\r\\n\\",
+        '-    b"',
+        '+    c"',
+    ]
 
 
 def test_a_text_alone_is_named_by_its_header() -> None:
     lines = [f"line {number}" for number in range(20)]
-    old, new = ({"data": {"a.conf": "\n".join(text)}} for text in (lines, [*lines[:10], "other", *lines[11:]]))
+    old, new = (
+        {"data": {"a.conf": "\n".join(text)}}
+        for text in (lines, [*lines[:10], "other", *lines[11:]])
+    )
     assert yaml_diff(old, new).splitlines()[0] == "@@ data[a.conf] @@"
 
 
@@ -97,7 +122,12 @@ def test_a_diff_of_many_lines_is_a_patch(old: list[int], new: list[int], many: i
 def test_a_few_changes_in_many_lines_are_a_few_hunks() -> None:
     names = [f"field{number}" for number in range(1500)]
     old = {"spec": {name: {"type": "object", "of": {"type": "string"}} for name in names}}
-    new = {"spec": {name: {**old["spec"][name], **({"x": 1} if name in names[::300] else {})} for name in names}}
+    new = {
+        "spec": {
+            name: {**old["spec"][name], **({"x": 1} if name in names[::300] else {})}
+            for name in names
+        }
+    }
     assert len(yaml_diff(old, new).splitlines()) == 5 * (1 + 3 + 1 + 3)
     # Where nothing can hold them together, all of it is shown as new.
     same, other = ({"t": "\n".join(["a"] * many + ["b"] * many)} for many in (400, 500))
@@ -120,11 +150,22 @@ def secret(**data: Any) -> dict[str, Any]:
             secret(stringData={"a": f"{CANARY}-2", "b": "same"}),
             [f'-  a: "{REDACTED}"', f'+  a: "{CHANGED}"'],
         ),
-        (secret(data={"a": CANARY}), secret(data={"a": CANARY, "b": CANARY}), [f'+  b: "{REDACTED}"']),
-        (secret(), secret(data={"a": CANARY}), ["+data:", f'+  a: "{REDACTED}"']),
-        (secret(data={"a": CANARY}), secret(data=CANARY), [f'-data: "{REDACTED}"', f'+data: "{CHANGED}"']),
         (
-            {"kind": "ConfigMap", "data": {"m": f"kind: Secret\nstringData: {{a: {CANARY}}}", "n": "x"}},
+            secret(data={"a": CANARY}),
+            secret(data={"a": CANARY, "b": CANARY}),
+            [f'+  b: "{REDACTED}"'],
+        ),
+        (secret(), secret(data={"a": CANARY}), ["+data:", f'+  a: "{REDACTED}"']),
+        (
+            secret(data={"a": CANARY}),
+            secret(data=CANARY),
+            [f'-data: "{REDACTED}"', f'+data: "{CHANGED}"'],
+        ),
+        (
+            {
+                "kind": "ConfigMap",
+                "data": {"m": f"kind: Secret\nstringData: {{a: {CANARY}}}", "n": "x"},
+            },
             {"kind": "ConfigMap", "data": {"m": f"stringData: {{a: {CANARY}}}", "n": "x"}},
             [f'-  m: "{REDACTED}"', f'+  m: "{CHANGED}"'],
         ),
@@ -157,7 +198,9 @@ objects = st.builds(
 
 
 @given(objects, objects)
-def test_nothing_secret_is_shown_and_every_change_is(old: dict[str, Any], new: dict[str, Any]) -> None:
+def test_nothing_secret_is_shown_and_every_change_is(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
     sides = shown_sides(old, new)
     assert CANARY not in json.dumps(sides)
     assert bool(yaml_diff(*sides)) is bool(list(shown_differences(old, new)))

@@ -34,7 +34,9 @@ def registering(members: int) -> Run:
 def state_kilobytes(members: int) -> int:
     """The size of the state after the update, as JSON."""
     resources = _fleet(_source(members)).state().resources.values()
-    return len(json.dumps([[r.urn, r.inputs, r.outputs, r.dependencies] for r in resources])) // 1000
+    return (
+        len(json.dumps([[r.urn, r.inputs, r.outputs, r.dependencies] for r in resources])) // 1000
+    )
 
 
 def _source(members: int) -> Source:
@@ -72,7 +74,9 @@ def _resource(registration: Registration, made: Mapping[str, pulumi.Resource]) -
     options = pulumi.ResourceOptions(
         parent=made.get(registration.parent),
         depends_on=[made[urn] for urn in registration.dependencies],
-        provider=cast("pulumi.ProviderResource | None", made.get(registration.provider.rpartition("::")[0])),
+        provider=cast(
+            "pulumi.ProviderResource | None", made.get(registration.provider.rpartition("::")[0])
+        ),
     )
     name, inputs = registration.name, reveal(registration.inputs)
     if registration.type.startswith("pulumi:providers:"):

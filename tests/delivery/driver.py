@@ -101,7 +101,9 @@ class InProcess(Generic[W]):
     def stands(self, kind: str = "Deployment") -> dict[str, Mapping[str, Any]]:
         """From the state."""
         resources = self.state.resources.values()
-        objects = [r for r in resources if r.type.startswith("kubernetes:") and r.type.endswith(f":{kind}")]
+        objects = [
+            r for r in resources if r.type.startswith("kubernetes:") and r.type.endswith(f":{kind}")
+        ]
         return one_each((cluster_of(r.name), r.inputs) for r in objects)
 
     def images(self) -> dict[str, str]:
@@ -128,20 +130,30 @@ class InProcess(Generic[W]):
             return run_program(
                 lambda: Fleet.from_config(FLEET),
                 state=self.state,
-                config={"fleet:source": folder, "fleet:kubeconfigs": kubeconfigs(self.world.members), **config},
+                config={
+                    "fleet:source": folder,
+                    "fleet:kubeconfigs": kubeconfigs(self.world.members),
+                    **config,
+                },
                 preview=preview,
                 fails=refused,
             )
 
     def _outcome(self, run: ProgramRun) -> Outcome:
-        text = "\n".join([message for _, message in run.messages] + ([str(run.error)] if run.error else []))
+        text = "\n".join(
+            [message for _, message in run.messages] + ([str(run.error)] if run.error else [])
+        )
         return Outcome(run.error is None, text, changes(run))
 
 
 def record_of(state: StackState, name: str) -> Mapping[str, Any]:
     """The inputs of a placement or template in a state."""
     kinds = ("dynamic/fleet:Placement", "dynamic/fleet:Template")
-    (found,) = (r for r in state.resources.values() if r.type.endswith(kinds) and r.name == f"{FLEET}/{name}")
+    (found,) = (
+        r
+        for r in state.resources.values()
+        if r.type.endswith(kinds) and r.name == f"{FLEET}/{name}"
+    )
     return found.inputs
 
 
@@ -149,7 +161,11 @@ def one_each(found: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Mappin
     """By cluster; nothing may be there twice."""
     by_cluster: dict[str, Mapping[str, Any]] = {}
     for cluster, data in found:
-        assert cluster not in by_cluster, (cluster, data["metadata"], by_cluster[cluster]["metadata"])
+        assert cluster not in by_cluster, (
+            cluster,
+            data["metadata"],
+            by_cluster[cluster]["metadata"],
+        )
         by_cluster[cluster] = data
     return by_cluster
 

@@ -22,7 +22,9 @@ def mutations(there: Seen, here: Seen) -> Iterator[Differing]:
         yield Differing(f"{name}-other", "", there[name], None)
         for field, value in there[name].items():
             if (name, field) not in differing:
-                yield from (Differing(name, field, other, here[name].get(field)) for other in changed(value))
+                yield from (
+                    Differing(name, field, other, here[name].get(field)) for other in changed(value)
+                )
 
 
 def changed(value: Any) -> Iterator[Any]:
@@ -38,10 +40,18 @@ def changed(value: Any) -> Iterator[Any]:
             yield f"{value} changed"
         case Mapping():
             yield {**value, "more": "changed"}
-            yield from ({k: v for k, v in value.items() if k != key} for key in islice(value, len(value) > 1, None))
-            yield from ({**value, key: other} for key in value for other in islice(changed(value[key]), 1))
+            yield from (
+                {k: v for k, v in value.items() if k != key}
+                for key in islice(value, len(value) > 1, None)
+            )
+            yield from (
+                {**value, key: other} for key in value for other in islice(changed(value[key]), 1)
+            )
         case list() | tuple():
             of = type(value)
             yield of([*value, "changed"])
             for index, one in enumerate(value):
-                yield from (of([*value[:index], other, *value[index + 1 :]]) for other in islice(changed(one), 1))
+                yield from (
+                    of([*value[:index], other, *value[index + 1 :]])
+                    for other in islice(changed(one), 1)
+                )

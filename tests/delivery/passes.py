@@ -46,14 +46,18 @@ class Passed:
             for one in told:
                 rule = replay.explained(one)
                 rules.update([rule.why] if rule else [])
-                unknown += [] if rule else [f"{replay.recording.name}: step {step.number}: {one.words}"]
+                unknown += (
+                    [] if rule else [f"{replay.recording.name}: step {step.number}: {one.words}"]
+                )
             for there, here in replay.last:
                 for other in mutations(there, here):
                     tried += 1
                     rule = replay.explained(Difference(replay.recording, step, other))
                     if rule:
                         hidden.setdefault(rule.why, []).append(str(other))
-        many = [one for why, found in hidden.items() if len(found) > OPAQUE.get(why, 0) for one in found]
+        many = [
+            one for why, found in hidden.items() if len(found) > OPAQUE.get(why, 0) for one in found
+        ]
         return cls(unknown, rules, tried, many)
 
 

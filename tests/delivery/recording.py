@@ -98,7 +98,12 @@ class Recording(ABC, Generic[S]):
 
 def ours(kind: str, spec: Data) -> Data:
     """A document of our own."""
-    return {"apiVersion": "fleet-components/v1", "kind": kind, "metadata": {"name": "it"}, "spec": spec}
+    return {
+        "apiVersion": "fleet-components/v1",
+        "kind": kind,
+        "metadata": {"name": "it"},
+        "spec": spec,
+    }
 
 
 def mixed(there: Any, here: Any, hand: Any, *kept: Any) -> bool:

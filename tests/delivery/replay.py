@@ -25,7 +25,18 @@ from fleet_components.plan.state import reveal
 from fleet_components.systems.karmada.plan.member import serving_both
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
-from tests.delivery.recording import NOW, Data, Differing, Key, Objects, Recording, S, Seen, Step, compared
+from tests.delivery.recording import (
+    NOW,
+    Data,
+    Differing,
+    Key,
+    Objects,
+    Recording,
+    S,
+    Seen,
+    Step,
+    compared,
+)
 from tests.delivery.refusals import without_value
 
 _UPDATES = 4
@@ -193,8 +204,13 @@ class Replay(ABC, Generic[R, S]):
         if key not in self.objects:
             return []
         old = Manifest(self.before[key]) if key in self.before else None
-        context = Existing(tuple(Manifest(data) for data in self.objects.values()), self.recording.releases)
-        return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
+        context = Existing(
+            tuple(Manifest(data) for data in self.objects.values()), self.recording.releases
+        )
+        return [
+            refusal.text
+            for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals
+        ]
 
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
@@ -281,7 +297,12 @@ class Replay(ABC, Generic[R, S]):
     def _planned(self, source: Source) -> FleetPlan:
         """The plan from what stands now, as the next preview shows it."""
         both = attrs.evolve(source, clusters=tuple(map(serving_both, source.clusters)))
-        options = Options(stack=f"organization/project/{self.stack}", fleet=FLEET, settings=self.settings, as_of=NOW)
+        options = Options(
+            stack=f"organization/project/{self.stack}",
+            fleet=FLEET,
+            settings=self.settings,
+            as_of=NOW,
+        )
         return plan_fleet(both, Past.of(self.state.resources.values(), FLEET), options)
 
 

@@ -42,13 +42,28 @@ from fleet_components import (
 )
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
-from fleet_components.azure.components.hub_network import AzureAccess, AzureAccessArgs, Grant, HubNetwork
+from fleet_components.azure.components.hub_network import (
+    AzureAccess,
+    AzureAccessArgs,
+    Grant,
+    HubNetwork,
+)
 from fleet_components.azure.components.kubeconfig import Login
-from fleet_components.azure.components.member import AzureMember, AzureMemberArgs, AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.components.member import (
+    AzureMember,
+    AzureMemberArgs,
+    AzureUpgrades,
+    AzureUpgradesArgs,
+)
 from fleet_components.azure.declarations.unobserved import provision
 from fleet_components.azure.values.aks_member import AksMember, Entra
 from fleet_components.azure.values.autoscaler import Autoscaler
-from fleet_components.azure.values.features import HttpProxy, ImageCleaner, KeyVaultSecrets, MaintenanceWindow
+from fleet_components.azure.values.features import (
+    HttpProxy,
+    ImageCleaner,
+    KeyVaultSecrets,
+    MaintenanceWindow,
+)
 from fleet_components.azure.values.member import JoinedMember
 from fleet_components.azure.values.monitoring import ContainerInsights, Defender, Prometheus
 from fleet_components.azure.values.network import ApiServer, Network, ServiceMesh, WebAppRouting
@@ -70,13 +85,49 @@ from fleet_components.systems.karmada.model.policy import DecisionConditions
 from fleet_components.testing import config_map, kubeconfig, placement, reveal, run_program
 
 CLASSES: list[type[Any]] = [
-    *(FleetArgs, Member, Cluster, Taint, Agent, Usage, ResourceModel, ResourceSummary, Options, Renamed, Settings),
+    *(
+        FleetArgs,
+        Member,
+        Cluster,
+        Taint,
+        Agent,
+        Usage,
+        ResourceModel,
+        ResourceSummary,
+        Options,
+        Renamed,
+        Settings,
+    ),
     *(AzureFleetArgs, AzureHubArgs, AzureMemberArgs, AzureUpgradesArgs, AzureAccessArgs, OwnHub),
-    *(Grant, HubNetwork, Login, AksMember, JoinedMember, NodePool, Network, ApiServer, Entra, MaintenanceWindow),
+    *(
+        Grant,
+        HubNetwork,
+        Login,
+        AksMember,
+        JoinedMember,
+        NodePool,
+        Network,
+        ApiServer,
+        Entra,
+        MaintenanceWindow,
+    ),
     *(Observation, Group, Stage, Strategy, Run, AutoUpgrade),
-    *(PoolUpgrade, Autoscaler, ContainerInsights, Prometheus, Defender, KeyVaultSecrets, ImageCleaner),
+    *(
+        PoolUpgrade,
+        Autoscaler,
+        ContainerInsights,
+        Prometheus,
+        Defender,
+        KeyVaultSecrets,
+        ImageCleaner,
+    ),
     *(WebAppRouting, ServiceMesh, HttpProxy, Upgrades),
-    *(kind for system in (kubefleet, karmada) for name in system.__all__ for kind in [getattr(system, name)]),
+    *(
+        kind
+        for system in (kubefleet, karmada)
+        for name in system.__all__
+        for kind in [getattr(system, name)]
+    ),
     *(Template, Estimates, DecisionConditions),
 ]
 COMPONENTS: list[tuple[type[Any], type[Any]]] = [
@@ -89,7 +140,15 @@ COMPONENTS: list[tuple[type[Any], type[Any]]] = [
 ]
 TAKES_OUTPUTS = {
     "hub",
-    *("kubeconfig", "subnet", "identity", "principal", "scope", "agent_subnet", "api_server_subnet"),
+    *(
+        "kubeconfig",
+        "subnet",
+        "identity",
+        "principal",
+        "scope",
+        "agent_subnet",
+        "api_server_subnet",
+    ),
     *("pod_subnet", "disk_encryption_set", "workspace", "trusted_ca"),
 }
 EMPTY = source_of([])
@@ -128,7 +187,11 @@ def said(error: FleetError) -> str:
 
 
 def test_none_is_forgotten() -> None:
-    made = {one for one in below(Typed) if attrs.has(one) and one.__module__.startswith("fleet_components.")}
+    made = {
+        one
+        for one in below(Typed)
+        if attrs.has(one) and one.__module__.startswith("fleet_components.")
+    }
     bases = {base for one in made for base in one.__mro__[1:]}
     assert made - bases - {FromConfig} <= set(CLASSES) <= made  # nobody but us makes that one
 
@@ -145,7 +208,9 @@ def test_all_wrong_arguments_are_named_at_once(kind: type[Any], wrong: str) -> N
         assert {problem.path[:2] for problem in source.problems} == {("FleetArgs", "source")}
         given, named = {**given, "source": EMPTY}, named - {"source"}
         if wrong == "a list of them":
-            named.remove("objects")  # what is not an object is named by the fleet, with its place in the list
+            named.remove(
+                "objects"
+            )  # what is not an object is named by the fleet, with its place in the list
     problems = refusal(lambda: kind(**given)).problems
     assert {problem.path[:2] for problem in problems} == {(kind.__name__, name) for name in named}
     assert not [problem for problem in problems if not problem.what or not problem.hint]
@@ -159,18 +224,29 @@ def test_an_output_where_plain_values_are_needed(kind: type[Any]) -> None:
 
 
 def too_late(kind: type[Any]) -> None:
-    given: dict[str, Any] = {field.name: pulumi.Output.from_input("a") for field in attrs.fields(kind)}
+    given: dict[str, Any] = {
+        field.name: pulumi.Output.from_input("a") for field in attrs.fields(kind)
+    }
     if kind is FleetArgs:
         text = said(refusal(lambda: FleetArgs(given["source"])))
-        assert text == "FleetArgs.source: is an Output (the plan is made before any resource, so give a plain value)"
+        assert (
+            text
+            == "FleetArgs.source: is an Output (the plan is made before any resource, so give a plain value)"
+        )
         given["source"] = EMPTY
     late = {field.name for field in attrs.fields(kind)} - TAKES_OUTPUTS - {"source"}
-    problems = {problem.path[1]: problem for problem in refusal(lambda: kind(**given)).problems} if late else {}
+    problems = (
+        {problem.path[1]: problem for problem in refusal(lambda: kind(**given)).problems}
+        if late
+        else {}
+    )
     assert late <= problems.keys()
     assert {problems[name].what for name in late} <= {"is an Output"}
     hints = {name: problems[name].hint for name in late}
     if kind is FleetArgs:
-        assert hints.pop("kubeconfigs").endswith("each of its values may be an output, the dict itself may not")
+        assert hints.pop("kubeconfigs").endswith(
+            "each of its values may be an output, the dict itself may not"
+        )
     assert set(hints.values()) <= {"the plan is made before any resource, so give a plain value"}
 
 
@@ -182,7 +258,24 @@ class Silent:
 
 
 ODD: list[Any] = [
-    *(None, True, 5, -1, 5.5, 10**400, float("nan"), "", "x", "\ud800", "a\0b", b"x", ..., Silent(), Wrong, range(3)),
+    *(
+        None,
+        True,
+        5,
+        -1,
+        5.5,
+        10**400,
+        float("nan"),
+        "",
+        "x",
+        "\ud800",
+        "a\0b",
+        b"x",
+        ...,
+        Silent(),
+        Wrong,
+        range(3),
+    ),
     *([], [None], [5], ["x"], [[]], [{}], (), ("x", 5), set(), frozenset({"x"}), iter([])),
     *({}, {"a": None}, {"a": 5}, {5: "a"}, {"a": "b"}, {"": ""}, {"\ud800": "\ud800"}),
 ]
@@ -191,7 +284,9 @@ ODD: list[Any] = [
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_value_is_taken_or_refused_and_nothing_else(kind: type[Any]) -> None:
     """For every argument alone: never an error of Python, of attrs or of an SDK."""
-    missing = {field.name: Wrong() for field in attrs.fields(kind) if field.default is attrs.NOTHING}
+    missing = {
+        field.name: Wrong() for field in attrs.fields(kind) if field.default is attrs.NOTHING
+    }
     for field in attrs.fields(kind):
         for value in ODD:
             named: set[Any] = set()
@@ -199,7 +294,10 @@ def test_a_value_is_taken_or_refused_and_nothing_else(kind: type[Any]) -> None:
                 kind(**{**missing, field.name: value})
             except FleetError as error:
                 named = {problem.path[1] for problem in error.problems if len(problem.path) > 1}
-            assert named >= missing.keys() - {field.name} or kind is FleetArgs, (field.name, type(value))
+            assert named >= missing.keys() - {field.name} or kind is FleetArgs, (
+                field.name,
+                type(value),
+            )
 
 
 @pytest.mark.parametrize("wrong", [5, None, Wrong()])
@@ -215,7 +313,9 @@ def test_a_value_is_taken_or_refused_and_nothing_else(kind: type[Any]) -> None:
         (read_sizes, {"path"}),
     ],
 )
-def test_functions_name_their_arguments(call: Callable[[Any], Any], arguments: set[str], wrong: Any) -> None:
+def test_functions_name_their_arguments(
+    call: Callable[[Any], Any], arguments: set[str], wrong: Any
+) -> None:
     assert {problem.path[1] for problem in refusal(lambda: call(wrong)).problems} == arguments
 
 
@@ -242,10 +342,22 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
             lambda: Cluster("a", taints=Taint("k")),
             "Cluster.taints: is a Taint, not a list of Taint values (write it as a list: [Taint(...)])",
         ),
-        (lambda: Cluster("a", taints=["k"]), "Cluster.taints[0]: is a str, not a Taint (give Taint(...))"),
-        (lambda: Cluster("a", zones="ab"), 'Cluster.zones: is a str, not a list of text (write it as a list: ["..."])'),
-        (lambda: Cluster("a", observed=1), "Cluster.observed: is an int, not True or False (without quotes)"),
-        (lambda: Cluster("a", observed=0), "Cluster.observed: is an int, not True or False (without quotes)"),
+        (
+            lambda: Cluster("a", taints=["k"]),
+            "Cluster.taints[0]: is a str, not a Taint (give Taint(...))",
+        ),
+        (
+            lambda: Cluster("a", zones="ab"),
+            'Cluster.zones: is a str, not a list of text (write it as a list: ["..."])',
+        ),
+        (
+            lambda: Cluster("a", observed=1),
+            "Cluster.observed: is an int, not True or False (without quotes)",
+        ),
+        (
+            lambda: Cluster("a", observed=0),
+            "Cluster.observed: is an int, not True or False (without quotes)",
+        ),
         (
             lambda: Cluster("a", api_enablements=[("v1",)]),
             'Cluster.api_enablements[0]: has 1 items, not 2 (write it as a list: ["..."])',
@@ -273,12 +385,21 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
             lambda: FleetArgs(EMPTY, kubeconfigs={"a": Path("a.yaml")}),
             "FleetArgs.kubeconfigs.a: is a PosixPath, not text or an Output (write str(...) around it)",
         ),
-        (lambda: FleetArgs(EMPTY, limit=1.5), "FleetArgs.limit: is 1.5 (give a share from 0 to 1, 0.5 for a half)"),
+        (
+            lambda: FleetArgs(EMPTY, limit=1.5),
+            "FleetArgs.limit: is 1.5 (give a share from 0 to 1, 0.5 for a half)",
+        ),
         (lambda: FleetArgs(EMPTY, limit=float("nan")), "FleetArgs.limit: is nan"),
         (lambda: Settings(limit=-0.1), "Settings.limit: is -0.1"),
         (lambda: Settings(limit=True), "Settings.limit: is a bool, not a number"),
-        (lambda: FleetArgs(EMPTY, max_wait=True), "FleetArgs.max_wait: is a bool, not a whole number (for example 1)"),
-        (lambda: FleetArgs(EMPTY, max_wait=1.5), "FleetArgs.max_wait: is a float, not a whole number (for example 1)"),
+        (
+            lambda: FleetArgs(EMPTY, max_wait=True),
+            "FleetArgs.max_wait: is a bool, not a whole number (for example 1)",
+        ),
+        (
+            lambda: FleetArgs(EMPTY, max_wait=1.5),
+            "FleetArgs.max_wait: is a float, not a whole number (for example 1)",
+        ),
         (
             lambda: FleetArgs(EMPTY, max_wait=-1),
             "FleetArgs.max_wait: is -1 (give whole seconds, 900 for a quarter of an hour, 31536000 at most)",
@@ -291,7 +412,10 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
             lambda: FleetArgs(EMPTY, confirm="1a2b3c4d"),
             'FleetArgs.confirm: is a str, not a list of text (write it as a list: ["..."])',
         ),
-        (lambda: FleetArgs(EMPTY, protect="no"), "FleetArgs.protect: is a str, not True or False (without quotes)"),
+        (
+            lambda: FleetArgs(EMPTY, protect="no"),
+            "FleetArgs.protect: is a str, not True or False (without quotes)",
+        ),
         (
             lambda: FleetArgs(5),
             "FleetArgs.source: is an int, not text, a Path, a list of str or Path values or a Source",
@@ -327,15 +451,26 @@ def test_the_line_of_the_program_is_told(tmp_path: Path, monkeypatch: pytest.Mon
         "}\n"
     )
     for line, make in runpy.run_path("program.py")["MAKE"].items():
-        assert {(problem.file, problem.line) for problem in refusal(make).problems} == {("program.py", line)}
+        assert {(problem.file, problem.line) for problem in refusal(make).problems} == {
+            ("program.py", line)
+        }
 
 
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: PlacementPolicy("PickM"), 'PlacementPolicy.placement_type: there is no type "PickM" (PickN)'),
-        (lambda: PlacementPolicy("PickN"), "PlacementPolicy.number_of_clusters: is missing (say how many members to"),
-        (lambda: PlacementPolicy(number_of_clusters=-1), "PlacementPolicy.number_of_clusters: is -1 (0 or more)"),
+        (
+            lambda: PlacementPolicy("PickM"),
+            'PlacementPolicy.placement_type: there is no type "PickM" (PickN)',
+        ),
+        (
+            lambda: PlacementPolicy("PickN"),
+            "PlacementPolicy.number_of_clusters: is missing (say how many members to",
+        ),
+        (
+            lambda: PlacementPolicy(number_of_clusters=-1),
+            "PlacementPolicy.number_of_clusters: is -1 (0 or more)",
+        ),
         (
             lambda: schedule([Cluster("a")], None),
             "schedule.inventory: is a list, not an Inventory (give Inventory(...))",
@@ -344,7 +479,10 @@ def test_the_line_of_the_program_is_told(tmp_path: Path, monkeypatch: pytest.Mon
             lambda: schedule(Inventory([Cluster("a")]), "PickAll"),
             "schedule.wanted: is a str, not a PlacementPolicy or a Template",
         ),
-        (lambda: explain(5, None, None), "explain.inventory: is an int, not an Inventory (give Inventory(...))"),
+        (
+            lambda: explain(5, None, None),
+            "explain.inventory: is an int, not an Inventory (give Inventory(...))",
+        ),
     ],
 )
 def test_what_nothing_can_be_scheduled_by(make: Callable[[], Any], text: str) -> None:
@@ -386,7 +524,9 @@ def test_what_was_checked_before_is_not_checked_again() -> None:
 
 def test_lists_are_taken_where_tuples_are_kept() -> None:
     made = Cluster("a", taints=[Taint("k")], zones=["1"], api_enablements=[["v1", "Pod"]])
-    assert made == Cluster("a", taints=(Taint("k"),), zones=("1",), api_enablements=frozenset({("v1", "Pod")}))
+    assert made == Cluster(
+        "a", taints=(Taint("k"),), zones=("1",), api_enablements=frozenset({("v1", "Pod")})
+    )
     assert Options(lost=["a"]).lost == frozenset({"a"})
 
 
@@ -395,10 +535,14 @@ def test_whole_numbers_are_numbers() -> None:
 
 
 @pytest.mark.parametrize("given", [str, Path, lambda path: [path], lambda path: (str(path),)])
-def test_a_fleet_is_read_from_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Any) -> None:
+def test_a_fleet_is_read_from_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Any
+) -> None:
     (tmp_path / "fleet").mkdir()
     objects = chain(config_map("shop", "settings"), [placement("shop")])
-    (tmp_path / "fleet" / "all.yaml").write_text("\n---\n".join(str(dict(one.data)) for one in objects))
+    (tmp_path / "fleet" / "all.yaml").write_text(
+        "\n---\n".join(str(dict(one.data)) for one in objects)
+    )
     monkeypatch.chdir(tmp_path)
     args = FleetArgs(given(Path("fleet")))
     assert [placed.key for placed in args.source.placements] == ["shop"]
@@ -407,9 +551,15 @@ def test_a_fleet_is_read_from_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_path_that_leads_nowhere_is_told_with_all_else() -> None:
     def program() -> None:
-        error = refusal(lambda: Fleet("dev", FleetArgs(["nowhere/", "neither/"], lost=["a"], confirm=["all"])))
+        error = refusal(
+            lambda: Fleet("dev", FleetArgs(["nowhere/", "neither/"], lost=["a"], confirm=["all"]))
+        )
         assert isinstance(error, RefusedError)
-        assert [Path(problem.file).name for problem in error.problems] == ["nowhere", "neither", Path(__file__).name]
+        assert [Path(problem.file).name for problem in error.problems] == [
+            "nowhere",
+            "neither",
+            Path(__file__).name,
+        ]
         assert error.problems[-1].path == ("confirm",)
 
     assert run_program(program).error is None
@@ -419,11 +569,18 @@ def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:
     def program() -> None:
         provider = kubernetes.Provider("own", kubeconfig=kubeconfig("a"))
         both = refusal(lambda: Member(Cluster("a"), kubeconfig("a"), provider=provider))
-        assert said(both) == 'Member.provider: the member "a" has a kubeconfig as well (give one of the two)'
+        assert (
+            said(both)
+            == 'Member.provider: the member "a" has a kubeconfig as well (give one of the two)'
+        )
         other = pulumi.ProviderResource("azure-native", "azure", {})
         wrong = refusal(lambda: Member(Cluster("a"), provider=other))
-        assert said(wrong).startswith("Member.provider: is a provider of azure-native (give a pulumi_kubernetes.Provi")
-        twice = refusal(lambda: FleetArgs(EMPTY, kubeconfigs={"a": "x"}, providers={"a": provider, "b": other}))
+        assert said(wrong).startswith(
+            "Member.provider: is a provider of azure-native (give a pulumi_kubernetes.Provi"
+        )
+        twice = refusal(
+            lambda: FleetArgs(EMPTY, kubeconfigs={"a": "x"}, providers={"a": provider, "b": other})
+        )
         assert [line.partition(" (")[0] for line in said(twice).splitlines()] == [
             'FleetArgs.providers.a: the member "a" has a kubeconfig as well',
             "FleetArgs.providers.b: is a provider of azure-native",
@@ -433,17 +590,22 @@ def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("comes_to", "text"), [(5, "member a: the kubeconfig is not text"), (None, "member a: has no kubeconfig")]
+    ("comes_to", "text"),
+    [(5, "member a: the kubeconfig is not text"), (None, "member a: has no kubeconfig")],
 )
 def test_an_output_that_comes_to_no_kubeconfig(comes_to: Any, text: str) -> None:
     def program() -> None:
         source = source_of([*config_map("shop", "settings"), placement("shop")])
-        Fleet("dev", FleetArgs(source, members=[Member(Cluster("a"), pulumi.Output.from_input(comes_to))]))
+        Fleet(
+            "dev",
+            FleetArgs(source, members=[Member(Cluster("a"), pulumi.Output.from_input(comes_to))]),
+        )
 
     run = run_program(program)
     assert run.error is None  # in process no cluster is touched, and it is only said
     assert any(
-        level == "warning" and said.startswith(text) and "would be refused" in said for level, said in run.messages
+        level == "warning" and said.startswith(text) and "would be refused" in said
+        for level, said in run.messages
     )
 
 
@@ -459,14 +621,18 @@ def test_a_kubeconfig_that_is_awaited() -> None:
             "apiVersion": "policy.karmada.io/v1alpha1",
             "kind": "PropagationPolicy",
             "metadata": {"name": "other", "namespace": "other"},
-            "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}]},
+            "spec": {
+                "resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}]
+            },
         }
         source = source_of([*mine, placement("shop"), *other, Manifest(policy)])
         made = Fleet("dev", FleetArgs(source, members=[Member(Cluster("a"), coming())]))
         template = made.templates["other/ConfigMap/settings"]
         opts = pulumi.ResourceOptions(depends_on=[template])
         data = template.delivered.apply(str)
-        kubernetes.core.v1.ConfigMap("after", metadata={"name": "after"}, data={"delivered": data}, opts=opts)
+        kubernetes.core.v1.ConfigMap(
+            "after", metadata={"name": "after"}, data={"delivered": data}, opts=opts
+        )
 
     run = run_program(program)
     assert run.error is None, run.error

@@ -19,13 +19,17 @@ from tests.delivery.world import World
 NO_KUBECONFIG = "member b: has no kubeconfig"
 
 
-def run_fleet(world: World, state: StackState | None = None, preview: bool = True, **more: Any) -> ProgramRun:
+def run_fleet(
+    world: World, state: StackState | None = None, preview: bool = True, **more: Any
+) -> ProgramRun:
     """Run a program of its own that builds the fleet from arguments."""
     with tempfile.TemporaryDirectory() as folder:
         world.write(Path(folder))
         args = {"kubeconfigs": kubeconfigs(world.members), **more}
         return run_program(
-            lambda: Fleet("dev", FleetArgs(source=read_source(folder), **args)), state=state, preview=preview
+            lambda: Fleet("dev", FleetArgs(source=read_source(folder), **args)),
+            state=state,
+            preview=preview,
         )
 
 
@@ -64,7 +68,10 @@ UNREACHABLE = {
         with_kubeconfig("clusters: {a: b}\ncontexts: [{name: a, context: {}}]\n"),
         "member b: is not a kubeconfig: its clusters are not a list of names, each with a cluster",
     ),
-    "no mapping": (with_kubeconfig("- a\n- b\n"), "member b: is not a kubeconfig: it is not a YAML mapping"),
+    "no mapping": (
+        with_kubeconfig("- a\n- b\n"),
+        "member b: is not a kubeconfig: it is not a YAML mapping",
+    ),
     "no cluster in it": (
         with_kubeconfig("kind: Config\ncontexts: [x]\n"),
         "member b: is not a kubeconfig: it has no clusters",
@@ -79,7 +86,10 @@ REFUSED = {
         with_config(kubeconfigs={"x.y": "text"}),
         "pulumi config rm --path 'fleet:kubeconfigs[\"x.y\"]')",
     ),
-    "an unknown key": (with_config(aproval="x"), "is not a key of this configuration (did you mean fleet:approvals?)"),
+    "an unknown key": (
+        with_config(aproval="x"),
+        "is not a key of this configuration (did you mean fleet:approvals?)",
+    ),
     "a wrong share": (with_config(limit="2"), "give a share from 0 to 1"),
     "a wrong time": (with_config(asOf="noon"), "write it as 2026-01-31T12:00:00Z"),
     "no source": (with_config(source="nowhere"), "nowhere"),
@@ -87,7 +97,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_is_refused_before_anything_is_done(change: Callable[[World], None], message: str) -> None:
+def test_what_is_refused_before_anything_is_done(
+    change: Callable[[World], None], message: str
+) -> None:
     driver = InProcess()
     assert driver.up().ok
     change(driver.world)
@@ -129,24 +141,46 @@ def test_all_that_is_wrong_with_a_stack_comes_at_once(in_earnest: None) -> None:
     given = kubeconfigs(driver.world.members)
     given |= {"b": "/nowhere/b.yaml", "nobody": "x"}
     del given["c"]
-    wrong = {"limit": "2", "asOf": "noon", "protect": "perhaps", "maxWait": "long", "renamed": "[]", "sorce": "x"}
-    driver.world.config = {"kubeconfigs": given, **wrong, "takesOver": '{"a": 1}', "lost": "zurich", "confirm": "abc"}
-    driver.world.extra = [{"apiVersion": GROUP, "kind": "ClusterResourceOverride", "metadata": {"name": "x"}}]
+    wrong = {
+        "limit": "2",
+        "asOf": "noon",
+        "protect": "perhaps",
+        "maxWait": "long",
+        "renamed": "[]",
+        "sorce": "x",
+    }
+    driver.world.config = {
+        "kubeconfigs": given,
+        **wrong,
+        "takesOver": '{"a": 1}',
+        "lost": "zurich",
+        "confirm": "abc",
+    }
+    driver.world.extra = [
+        {"apiVersion": GROUP, "kind": "ClusterResourceOverride", "metadata": {"name": "x"}}
+    ]
     error = driver.run().error
     assert isinstance(error, FleetError)
     told = [
-        (one.path[-1] if one.path[:1] == ("config",) else "") or one.subject or one.path[0] for one in error.problems
+        (one.path[-1] if one.path[:1] == ("config",) else "") or one.subject or one.path[0]
+        for one in error.problems
     ]
     # The members that nobody knows may stand in what was refused.
     expected = ["ClusterResourceOverride x", "confirm", "member b", "member c"]
-    assert sorted(map(str, told)) == sorted((*expected, *(f"fleet:{key}" for key in (*wrong, "takesOver"))))
+    assert sorted(map(str, told)) == sorted(
+        (*expected, *(f"fleet:{key}" for key in (*wrong, "takesOver")))
+    )
 
 
 def test_all_members_that_nobody_knows_come_at_once(in_earnest: None) -> None:
     driver = InProcess()
     given = {**kubeconfigs(driver.world.members), "oslo": "x"}
     renamed = '{"members": {"bern": "a1"}}'
-    driver.world.config = {"kubeconfigs": given, "takesOver": '{"paris": ["*"]}', "renamed": renamed}
+    driver.world.config = {
+        "kubeconfigs": given,
+        "takesOver": '{"paris": ["*"]}',
+        "renamed": renamed,
+    }
     error = driver.run().error
     assert isinstance(error, FleetError)
     assert sorted(one.what for one in error.problems) == [
@@ -182,7 +216,9 @@ def test_two_placements_of_one_object_are_refused_where_they_meet(driver: Driver
         "kind": "ClusterResourcePlacement",
         "metadata": {"name": "store"},
         "spec": {
-            "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}],
+            "resourceSelectors": [
+                {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
+            ],
             "policy": {"placementType": "PickFixed", "clusterNames": ["d"]},
         },
     }
@@ -205,7 +241,10 @@ def test_a_member_list_that_shrinks_sharply_is_refused_with_a_token(driver: Driv
         del driver.world.members[gone]
     refused = driver.preview()
     assert not refused.ok
-    assert "the member list: would lose 3 of 4 members (a, b, c), more than the 50% allowed" in refused.text
+    assert (
+        "the member list: would lose 3 of 4 members (a, b, c), more than the 50% allowed"
+        in refused.text
+    )
     token = refused.text.partition("fleet:confirm=")[2][:8]
     driver.world.config = {"confirm": f"00000000,{token}"}
     assert driver.up().ok
@@ -232,7 +271,10 @@ def test_clusters_that_are_not_there_yet_are_shown_with_all_their_objects() -> N
 
     def program() -> None:
         unknown.update(
-            {name: pulumi.Output(_set(), _future(pulumi.output.Unknown()), _future(False)) for name in "abcd"}
+            {
+                name: pulumi.Output(_set(), _future(pulumi.output.Unknown()), _future(False))
+                for name in "abcd"
+            }
         )
         with tempfile.TemporaryDirectory() as folder:
             world.write(Path(folder))

@@ -27,12 +27,17 @@ SEEDS = st.randoms(use_true_random=False)
 
 
 def news(
-    folder: Path, world: World, olds: dict[str, Any] | None = None, done: dict[str, Done] | None = None
+    folder: Path,
+    world: World,
+    olds: dict[str, Any] | None = None,
+    done: dict[str, Done] | None = None,
 ) -> dict[str, Any]:
     """The inputs of the placement, as a program gives them that has ended by now: nothing of it is at hand."""
     world.write(folder)
     records = {NAME: PlacementRecord.from_wire(olds)} if olds else {}
-    plan = plan_fleet(read_source(folder), Past(records=records, done={NAME: done or {}}), Options())
+    plan = plan_fleet(
+        read_source(folder), Past(records=records, done={NAME: done or {}}), Options()
+    )
     feed = feed_subject(plan.subjects[0], feed_inventory(plan.inventory))
     return {"key": NAME, "feed": feed, "contents": {}, "__provider": "p"}
 
@@ -61,9 +66,13 @@ def half_way() -> World:
 
 @given(SEEDS)
 @settings(max_examples=25)
-def test_order_and_floats_change_nothing(tmp_path_factory: pytest.TempPathFactory, rng: random.Random) -> None:
+def test_order_and_floats_change_nothing(
+    tmp_path_factory: pytest.TempPathFactory, rng: random.Random
+) -> None:
     folder = tmp_path_factory.mktemp("fleet")
-    first = checked({}, news(folder, World(policy={"placementType": "PickN", "numberOfClusters": 3})))
+    first = checked(
+        {}, news(folder, World(policy={"placementType": "PickN", "numberOfClusters": 3}))
+    )
     done = {cluster: Done(0) for cluster in first["decisions"]}
     given_now = news(folder, half_way(), first, done)
     expected = checked(first, given_now)
@@ -74,14 +83,22 @@ def test_order_and_floats_change_nothing(tmp_path_factory: pytest.TempPathFactor
 
 def test_unknown_inputs_hold_what_was_decided(tmp_path: Path) -> None:
     before = checked({}, news(tmp_path, World()))
-    for unknown in ({"policy": pulumi.output.Unknown()}, {"policy": {"clusterNames": [pulumi.output.Unknown()]}}):
+    for unknown in (
+        {"policy": pulumi.output.Unknown()},
+        {"policy": {"clusterNames": [pulumi.output.Unknown()]}},
+    ):
         given_now = {**news(tmp_path, World(image="web:2", members={"a": {}})), **unknown}
         assert checked(before, given_now) == before
 
 
 def test_unknown_members_hold_the_roster() -> None:
     before = {"key": "dev", "members": {"a": "member", "b": "member"}, "__provider": "p"}
-    given_now = {"key": pulumi.output.Unknown(), "members": None, "feed": {"path": "x"}, "__provider": "p"}
+    given_now = {
+        "key": pulumi.output.Unknown(),
+        "members": None,
+        "feed": {"path": "x"},
+        "__provider": "p",
+    }
     assert RosterProvider().check(before, given_now).inputs == before
 
 
@@ -89,7 +106,16 @@ def test_only_the_decision_is_kept(tmp_path: Path) -> None:
     """Neither the members' records nor the objects in plain go into the state."""
     world = World(members={"a": {"owner": "SOMEBODY"}})
     kept = checked({}, news(tmp_path, world))
-    assert kept.keys() == {"key", "__provider", "format", "revision", "decisions", "memory", "contents", "digests"}
+    assert kept.keys() == {
+        "key",
+        "__provider",
+        "format",
+        "revision",
+        "decisions",
+        "memory",
+        "contents",
+        "digests",
+    }
     assert "SOMEBODY" not in str(kept)
     assert "web:1" not in str(kept)
 
@@ -106,7 +132,9 @@ def test_what_is_decided_otherwise_than_planned_is_refused(tmp_path: Path) -> No
     few = World(policy={"placementType": "PickN", "numberOfClusters": 1})
     planned = news(tmp_path, few)
     other = checked({}, news(tmp_path, World(members={"z": {}}, policy=few.policy)))
-    (failure,) = PlacementProvider().check({**other, "decisions": {}, "revision": 7}, planned).failures
+    (failure,) = (
+        PlacementProvider().check({**other, "decisions": {}, "revision": 7}, planned).failures
+    )
     assert "was planned from another state" in failure.reason
 
 
@@ -132,7 +160,8 @@ def test_a_member_stays_the_cluster_that_it_was(
     old: str | None, new: Any, confirm: list[str], refused: bool, kept: str | None
 ) -> None:
     result = MemberProvider().check(
-        {"member": "a", "uid": old}, {"member": "a", "uid": new, "confirm": confirm, "__provider": "p"}
+        {"member": "a", "uid": old},
+        {"member": "a", "uid": new, "confirm": confirm, "__provider": "p"},
     )
     assert bool(result.failures) is refused
     assert result.inputs.get("uid") == kept
@@ -140,7 +169,9 @@ def test_a_member_stays_the_cluster_that_it_was(
     if refused:
         assert "leads to another cluster" in result.failures[0].reason
         token = result.failures[0].reason.partition("fleet:confirm=")[2][:8]
-        again = MemberProvider().check({"member": "a", "uid": old}, {"member": "a", "uid": new, "confirm": [token]})
+        again = MemberProvider().check(
+            {"member": "a", "uid": old}, {"member": "a", "uid": new, "confirm": [token]}
+        )
         assert not again.failures
 
 

@@ -30,14 +30,17 @@ DECLARED = Manifest(
 
 
 def args(**more: Any) -> FleetArgs:
-    return FleetArgs(source_of([placement("shop"), DECLARED]), members=[Member(member("b").cluster)], **more)
+    return FleetArgs(
+        source_of([placement("shop"), DECLARED]), members=[Member(member("b").cluster)], **more
+    )
 
 
 def heard(given: Callable[[], FleetArgs], config: dict[str, str]) -> FleetArgs:
     """What comes of the arguments of a program, and of the configuration of its stack."""
     found: list[FleetArgs] = []
     done = run_program(
-        lambda: found.append(configured(given())), config={f"fleet:{key}": value for key, value in config.items()}
+        lambda: found.append(configured(given())),
+        config={f"fleet:{key}": value for key, value in config.items()},
     )
     if done.error:
         raise done.error
@@ -49,7 +52,10 @@ def test_a_provider_of_the_hub_stays_and_the_key_is_named() -> None:
     said = heard(given, {"hub": "secret-of-the-hub"})
     assert isinstance(said.hub, k8s.Provider)
     (warning,) = map(str, said.source.warnings)
-    assert "fleet:hub: is not heard (the program reaches the hub itself, by a provider of its own)" in warning
+    assert (
+        "fleet:hub: is not heard (the program reaches the hub itself, by a provider of its own)"
+        in warning
+    )
     assert "secret-of-the-hub" not in warning
     assert heard(given, {}).source.warnings == ()
 
@@ -91,7 +97,9 @@ def test_every_key_has_a_case() -> None:
 
 
 @pytest.mark.parametrize(("key", "text", "given", "expected"), SAID, ids=[key for key, *_ in SAID])
-def test_what_the_configuration_says_is_heard(key: str, text: str, given: dict[str, Any], expected: Any) -> None:
+def test_what_the_configuration_says_is_heard(
+    key: str, text: str, given: dict[str, Any], expected: Any
+) -> None:
     found = heard(lambda: args(**given), {key: text})
     value = getattr(found, KEYS[key].argument)
     assert (value.isoformat() if key == "asOf" else value) == expected
@@ -105,7 +113,10 @@ def test_a_kubeconfig_reaches_a_member_of_the_program() -> None:
 
 def test_without_the_passphrase_what_the_program_does_not_reach_is_unseen() -> None:
     found = heard(args, {"kubeconfigs": REDACTED})
-    assert ([one.kubeconfig for one in found.members], found.kubeconfigs) == ([REDACTED], {"a": REDACTED})
+    assert ([one.kubeconfig for one in found.members], found.kubeconfigs) == (
+        [REDACTED],
+        {"a": REDACTED},
+    )
 
     def reached() -> FleetArgs:
         provider = k8s.Provider("own", kubeconfig="", cluster_identifier="a")
@@ -118,7 +129,9 @@ def test_without_the_passphrase_what_the_program_does_not_reach_is_unseen() -> N
 def test_what_the_program_reaches_itself_stays() -> None:
     def reached() -> FleetArgs:
         provider = k8s.Provider("own", kubeconfig="", cluster_identifier="a")
-        return attrs.evolve(args(providers={"a": provider}), members=[Member(member("b").cluster, "mine.yaml")])
+        return attrs.evolve(
+            args(providers={"a": provider}), members=[Member(member("b").cluster, "mine.yaml")]
+        )
 
     found = heard(reached, {"kubeconfigs": '{"a": "a.yaml", "b": "b.yaml"}'})
     assert (found.members[0].kubeconfig, found.kubeconfigs) == ("mine.yaml", {})
@@ -139,15 +152,24 @@ def test_what_the_program_reaches_itself_stays() -> None:
 def test_members_of_another_fleet_are_named_and_left_out(key: str) -> None:
     text = {"lost": "east", "renamed": '{"members": {"east": "old"}}'}.get(key, '{"east": "x"}')
     found = heard(args, {key: text})
-    assert getattr(found, KEYS[key].argument) == getattr(args(), KEYS[key].argument) or not list(found.lost)
+    assert getattr(found, KEYS[key].argument) == getattr(args(), KEYS[key].argument) or not list(
+        found.lost
+    )
     (warning,) = found.source.warnings
-    assert (warning.what, warning.hint) == ('this fleet has no member "east"', "its members are: a, b")
+    assert (warning.what, warning.hint) == (
+        'this fleet has no member "east"',
+        "its members are: a, b",
+    )
     assert warning.path == ("config", f"fleet:{key}")
 
 
 def test_what_is_wrong_ends_the_plan() -> None:
     found = heard(args, {"limit": "2", "approvals": '{"run1": true}', "lost": '[["a"]]'})
-    assert {one.path[-1] for one in found.source.problems} == {"fleet:limit", "fleet:approvals", "fleet:lost"}
+    assert {one.path[-1] for one in found.source.problems} == {
+        "fleet:limit",
+        "fleet:approvals",
+        "fleet:lost",
+    }
 
 
 def test_an_unknown_release_of_kubefleet_is_refused_with_those_that_are_known() -> None:
@@ -185,9 +207,14 @@ def test_a_fleet_of_a_program_does_as_the_configuration_says() -> None:
 def test_each_of_two_fleets_hears_what_is_its_own() -> None:
     def program() -> None:
         for name in NAMES:
-            Fleet(name, FleetArgs(source_of([placement("shop")]), members=[Member(member(name).cluster)]))
+            Fleet(
+                name,
+                FleetArgs(source_of([placement("shop")]), members=[Member(member(name).cluster)]),
+            )
 
-    done = run_program(program, config={"fleet:kubeconfigs": '{"a": "x", "b": "y"}', "fleet:lost": "b"})
+    done = run_program(
+        program, config={"fleet:kubeconfigs": '{"a": "x", "b": "y"}', "fleet:lost": "b"}
+    )
     warnings = [text for level, text in done.messages if level == "warning"]
     assert sum('this fleet has no member "a"' in text for text in warnings) == 1
     assert sum('this fleet has no member "b"' in text for text in warnings) == 1
@@ -205,6 +232,9 @@ def test_a_placement_that_there_is_not_is_told_with_those_that_there_are() -> No
     error = run_program(program).error
     assert isinstance(error, FleetError)
     (problem,) = error.problems
-    assert (problem.what, problem.hint) == ('there is no "shpo" in this fleet', 'did you mean "shop"? there is: shop')
+    assert (problem.what, problem.hint) == (
+        'there is no "shpo" in this fleet',
+        'did you mean "shop"? there is: shop',
+    )
     assert problem.file.endswith("test_configured.py")
     assert problem.line

@@ -38,7 +38,9 @@ def test_what_waits_for_a_fleet(tmp_path: Path) -> None:
     assert done.named("prod", ":Roster").urn in done.named("smoke-test").dependencies
     assert done.outputs == {"delivered": {"shop": {"aks-dublin": 0}}}
     order = [one.name for one in done.registrations]
-    assert order.index("prod/shop@aks-dublin/shop/web") < min(order.index("released"), order.index("smoke-test"))
+    assert order.index("prod/shop@aks-dublin/shop/web") < min(
+        order.index("released"), order.index("smoke-test")
+    )
 
 
 def test_a_transform_sets_options_of_single_objects(tmp_path: Path) -> None:

@@ -47,7 +47,11 @@ class Told:
             run = run_program(
                 program,
                 state=self.state,
-                config={"fleet:source": folder, "fleet:kubeconfigs": members, **_keyed(self.world.config)},
+                config={
+                    "fleet:source": folder,
+                    "fleet:kubeconfigs": members,
+                    **_keyed(self.world.config),
+                },
                 preview=False,
                 fails=lambda one: is_deployment(one.type) and cluster_of(one.name) in fails,
             )
@@ -86,7 +90,9 @@ def test_a_template_of_karmada() -> None:
     told.world.objects = {"web": deployment(), "policy": policy(placement={})}
     run, said = told.up(fails="b")
     assert run.error
-    assert said == ["shop/Deployment/web: wave 1 broke on b (Deployment shop/web); the next pulumi up begins with b"]
+    assert said == [
+        "shop/Deployment/web: wave 1 broke on b (Deployment shop/web); the next pulumi up begins with b"
+    ]
 
 
 @pytest.fixture
@@ -119,7 +125,9 @@ def test_the_last_words_of_each_fleet_are_said_once(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("before")
-def test_an_engine_that_is_gone_and_a_handler_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_is_gone_and_a_handler_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Neither is in the way of the program's end."""
     heard: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: heard.append(number))

@@ -12,7 +12,9 @@ GROUP = "placement.kubernetes-fleet.io/v1beta1"
 TWO = {"placementType": "PickN", "numberOfClusters": 2}
 
 
-def eviction(name: str, cluster: str, placement: str = "shop", version: str = GROUP) -> dict[str, Any]:
+def eviction(
+    name: str, cluster: str, placement: str = "shop", version: str = GROUP
+) -> dict[str, Any]:
     spec = {"placementName": placement, "clusterName": cluster}
     return {
         "apiVersion": version,
@@ -42,7 +44,10 @@ def test_a_tainted_member_is_left_once_its_replacement_stands(driver: Driver) ->
     on_two(driver)
     driver.world.tainted, driver.world.extra = {"d"}, [eviction("out", "d")]
     shown = driver.preview()
-    assert "eviction out: d is evicted, and left at the end of the update (Eviction is allowed, no " in shown.text
+    assert (
+        "eviction out: d is evicted, and left at the end of the update (Eviction is allowed, no "
+        in shown.text
+    )
     assert shown.changes["Deployment shop@b/shop/web"] == "create"
     assert shown.changes["Deployment shop@d/shop/web"] == "delete"
     # The replacement refuses: what is evicted still stands, and the next update goes on.
@@ -58,7 +63,10 @@ def test_what_is_picked_again_stays_and_names_the_taint(driver: Driver) -> None:
     before = driver.record()["decisions"]
     driver.world.extra = [eviction("out", "d", version="placement.kubernetes-fleet.io/v1alpha1")]
     shown = driver.preview()
-    assert "d is evicted, picked again, and keeps what it has; a taint on that member keeps it away: " in shown.text
+    assert (
+        "d is evicted, picked again, and keeps what it has; a taint on that member keeps it away: "
+        in shown.text
+    )
     assert "taints: [{key: drained, effect: NoSchedule}]" in shown.text
     assert set(shown.changes) == {"Placement shop", "Roster dev"}
     assert driver.up().ok
@@ -106,7 +114,10 @@ def test_a_budget_lets_as_many_through_as_it_says(driver: Driver) -> None:
     counted = "Eviction is {} by specified ClusterResourcePlacementDisruptionBudget, availablePlacements: {}, totalPlac"
     assert counted.format("allowed", 2) in shown.text
     assert counted.format("blocked", 1) in shown.text
-    assert "maxUnavailable: 2 lets it go; or wait until 1 more are available; an eviction is checked once" in shown.text
+    assert (
+        "maxUnavailable: 2 lets it go; or wait until 1 more are available; an eviction is checked once"
+        in shown.text
+    )
     assert driver.up().ok
     assert len(set(driver.images()) & {"c", "d"}) == 1
     # The blocked one is over as well, although there is room by now; under another name it is checked again.
@@ -124,7 +135,10 @@ def test_a_failed_placement_leaves_whatever_the_budget_says(driver: Driver) -> N
     assert not driver.up(fails="d").ok
     driver.world.tainted, driver.world.extra = {"d"}, [eviction("out", "d"), budget(minAvailable=2)]
     assert driver.up().ok
-    assert driver.record()["memory"]["evictions"]["out"]["message"] == "Eviction is allowed, placement has failed"
+    assert (
+        driver.record()["memory"]["evictions"]["out"]["message"]
+        == "Eviction is allowed, placement has failed"
+    )
     assert driver.images() == {"b": "web:2", "c": "web:2"}
     assert driver.preview().changes == {}
 
@@ -137,10 +151,16 @@ def test_a_failed_placement_leaves_whatever_the_budget_says(driver: Driver) -> N
             "shop",
             "Failed to find scheduler decision for placement in cluster targeted by eviction; it is on c, d;",
         ),
-        ("d", "shpo", 'there is no ClusterResourcePlacement "shpo" (did you mean "shop"? there is: shop)'),
+        (
+            "d",
+            "shpo",
+            'there is no ClusterResourcePlacement "shpo" (did you mean "shop"? there is: shop)',
+        ),
     ],
 )
-def test_what_is_not_there_is_not_evicted(driver: Driver, cluster: str, placement: str, said: str) -> None:
+def test_what_is_not_there_is_not_evicted(
+    driver: Driver, cluster: str, placement: str, said: str
+) -> None:
     on_two(driver)
     driver.world.extra = [eviction("out", cluster, placement)]
     assert said in driver.preview().text
@@ -164,7 +184,8 @@ def test_a_list_of_clusters_is_changed_and_not_evicted_from(driver: Driver) -> N
     refused = driver.preview()
     assert not refused.ok
     assert (
-        "placement policy type PickFixed is not supported (remove the cluster from clusterNames of shop" in refused.text
+        "placement policy type PickFixed is not supported (remove the cluster from clusterNames of shop"
+        in refused.text
     )
 
 

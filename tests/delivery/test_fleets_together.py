@@ -47,7 +47,9 @@ def run(
     def declare() -> None:
         for name, objects in fleets.items():
             clusters = (called or {}).get(name, CLUSTERS)
-            members = [Member(Cluster(one), kubeconfig(of), identifier=of) for one, of in clusters.items()]
+            members = [
+                Member(Cluster(one), kubeconfig(of), identifier=of) for one, of in clusters.items()
+            ]
             args = FleetArgs(source=source_of(map(Manifest, objects)), members=members, **given)
             made = Fleet(name, args)
             for key, decided in made.placements.items():
@@ -75,7 +77,9 @@ def aliased(done: ProgramRun) -> set[str]:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("called", [CLUSTERS, {"east": "a", "west": "b"}])
-def test_what_moves_to_another_fleet_is_not_lost(order: tuple[str, ...], called: dict[str, str]) -> None:
+def test_what_moves_to_another_fleet_is_not_lost(
+    order: tuple[str, ...], called: dict[str, str]
+) -> None:
     clusters = {"second": called}
     before = after({"first": SHOP, "second": []}, called=clusters)
     plans: dict[str, Fleet] = {}
@@ -83,7 +87,9 @@ def test_what_moves_to_another_fleet_is_not_lost(order: tuple[str, ...], called:
     done = run(moved, before, called=clusters, plans=plans)
     assert done.error is None, done.error
     departures = plans["first"].plan.departures
-    assert {(one.fate, one.owner) for one in departures} == {(Fate.MOVED, "second: ClusterResourcePlacement/shop")}
+    assert {(one.fate, one.owner) for one in departures} == {
+        (Fate.MOVED, "second: ClusterResourcePlacement/shop")
+    }
     assert objects_of(before) <= aliased(done)
     assert "moves to second: ClusterResourcePlacement/shop and stays alive" in said(done)
 
@@ -117,7 +123,9 @@ def test_what_another_cluster_gets_does_not_move() -> None:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("called", [CLUSTERS, {"east": "a", "b": "b"}])
 @pytest.mark.parametrize("known", [True, False])
-def test_no_object_has_two_fleets(order: tuple[str, ...], called: dict[str, str], known: bool) -> None:
+def test_no_object_has_two_fleets(
+    order: tuple[str, ...], called: dict[str, str], known: bool
+) -> None:
     before = after({"first": SHOP, "second": []}) if known else None
     done = run(dict.fromkeys(order, SHOP), before, called={"second": called})
     assert isinstance(done.error, RefusedPlanError)
@@ -172,12 +180,17 @@ OWNERS = st.fixed_dictionaries({name: st.sampled_from(["first", "second", ""]) f
 
 @settings(max_examples=15, deadline=None)
 @given(history=st.lists(OWNERS, min_size=2, max_size=3), data=st.data())
-def test_no_wanted_object_is_ever_deleted(history: Sequence[Mapping[str, str]], data: st.DataObject) -> None:
+def test_no_wanted_object_is_ever_deleted(
+    history: Sequence[Mapping[str, str]], data: st.DataObject
+) -> None:
     """Wherever placements wander between the fleets: the resource of a wanted object is registered, or aliased."""
     state = StackState()
     for owners in history:
         order = data.draw(st.permutations(["first", "second"]))
-        fleets = {fleet: [one for name, of in owners.items() if of == fleet for one in PLACED[name]] for fleet in order}
+        fleets = {
+            fleet: [one for name, of in owners.items() if of == fleet for one in PLACED[name]]
+            for fleet in order
+        }
         done = run(fleets, state, limit=1.0)
         assert done.error is None, done.error
         registered = {one.urn for one in done.registrations} | aliased(done)

@@ -29,12 +29,30 @@ PICKLES = {
         OWN,
         "PlacementProvider",
     ): "gASVNQAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEVBsYWNlbWVudFByb3ZpZGVylJOUKYGULg==",
-    (OWN, "TemplateProvider"): "gASVNAAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEFRlbXBsYXRlUHJvdmlkZXKUk5QpgZQu",
-    (OWN, "BindingProvider"): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JpbmRpbmdQcm92aWRlcpSTlCmBlC4=",
-    (OWN, "RosterProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJvc3RlclByb3ZpZGVylJOUKYGULg==",
-    (OWN, "MemberProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDk1lbWJlclByb3ZpZGVylJOUKYGULg==",
-    (OWN, "ReportProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJlcG9ydFByb3ZpZGVylJOUKYGULg==",
-    (OWN, "BarrierProvider"): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JhcnJpZXJQcm92aWRlcpSTlCmBlC4=",
+    (
+        OWN,
+        "TemplateProvider",
+    ): "gASVNAAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEFRlbXBsYXRlUHJvdmlkZXKUk5QpgZQu",
+    (
+        OWN,
+        "BindingProvider",
+    ): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JpbmRpbmdQcm92aWRlcpSTlCmBlC4=",
+    (
+        OWN,
+        "RosterProvider",
+    ): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJvc3RlclByb3ZpZGVylJOUKYGULg==",
+    (
+        OWN,
+        "MemberProvider",
+    ): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDk1lbWJlclByb3ZpZGVylJOUKYGULg==",
+    (
+        OWN,
+        "ReportProvider",
+    ): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJlcG9ydFByb3ZpZGVylJOUKYGULg==",
+    (
+        OWN,
+        "BarrierProvider",
+    ): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JhcnJpZXJQcm92aWRlcpSTlCmBlC4=",
     (
         AZURE,
         "CreateOnlyProvider",
@@ -72,7 +90,12 @@ def test_the_types_are_those_of_every_state() -> None:
 def rolled_out_half() -> InProcess:
     """The story that the golden state was written by."""
     driver = InProcess()
-    steered = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "rates", "namespace": "pay"}, "data": {}}
+    steered = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "rates", "namespace": "pay"},
+        "data": {},
+    }
     selectors = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "rates"}]
     rates = policy("rates", resourceSelectors=selectors, placement=on("a", "b"))
     driver.world.extra = [
@@ -90,7 +113,9 @@ def rolled_out_half() -> InProcess:
 def kept(state: StackState) -> dict[str, Mapping[str, Any]]:
     """The inputs of the resources that this package itself keeps; contents unpacked."""
     own = [r for r in state.resources.values() if "dynamic/fleet:" in r.type]
-    return {r.urn: {k: unpacked(v) if k == "contents" else v for k, v in r.inputs.items()} for r in own}
+    return {
+        r.urn: {k: unpacked(v) if k == "contents" else v for k, v in r.inputs.items()} for r in own
+    }
 
 
 def unpacked(contents: Mapping[str, str]) -> Any:
@@ -111,7 +136,9 @@ def test_a_state_of_the_first_release_is_gone_on_from() -> None:
     shown = driver.preview()
     own = ("Placement", "Template", "Roster", "Member", "Barrier")
     assert not [name for name in shown.changes if name.startswith(own)]
-    assert {n for n in shown.changes if n.startswith("Deployment")} == {f"Deployment shop@{c}/shop/web" for c in "cd"}
+    assert {n for n in shown.changes if n.startswith("Deployment")} == {
+        f"Deployment shop@{c}/shop/web" for c in "cd"
+    }
     assert driver.up().ok
     assert driver.images() == dict.fromkeys("abcd", "web:2")
     assert driver.preview().changes == {}
@@ -120,4 +147,6 @@ def test_a_state_of_the_first_release_is_gone_on_from() -> None:
 if __name__ == "__main__":
     STATE.parent.mkdir(exist_ok=True)
     resources = [attrs.asdict(r) for _, r in sorted(rolled_out_half().state.resources.items())]
-    STATE.write_text(json.dumps({"deployment": {"resources": resources}}, indent=1, sort_keys=True) + "\n")
+    STATE.write_text(
+        json.dumps({"deployment": {"resources": resources}}, indent=1, sort_keys=True) + "\n"
+    )

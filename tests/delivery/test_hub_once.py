@@ -29,12 +29,18 @@ def eviction(name: str, member: str) -> dict[str, Any]:
 
 
 def evictions(driver: InProcess) -> list[str]:
-    return [one.name for one in driver.state.resources.values() if one.type.endswith("PlacementEviction")]
+    return [
+        one.name
+        for one in driver.state.resources.values()
+        if one.type.endswith("PlacementEviction")
+    ]
 
 
 def disappears(driver: InProcess) -> None:
     """The hub does not have it any more, and a refresh has found that out."""
-    left = {urn: one for urn, one in driver.state.resources.items() if one.name not in evictions(driver)}
+    left = {
+        urn: one for urn, one in driver.state.resources.items() if one.name not in evictions(driver)
+    }
     driver.state = attrs.evolve(driver.state, resources=left)
 
 

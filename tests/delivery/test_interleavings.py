@@ -156,17 +156,25 @@ def test_a_member_that_is_lost_and_not_declared_any_more(driver: Driver) -> None
     driver.world.config = {"lost": "d,e"}
     seen, done = driver.preview(), driver.up()
     assert (seen.ok, seen.changes) == (done.ok, done.changes)
-    assert "Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten" in done.text
+    assert (
+        "Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten"
+        in done.text
+    )
     assert 'lost: there is no member "e" (the members are: a, b, c, d)' in done.text
     assert {"b", "c"} <= set(driver.images())
     assert driver.preview().changes == {}
     driver.world.members["d"] = {}
     driver.world.config = {}
     back = driver.up()
-    assert "Deployment shop/web on d: deleted: the member is back, and it has moved away meanwhile" in back.text
+    assert (
+        "Deployment shop/web on d: deleted: the member is back, and it has moved away meanwhile"
+        in back.text
+    )
 
 
-def test_after_a_rollback_from_where_an_update_stopped_nothing_is_left_to_do(driver: Driver) -> None:
+def test_after_a_rollback_from_where_an_update_stopped_nothing_is_left_to_do(
+    driver: Driver,
+) -> None:
     driver.up()
     driver.world.image = "web:2"
     assert not driver.up(fails="a").ok
@@ -200,7 +208,10 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.world.members["a"] = {"keep": "yes"}
     refused = driver.preview()
     assert not refused.ok
-    assert "ClusterResourcePlacement/shop: would lose 3 objects on 3 members (b, c, d), 3 of the 4 " in refused.text
+    assert (
+        "ClusterResourcePlacement/shop: would lose 3 objects on 3 members (b, c, d), 3 of the 4 "
+        in refused.text
+    )
     token = refused.text.partition("fleet:confirm=")[2][:8]
     driver.world.config = {"confirm": token}
     assert driver.up().ok

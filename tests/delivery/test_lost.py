@@ -25,8 +25,9 @@ def lost(driver: Driver) -> Driver:
     driver.world.config["lost"] = "d"
     done = driver.up()
     assert done.ok, done.text
-    assert "ConfigMap shop/c, Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten" in (
-        done.text
+    assert (
+        "ConfigMap shop/c, Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten"
+        in (done.text)
     )
     assert driver.preview().changes == {}
     return driver
@@ -35,9 +36,9 @@ def lost(driver: Driver) -> Driver:
 def test_nothing_is_sent_to_a_lost_member(lost: Driver) -> None:
     if isinstance(lost, Engine):
         assert {call["cluster"] for call in lost.calls()} <= {"a", "b", "c"}
-        assert (lost.standin / "clusters" / "d" / "kubernetes_core_v1_ConfigMap_shop_c.json").exists() or list(
-            (lost.standin / "clusters" / "d").glob("*ConfigMap*")
-        )
+        assert (
+            lost.standin / "clusters" / "d" / "kubernetes_core_v1_ConfigMap_shop_c.json"
+        ).exists() or list((lost.standin / "clusters" / "d").glob("*ConfigMap*"))
 
 
 def test_what_has_left_the_source_is_deleted_once_the_member_is_back(lost: Driver) -> None:
@@ -54,7 +55,10 @@ def test_what_has_left_the_source_is_deleted_once_the_member_is_back(lost: Drive
     lost.world.members["d"] = {}
     back = lost.preview()
     assert "ConfigMap shop/c on d: deleted: the member is back" in back.text
-    assert "Deployment shop/web, Namespace shop on d: taken up again, as the member is back" in back.text
+    assert (
+        "Deployment shop/web, Namespace shop on d: taken up again, as the member is back"
+        in back.text
+    )
     done = lost.up()
     assert done.ok or "cannot be deleted" in done.text, done.text
 
@@ -88,7 +92,12 @@ def test_a_lost_member_that_is_taken_back_before_anything_was_dropped(driver: Dr
     driver.world.image = "web:2"
     assert not driver.up(fails="a").ok
     again = driver.preview()
-    assert again.text.count("Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten") == 1
+    assert (
+        again.text.count(
+            "Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten"
+        )
+        == 1
+    )
     del driver.world.config["lost"]
     back = driver.up()
     assert back.ok, back.text

@@ -102,7 +102,11 @@ def in_program(make: Callable[[], Any], *, preview: bool = True, **config: str) 
     given: list[Any] = []
     settings = {f"shop:{key}": value for key, value in config.items()}
     done = run_program(
-        lambda: given.append(make()), preview=preview, project="shop", config=settings, secret_keys=list(settings)
+        lambda: given.append(make()),
+        preview=preview,
+        project="shop",
+        config=settings,
+        secret_keys=list(settings),
     )
     if done.error:
         raise done.error
@@ -120,7 +124,10 @@ def web(config: Any = None) -> Any:
     return apps.DeploymentSpecArgs(
         replicas=3,
         selector=meta.LabelSelectorArgs(match_labels={"app": "web"}),
-        template={"metadata": {"labels": {"app": "web"}}, "spec": core.PodSpecArgs(containers=[container])},
+        template={
+            "metadata": {"labels": {"app": "web"}},
+            "spec": core.PodSpecArgs(containers=[container]),
+        },
     )
 
 
@@ -129,12 +136,16 @@ def resources() -> None:
     space = core.Namespace("shop")
     inside = {"namespace": space.metadata["name"]}
     prices = core.ConfigMap("prices", metadata=inside, data={"a": pulumi.Output.from_input("b")})
-    core.Secret("pay", metadata=inside, string_data={"token": pulumi.Config("shop").require_secret("token")})
+    core.Secret(
+        "pay", metadata=inside, string_data={"token": pulumi.Config("shop").require_secret("token")}
+    )
     labels = {"app": "web"}
     options = Options(depends_on=[space])
     about = meta.ObjectMetaArgs(name="web", namespace=space.id, labels=labels)
     apps.Deployment("the-web", metadata=about, spec=web(prices), opts=options)
-    extensions.CustomResource("one", api_version="example.com/v1", kind="Widget", metadata=inside, spec=WIDGET["spec"])
+    extensions.CustomResource(
+        "one", api_version="example.com/v1", kind="Widget", metadata=inside, spec=WIDGET["spec"]
+    )
 
 
 def inputs() -> Sequence[Any]:
@@ -148,7 +159,10 @@ def inputs() -> Sequence[Any]:
         core.SecretInitArgs(metadata={"name": "pay", "namespace": "shop"}, string_data=secret),
         apps.DeploymentInitArgs(metadata=about, spec=web()),
         extensions.CustomResourceArgs(
-            api_version="example.com/v1", kind="Widget", metadata=WIDGET["metadata"], spec=WIDGET["spec"]
+            api_version="example.com/v1",
+            kind="Widget",
+            metadata=WIDGET["metadata"],
+            spec=WIDGET["spec"],
         ),
     ]
 
@@ -156,7 +170,13 @@ def inputs() -> Sequence[Any]:
 def dicts() -> Sequence[Any]:
     """The shop in plain, but for one value."""
     secret = {"token": pulumi.Config("shop").require_secret("token")}
-    return [NAMESPACE, MAP, {**PAY, "stringData": secret}, WEB, {**WIDGET, "metadata": dict(WIDGET["metadata"])}]
+    return [
+        NAMESPACE,
+        MAP,
+        {**PAY, "stringData": secret},
+        WEB,
+        {**WIDGET, "metadata": dict(WIDGET["metadata"])},
+    ]
 
 
 FORMS: Mapping[str, Callable[[], Sequence[Any]]] = {
@@ -169,11 +189,18 @@ FORMS: Mapping[str, Callable[[], Sequence[Any]]] = {
 }
 
 
-def fleet(objects: Callable[[], Sequence[Any]], source: Source | None = None, *, preview: bool = True) -> ProgramRun:
+def fleet(
+    objects: Callable[[], Sequence[Any]], source: Source | None = None, *, preview: bool = True
+) -> ProgramRun:
     """A run of a fleet with these objects, all of them placed on one member."""
     done = run_program(
         lambda: Fleet(
-            "dev", FleetArgs(source=source or source_of([placement("shop")]), members=[member("a")], objects=objects())
+            "dev",
+            FleetArgs(
+                source=source or source_of([placement("shop")]),
+                members=[member("a")],
+                objects=objects(),
+            ),
         ),
         project="shop",
         config={"shop:token": "hunter2-planted"},
@@ -222,13 +249,16 @@ def test_what_the_source_lacks_may_be_made() -> None:
             "group": "example.com",
             "names": names,
             "scope": "Cluster",
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {}}}],
+            "versions": [
+                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {}}}
+            ],
         },
     }
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}}
     selector = {"group": "example.com", "version": "v1", "kind": "Widget", "name": "one"}
     asking = attrs.evolve(
-        placement("widgets"), data={**placement("widgets").data, "spec": {"resourceSelectors": [selector]}}
+        placement("widgets"),
+        data={**placement("widgets").data, "spec": {"resourceSelectors": [selector]}},
     )
     with pytest.raises(FleetError, match="no matches for kind"):
         source_of([asking])
@@ -253,7 +283,11 @@ def test_members_may_be_made_too() -> None:
     }
 
     def program() -> None:
-        args = FleetArgs(source_of([placement("shop")]), kubeconfigs=kubeconfigs(["b"]), objects=[declared, NAMESPACE])
+        args = FleetArgs(
+            source_of([placement("shop")]),
+            kubeconfigs=kubeconfigs(["b"]),
+            objects=[declared, NAMESPACE],
+        )
         assert [cluster.name for cluster in Fleet("dev", args).inventory.clusters] == ["b"]
 
     assert run_program(program).error is None
@@ -268,7 +302,9 @@ def test_nothing_is_registered_but_what_is_made_outside() -> None:
         Thing("after", size=before.size)
         Storefront("mine")
 
-    done = run_program(program, project="shop", config={"shop:token": "x"}, secret_keys=["shop:token"])
+    done = run_program(
+        program, project="shop", config={"shop:token": "x"}, secret_keys=["shop:token"]
+    )
     assert done.error is None
     assert len(seen) == 5
     assert {r.name for r in done.registrations} == {"before", "after", "mine", "mine-map"}
@@ -295,7 +331,9 @@ def test_outside_of_any_program() -> None:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
-        (found,) = objects_of(lambda: core.Secret("pay", string_data={"token": pulumi.Output.secret("x")}))
+        (found,) = objects_of(
+            lambda: core.Secret("pay", string_data={"token": pulumi.Output.secret("x")})
+        )
     finally:
         loop.close()
         asyncio.set_event_loop(None)
@@ -304,13 +342,18 @@ def test_outside_of_any_program() -> None:
 
 NAMES: Mapping[str, tuple[Callable[[], Any], list[str]]] = {
     "that of the resource": (lambda: core.Namespace("shop"), ["Namespace shop"]),
-    "one's own": (lambda: core.Namespace("shop", metadata={"name": "market"}), ["Namespace market"]),
+    "one's own": (
+        lambda: core.Namespace("shop", metadata={"name": "market"}),
+        ["Namespace market"],
+    ),
     "beside labels": (
         lambda: core.Namespace("shop", metadata=meta.ObjectMetaArgs(labels={"a": "b"})),
         ["Namespace shop"],
     ),
     "known inside": (
-        lambda: core.ConfigMap("m", metadata={"namespace": core.Namespace("shop").metadata["name"]}),
+        lambda: core.ConfigMap(
+            "m", metadata={"namespace": core.Namespace("shop").metadata["name"]}
+        ),
         ["ConfigMap shop/m", "Namespace shop"],
     ),
     "in a component": (lambda: Storefront("store"), ["ConfigMap store-map"]),
@@ -334,7 +377,9 @@ def test_transformations_are_carried_out() -> None:
     def add(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
         return pulumi.ResourceTransformationResult({**args.props, "data": {"more": "x"}}, args.opts)
 
-    (found,) = in_program(lambda: objects_of(lambda: core.ConfigMap("m", opts=Options(transformations=[add]))))
+    (found,) = in_program(
+        lambda: objects_of(lambda: core.ConfigMap("m", opts=Options(transformations=[add])))
+    )
     assert found.data["data"] == {"more": "x"}
 
 
@@ -362,13 +407,18 @@ def of(outer: Callable[[], Any], make: Callable[[Any], Any]) -> Callable[[], Any
 REFUSED: Mapping[str, tuple[Callable[[], Any], str]] = {
     "nothing": (lambda: objects_of(lambda: None), "the function makes no Kubernetes object"),
     "a field that is not known": (
-        of(lambda: Thing("db", size="1"), lambda db: core.ConfigMap("m", data={"a": "b", "host": db.host})),
+        of(
+            lambda: Thing("db", size="1"),
+            lambda db: core.ConfigMap("m", data={"a": "b", "host": db.host}),
+        ),
         f"ConfigMap m: data.host: is not known before db stands {BEFORE}",
     ),
     "a nested field that is not known": (
         of(
             lambda: Thing("db", size="1"),
-            lambda db: core.Service("s", spec={"ports": [{"port": 80}], "external_ips": ["1.2.3.4", db.host]}),
+            lambda db: core.Service(
+                "s", spec={"ports": [{"port": 80}], "external_ips": ["1.2.3.4", db.host]}
+            ),
         ),
         f"Service s: spec.externalIPs[1]: is not known before db stands {BEFORE}",
     ),
@@ -378,12 +428,17 @@ REFUSED: Mapping[str, tuple[Callable[[], Any], str]] = {
     ),
     "a field that a cluster makes": (
         lambda: objects_of(
-            lambda: core.ConfigMap("m", data={"ip": core.Service("s").status.apply(lambda status: str(status))})
+            lambda: core.ConfigMap(
+                "m", data={"ip": core.Service("s").status.apply(lambda status: str(status))}
+            )
         ),
         f"ConfigMap m: data.ip: is not known {BEFORE}",
     ),
     "a resource to wait for": (
-        of(lambda: Thing("db", size="1"), lambda db: core.ConfigMap("m", opts=Options(depends_on=[db]))),
+        of(
+            lambda: Thing("db", size="1"),
+            lambda db: core.ConfigMap("m", opts=Options(depends_on=[db])),
+        ),
         "ConfigMap m: cannot wait for db by itself (let the fleet wait for it: Fleet(..., opts=ResourceOptions(",
     ),
     "a resource as a value": (
@@ -395,11 +450,15 @@ REFUSED: Mapping[str, tuple[Callable[[], Any], str]] = {
         "ConfigMap m: data.a: is a resource or a file, and no value",
     ),
     "a secret where none is kept": (
-        lambda: objects_of(lambda: core.ConfigMap("m", data={"a": "b", "token": pulumi.Output.secret("x")})),
+        lambda: objects_of(
+            lambda: core.ConfigMap("m", data={"a": "b", "token": pulumi.Output.secret("x")})
+        ),
         "ConfigMap m: data.token: is secret, and would be told to all who may see the object (put it into the data of",
     ),
     "a secret beside the data of a Secret": (
-        lambda: objects_of(lambda: core.Secret("m", metadata={"labels": {"a": pulumi.Output.secret("x")}})),
+        lambda: objects_of(
+            lambda: core.Secret("m", metadata={"labels": {"a": pulumi.Output.secret("x")}})
+        ),
         "Secret m: metadata.labels.a: is secret, and would be told",
     ),
     "a resource of another kind": (
@@ -477,8 +536,14 @@ def test_what_cannot_be_is_refused(make: Callable[[], Any], what: str, preview: 
     with pytest.raises(FleetError) as caught:
         in_program(make, preview=preview)
     texts = list(map(str, caught.value.problems))
-    what = what if re.match(r"(the function|kubernetes:|test:|unexpected)", what) else f"the program: {what}"
-    if not preview:  # By then it is known, and the SDK says of which field it is, but not where in it.
+    what = (
+        what
+        if re.match(r"(the function|kubernetes:|test:|unexpected)", what)
+        else f"the program: {what}"
+    )
+    if (
+        not preview
+    ):  # By then it is known, and the SDK says of which field it is, but not where in it.
         what = re.sub(r"(\S+: \w+)\S*: is not known before db stands", r"\1: comes of db", what)
     assert any(text.startswith(what) for text in texts), texts
     assert len(texts) == len(set(texts))
@@ -541,13 +606,24 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
         "objects[1]: DeploymentSpecArgs is no",
     ),
     "a status": (
-        lambda: core.NamespaceArgs(metadata={"name": "x"}, status=core.NamespaceStatusArgs(phase="Active")),
+        lambda: core.NamespaceArgs(
+            metadata={"name": "x"}, status=core.NamespaceStatusArgs(phase="Active")
+        ),
         "Namespace._internal_init() got an unexpected keyword argument 'status' (give what you want of it",
     ),
     "an output": (lambda: pulumi.Output.from_input(MAP), "objects[1]: an Output is not an object"),
-    "no kind": (lambda: {"apiVersion": "v1", "metadata": {"name": "x"}}, "x: kind: kind is missing"),
-    "no name": (lambda: {"apiVersion": "v1", "kind": "ConfigMap"}, "ConfigMap: metadata: metadata is missing"),
-    "no name in an input type": (lambda: core.ConfigMapInitArgs(data={}), "ConfigMap: metadata: metadata is missing"),
+    "no kind": (
+        lambda: {"apiVersion": "v1", "metadata": {"name": "x"}},
+        "x: kind: kind is missing",
+    ),
+    "no name": (
+        lambda: {"apiVersion": "v1", "kind": "ConfigMap"},
+        "ConfigMap: metadata: metadata is missing",
+    ),
+    "no name in an input type": (
+        lambda: core.ConfigMapInitArgs(data={}),
+        "ConfigMap: metadata: metadata is missing",
+    ),
     "a kind to come": (
         lambda: {**MAP, "kind": pulumi.Output.from_input("ConfigMap")},
         "objects[1].kind: kind is not text (write it out)",
@@ -576,8 +652,14 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
         lambda: {**MAP, "data": {"most": float("nan")}},
         "objects[1].data.most: is a number that no field of an object can have (write a smaller one)",
     ),
-    "a set": (lambda: {**MAP, "data": {"all": {1}}}, f"objects[1].data.all: a set is not a value {VALUE}"),
-    "a key that is not text": (lambda: {**MAP, "data": {1: "x"}}, "objects[1].data: 1 is not a key (write text)"),
+    "a set": (
+        lambda: {**MAP, "data": {"all": {1}}},
+        f"objects[1].data.all: a set is not a value {VALUE}",
+    ),
+    "a key that is not text": (
+        lambda: {**MAP, "data": {1: "x"}},
+        "objects[1].data: 1 is not a key (write text)",
+    ),
     "the same twice": (
         lambda: NAMESPACE,
         "Namespace shop: metadata.name: given twice, first in the program",

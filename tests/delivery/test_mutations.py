@@ -23,7 +23,9 @@ def test_a_changed_value_is_noticed(folder: str, name: str) -> None:
     assert Passed.of(replay_of(folder, name)).hidden == []
 
 
-@pytest.mark.parametrize("value", [None, True, 1, "a", {"a": 1}, {"a": [1, "b"]}, [], (1, {"b": None})])
+@pytest.mark.parametrize(
+    "value", [None, True, 1, "a", {"a": 1}, {"a": [1, "b"]}, [], (1, {"b": None})]
+)
 def test_changed_values_differ(value: Any) -> None:
     found = list(changed(value))
     assert found

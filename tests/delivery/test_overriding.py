@@ -34,7 +34,11 @@ def override(*rules: dict[str, Any], name: str = "edge", **spec: Any) -> dict[st
 def moved(driver: Driver) -> set[str]:
     """The members on which the next update changes an object."""
     changes = driver.preview().changes
-    return {name.partition("@")[2].partition("/")[0] for name in changes if name.startswith("Deployment ")}
+    return {
+        name.partition("@")[2].partition("/")[0]
+        for name in changes
+        if name.startswith("Deployment ")
+    }
 
 
 def labelled(driver: Driver) -> None:
@@ -55,7 +59,9 @@ def test_an_override_reaches_its_members_alone_and_goes_again(driver: Driver) ->
     assert driver.preview().changes == {}
     assert driver.record()["revision"] == 0
     driver.world.extra = []
-    assert "ResourceOverride shop/edge no longer changes Deployment shop/web" in driver.preview().text
+    assert (
+        "ResourceOverride shop/edge no longer changes Deployment shop/web" in driver.preview().text
+    )
     assert driver.up().ok
     assert set(driver.images().values()) == {"web:1"}
     assert driver.preview().changes == {}
@@ -98,7 +104,9 @@ def test_a_changed_one_moves_only_the_members_whose_objects_change(driver: Drive
     assert driver.up().ok
     # The same objects by other rules, on c and d; another image on a.
     driver.world.members["a"] = {"at": "home"}
-    driver.world.extra = [override(rule("web:1"), rule("edge:1", at="edge"), rule("home:1", at="home"))]
+    driver.world.extra = [
+        override(rule("web:1"), rule("edge:1", at="edge"), rule("home:1", at="home"))
+    ]
     assert moved(driver) == {"a"}
     assert driver.up().ok
     assert driver.images() == {"a": "home:1", "b": "web:1", "c": "edge:1", "d": "edge:1"}
@@ -121,7 +129,9 @@ def test_delete_removes_the_object_there_alone(driver: Driver) -> None:
 
 def test_variables_have_the_values_of_the_member(driver: Driver) -> None:
     labelled(driver)
-    driver.world.extra = [override(rule("${MEMBER-CLUSTER-NAME}:${MEMBER-CLUSTER-LABEL-KEY-at}", at="edge"))]
+    driver.world.extra = [
+        override(rule("${MEMBER-CLUSTER-NAME}:${MEMBER-CLUSTER-LABEL-KEY-at}", at="edge"))
+    ]
     assert driver.up().ok
     assert driver.images() == {"a": "web:1", "b": "web:1", "c": "c:edge", "d": "d:edge"}
 

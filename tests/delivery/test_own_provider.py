@@ -15,7 +15,15 @@ from fleet_components import NO_CLUSTER, Cluster, Fleet, FleetArgs, FleetError, 
 from fleet_components.components.own_provider import Demands, ProviderSettings, demands_of
 from fleet_components.components.stack_members import member_exports
 from fleet_components.model.manifest import Manifest
-from fleet_components.testing import ProgramRun, StackState, config_map, kubeconfig, member, placement, run_program
+from fleet_components.testing import (
+    ProgramRun,
+    StackState,
+    config_map,
+    kubeconfig,
+    member,
+    placement,
+    run_program,
+)
 
 ENOUGH: dict[str, Any] = {
     "cluster_identifier": "mine",
@@ -43,7 +51,9 @@ def objects(*policies: Manifest) -> Any:
 
 def provider(name: str = "own", **settings: Any) -> kubernetes.Provider:
     told = {"kubeconfig": kubeconfig("own"), **ENOUGH, **settings}
-    return kubernetes.Provider(name, **{field: value for field, value in told.items() if value is not None})
+    return kubernetes.Provider(
+        name, **{field: value for field, value in told.items() if value is not None}
+    )
 
 
 def lets_go() -> kubernetes.Provider:
@@ -52,13 +62,18 @@ def lets_go() -> kubernetes.Provider:
 
 
 def program(
-    *policies: Manifest, own: Callable[[], pulumi.ProviderResource] = provider, lost: bool = False, **args: Any
+    *policies: Manifest,
+    own: Callable[[], pulumi.ProviderResource] = provider,
+    lost: bool = False,
+    **args: Any,
 ) -> Callable[[], None]:
     """Member a brings its own provider, member b has a kubeconfig."""
 
     def run() -> None:
         members = [Member(Cluster("a"), provider=own(), lost=lost), member("b")]
-        Fleet("dev", FleetArgs(objects(*(policies or (placement("shop"),))), members=members, **args))
+        Fleet(
+            "dev", FleetArgs(objects(*(policies or (placement("shop"),))), members=members, **args)
+        )
 
     return run
 
@@ -96,7 +111,10 @@ def test_it_brings_the_objects_of_its_member_and_of_no_other() -> None:
         "dev/shop@b/shop": "dev/b",
         "dev/shop@b/shop/settings": "dev/b",
     }
-    assert {one.name for one in done.registrations if one.type.startswith("pulumi:providers:")} == {"own", "dev/b"}
+    assert {one.name for one in done.registrations if one.type.startswith("pulumi:providers:")} == {
+        "own",
+        "dev/b",
+    }
     assert warnings(done) == []
 
 
@@ -120,7 +138,9 @@ def test_what_it_calls_its_cluster_is_remembered() -> None:
 
 def test_from_ours_to_its_own() -> None:
     before = ours()
-    done = went(run_program(program(own=lambda: provider(cluster_identifier="a")), state=before.state()))
+    done = went(
+        run_program(program(own=lambda: provider(cluster_identifier="a")), state=before.state())
+    )
     gone = before.state().resources.keys() - done.state().resources.keys()
     assert {urn.rpartition("::")[2] for urn in gone} == {"dev/a"}
     assert refused(program(), before.state()) == [
@@ -136,10 +156,22 @@ def test_from_ours_to_its_own() -> None:
     ("settings", "said"),
     [
         ({"cluster_identifier": None}, 'member a: its provider lacks cluster_identifier="a"'),
-        ({"enable_config_map_mutable": None}, "member a: its provider lacks enable_config_map_mutable=True"),
-        ({"enable_config_map_mutable": False}, "member a: its provider lacks enable_config_map_mutable=True"),
-        ({"enable_secret_mutable": None}, "member a: its provider lacks enable_secret_mutable=True"),
-        ({"enable_server_side_apply": False}, "member a: its provider has enable_server_side_apply=False"),
+        (
+            {"enable_config_map_mutable": None},
+            "member a: its provider lacks enable_config_map_mutable=True",
+        ),
+        (
+            {"enable_config_map_mutable": False},
+            "member a: its provider lacks enable_config_map_mutable=True",
+        ),
+        (
+            {"enable_secret_mutable": None},
+            "member a: its provider lacks enable_secret_mutable=True",
+        ),
+        (
+            {"enable_server_side_apply": False},
+            "member a: its provider has enable_server_side_apply=False",
+        ),
     ],
 )
 def test_what_would_delete_or_overwrite_is_refused(settings: dict[str, Any], said: str) -> None:
@@ -148,7 +180,10 @@ def test_what_would_delete_or_overwrite_is_refused(settings: dict[str, Any], sai
 
 def test_all_that_is_wrong_with_all_providers_is_said_at_once() -> None:
     def run() -> None:
-        members = [Member(Cluster(one), provider=kubernetes.Provider(one, kubeconfig=kubeconfig("x"))) for one in "ab"]
+        members = [
+            Member(Cluster(one), provider=kubernetes.Provider(one, kubeconfig=kubeconfig("x")))
+            for one in "ab"
+        ]
         Fleet("dev", FleetArgs(objects(placement("shop")), members=members))
 
     lacking = ("cluster_identifier", "enable_config_map_mutable", "enable_secret_mutable")
@@ -159,9 +194,7 @@ def test_all_that_is_wrong_with_all_providers_is_said_at_once() -> None:
 
 def test_a_lost_member_needs_a_provider_that_lets_go() -> None:
     before = went(run_program(program()))
-    reaches = (
-        "member a: is lost, and its provider may still reach the cluster: objects would be deleted there if it answers"
-    )
+    reaches = "member a: is lost, and its provider may still reach the cluster: objects would be deleted there if it answers"
     lacking = ["member a: its provider lacks delete_unreachable=True", reaches]
     assert refused(program(lost=True), before.state()) == lacking
     done = went(run_program(program(own=lets_go, lost=True), state=before.state()))
@@ -170,10 +203,13 @@ def test_a_lost_member_needs_a_provider_that_lets_go() -> None:
 
 
 @pytest.mark.parametrize("text", [None, "no kubeconfig"])
-def test_a_member_that_is_back_is_rid_of_what_has_moved_by_its_kubeconfig_alone(text: str | None) -> None:
+def test_a_member_that_is_back_is_rid_of_what_has_moved_by_its_kubeconfig_alone(
+    text: str | None,
+) -> None:
     """Where the provider names none that can be read, the update is refused rather than the object forgotten."""
     both, pick = (
-        placement("shop", {"placementType": "PickFixed", "clusterNames": list(names)}) for names in ("ab", "b")
+        placement("shop", {"placementType": "PickFixed", "clusterNames": list(names)})
+        for names in ("ab", "b")
     )
     before = went(run_program(program(both)))
     lost = program(both, own=lets_go, lost=True)
@@ -198,7 +234,9 @@ def test_what_is_there_already() -> None:
     assert len(warnings(went(run_program(program(POLICY, own=careful))))) == 1
     elsewhere = placement("shop", {"placementType": "PickFixed", "clusterNames": ["b"]})
     assert warnings(went(run_program(program(elsewhere, own=careful)))) == []
-    overwriting = Manifest({**POLICY.data, "spec": {**POLICY.data["spec"], "conflictResolution": "Overwrite"}})
+    overwriting = Manifest(
+        {**POLICY.data, "spec": {**POLICY.data["spec"], "conflictResolution": "Overwrite"}}
+    )
     assert warnings(went(run_program(program(overwriting)))) == []
 
 
@@ -214,7 +252,9 @@ def test_fields_that_others_have_set() -> None:
 
 
 def test_where_objects_are_only_rendered_it_is_not_used(tmp_path: Path) -> None:
-    done = went(run_program(program(own=lambda: provider(cluster_identifier=None), render_to=str(tmp_path))))
+    done = went(
+        run_program(program(own=lambda: provider(cluster_identifier=None), render_to=str(tmp_path)))
+    )
     assert done.inputs("dev/a", "kubernetes")["renderYamlToDirectory"] == str(tmp_path / "a")
     assert "::dev/a::" in done.named("dev/shop@a/shop/settings").provider
 
@@ -256,7 +296,10 @@ def test_what_is_given_by_name_to_a_member_of_the_program_is_not_lost() -> None:
             "kubeconfigs": {"a": kubeconfig("a")},
             "providers": {"b": provider(cluster_identifier="b")},
         }
-        Fleet("dev", FleetArgs(objects(placement("shop")), members=[member("a"), member("b")], **given))
+        Fleet(
+            "dev",
+            FleetArgs(objects(placement("shop")), members=[member("a"), member("b")], **given),
+        )
 
     assert refused(run) == [
         'kubeconfigs.a: the member "a" is declared in the program',
@@ -264,7 +307,9 @@ def test_what_is_given_by_name_to_a_member_of_the_program_is_not_lost() -> None:
     ]
 
 
-SPEC = {"spec": {"identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}}}
+SPEC = {
+    "spec": {"identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}}
+}
 
 
 def test_no_other_stack_can_use_it() -> None:
@@ -278,7 +323,10 @@ def test_two_members_of_one_name() -> None:
     """Whatever else is said of them: the later one must not take the place of the first in silence."""
 
     def run() -> None:
-        members = [Member(Cluster("a"), kubeconfig("a")), Member(Cluster("a", labels={"b": "c"}), kubeconfig("b"))]
+        members = [
+            Member(Cluster("a"), kubeconfig("a")),
+            Member(Cluster("a", labels={"b": "c"}), kubeconfig("b")),
+        ]
         Fleet("dev", FleetArgs(objects(placement("shop")), members=members))
 
     assert refused(run) == ['the member "a" is declared twice']
@@ -287,24 +335,39 @@ def test_two_members_of_one_name() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"enablePatchForce": "true"}, ["overwrites fields that others have set", "no kubeconfig to compare with"]),
+        (
+            {"enablePatchForce": "true"},
+            ["overwrites fields that others have set", "no kubeconfig to compare with"],
+        ),
         ({"enablePatchForce": "false"}, ["no kubeconfig to compare with"]),
     ],
 )
-def test_a_mode_that_its_settings_do_not_have_is_refused(given: dict[str, str], told: list[str]) -> None:
-    on = dict.fromkeys(("enableConfigMapMutable", "enableSecretMutable", "upsertExistingObjects"), "true")
+def test_a_mode_that_its_settings_do_not_have_is_refused(
+    given: dict[str, str], told: list[str]
+) -> None:
+    on = dict.fromkeys(
+        ("enableConfigMapMutable", "enableSecretMutable", "upsertExistingObjects"), "true"
+    )
     demands = Demands("a", "a", "a", frozenset({True}), forces=frozenset({False}), compares=True)
     settings = ProviderSettings({**on, "clusterIdentifier": "a", **given})
     problems = list(demands.problems(settings))
-    assert [words in one.what and bool(one.hint) for words, one in zip(told, problems, strict=True)] == [True] * len(
-        told
-    )
+    assert [
+        words in one.what and bool(one.hint) for words, one in zip(told, problems, strict=True)
+    ] == [True] * len(told)
     assert not [one for one in demands.warnings(settings) if "fails on fields" in one.what]
 
 
 def test_settings_that_are_not_known_yet_are_not_judged() -> None:
-    demands = Demands(member="a", identifier="a", wanted="a", adopts=frozenset({True}), swept=["ConfigMap a/b"])
-    names = ("clusterIdentifier", "enableConfigMapMutable", "enableSecretMutable", "enablePatchForce", "kubeconfig")
+    demands = Demands(
+        member="a", identifier="a", wanted="a", adopts=frozenset({True}), swept=["ConfigMap a/b"]
+    )
+    names = (
+        "clusterIdentifier",
+        "enableConfigMapMutable",
+        "enableSecretMutable",
+        "enablePatchForce",
+        "kubeconfig",
+    )
     settings = ProviderSettings({"upsertExistingObjects": "true"}, frozenset(names))
     assert list(demands.problems(settings)) == []
     assert list(demands.warnings(settings)) == []
@@ -327,8 +390,12 @@ def test_its_kubeconfig_with_the_context_and_cluster_of_its_choice(
     both = {
         "kind": "Config",
         "current-context": "one",
-        "clusters": [{"name": one, "cluster": {"server": f"https://{one}"}} for one in ("one", "two")],
-        "contexts": [{"name": one, "context": {"cluster": one, "user": "me"}} for one in ("one", "two")],
+        "clusters": [
+            {"name": one, "cluster": {"server": f"https://{one}"}} for one in ("one", "two")
+        ],
+        "contexts": [
+            {"name": one, "context": {"cluster": one, "user": "me"}} for one in ("one", "two")
+        ],
         "users": [{"name": "me", "user": {}}],
     }
     file = tmp_path / "config"
@@ -336,7 +403,9 @@ def test_its_kubeconfig_with_the_context_and_cluster_of_its_choice(
     for text in (str(file), file.read_text()):
         config = yaml.safe_load(ProviderSettings({"kubeconfig": text, **given}).kubeconfig("a"))
         assert config["current-context"] == context
-        assert {one["name"]: one["context"]["cluster"] for one in config["contexts"]}[context] == cluster
+        assert {one["name"]: one["context"]["cluster"] for one in config["contexts"]}[
+            context
+        ] == cluster
         assert all(one["context"]["user"] == "me" for one in config["contexts"])
 
 
@@ -352,4 +421,8 @@ def test_demands_follow_the_plan() -> None:
     went(run_program(run))
     plan = made[0].plan
     asked = {one: demands_of(plan, Member(Cluster(one))).adopts for one in "abc"}
-    assert asked == {"a": frozenset({True, False}), "b": frozenset({True, False}), "c": frozenset({True})}
+    assert asked == {
+        "a": frozenset({True, False}),
+        "b": frozenset({True, False}),
+        "c": frozenset({True}),
+    }

@@ -55,12 +55,16 @@ def members_of(stack: InProcess[Files], kind: str, name: str) -> str:
     found = (one for one in stack.state.resources.values() if one.type.endswith(f":{kind}"))
     return "".join(
         sorted(
-            one.name.partition("@")[2][0] for one in found if one.inputs["metadata"]["name"] == name and "@" in one.name
+            one.name.partition("@")[2][0]
+            for one in found
+            if one.inputs["metadata"]["name"] == name and "@" in one.name
         )
     )
 
 
-@pytest.mark.parametrize("objects", [in_stages(), with_karmada(), with_a_team()], ids=["staged", "karmada", "rolling"])
+@pytest.mark.parametrize(
+    "objects", [in_stages(), with_karmada(), with_a_team()], ids=["staged", "karmada", "rolling"]
+)
 def test_one_update_brings_a_namespace_and_what_is_in_it(objects: list[Object]) -> None:
     stack = driver(objects)
     registered = carried_out(stack)
@@ -83,9 +87,15 @@ def test_a_team_comes_to_a_placement_that_moves_one_after_the_other() -> None:
     assert "comes after" not in "\n".join(text for _, text in run.messages)
     registered = Registered(run.registrations)
     registered.check()
-    (moved,) = (one for member, one in registered.objects() if one.name.endswith("r2@c/t5two/c") or "r2@c" in one.name)
+    (moved,) = (
+        one
+        for member, one in registered.objects()
+        if one.name.endswith("r2@c/t5two/c") or "r2@c" in one.name
+    )
     waits_for = {urn.rpartition("::")[2] for urn in _before(registered, moved.urn)}
-    assert not [name for name in waits_for if name.endswith(("t5p@a", "t5p@b", "wave-2", "wave-3"))], waits_for
+    assert not [
+        name for name in waits_for if name.endswith(("t5p@a", "t5p@b", "wave-2", "wave-3"))
+    ], waits_for
 
 
 def _before(registered: Registered, urn: str) -> set[str]:
@@ -129,7 +139,11 @@ def test_room_for_the_namespace_counts_as_a_further_update() -> None:
     }
 
     def objects(members: str, also: Sequence[Object]) -> list[Object]:
-        return [home, placement("p", select(home, alone=True), strategy=strategy, members=members), *also]
+        return [
+            home,
+            placement("p", select(home, alone=True), strategy=strategy, members=members),
+            *also,
+        ]
 
     stack = driver(objects("a", ()), keepClusterResources="false", confirm="")
     del stack.world.config["confirm"]
@@ -157,7 +171,8 @@ def test_a_definition_and_its_custom_resources() -> None:
         ]
     )
     assert (
-        "it needs CustomResourceDefinition widgets.example.com of ClusterResourcePlacement crds" in stack.preview().text
+        "it needs CustomResourceDefinition widgets.example.com of ClusterResourcePlacement crds"
+        in stack.preview().text
     )
     carried_out(stack)
     assert members_of(stack, "Widget", "w") == "b"
@@ -170,13 +185,17 @@ def need_each_other(order: Sequence[str], run: str, *, both: bool) -> list[Objec
     """A staged and a rolling placement; with ``both``, each brings the definition of what the other brings."""
     homes, crds = [namespace("one"), namespace("two")], [definition("Widget"), definition("Gadget")]
     custom = [
-        named("example.com/v1", kind, "w", home, spec={}) for kind, home in (("Widget", "two"), ("Gadget", "one"))
+        named("example.com/v1", kind, "w", home, spec={})
+        for kind, home in (("Widget", "two"), ("Gadget", "one"))
     ]
     rolling = {
         "type": "RollingUpdate",
         "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0, "unavailablePeriodSeconds": 1},
     }
-    selectors = [[select(home), *([select(crd)] if both else [])] for home, crd in zip(homes, crds, strict=True)]
+    selectors = [
+        [select(home), *([select(crd)] if both else [])]
+        for home, crd in zip(homes, crds, strict=True)
+    ]
     strategy, staging = staged("staged", *order)
     staging["metadata"]["name"] = run
     return [
@@ -212,12 +231,17 @@ def random_fleet(seed: int) -> list[Object]:
     objects: list[Object] = [*homes, *crds]
     strategies = [
         ROLLING,
-        {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "unavailablePeriodSeconds": 1}},
+        {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": 1, "unavailablePeriodSeconds": 1},
+        },
         EXTERNAL,
     ]
     parts: list[list[Object]] = [[] for _ in range(3)]
     for one in (*homes, *crds):
-        pick.choice(parts).append(select(one, alone=True) if one["kind"] == "Namespace" else select(one))
+        pick.choice(parts).append(
+            select(one, alone=True) if one["kind"] == "Namespace" else select(one)
+        )
     for number, selectors in enumerate(parts):
         strategy, members = pick.choice(strategies), pick.choice(["abc", "ab", "abc"])
         if selectors:
@@ -236,19 +260,28 @@ def random_fleet(seed: int) -> list[Object]:
         objects += inside
         if inside:
             objects.append(
-                placement(f"r-{name}", *map(select, inside), home=name, strategy=pick.choice(strategies[:2]))
+                placement(
+                    f"r-{name}",
+                    *map(select, inside),
+                    home=name,
+                    strategy=pick.choice(strategies[:2]),
+                )
             )
     return objects
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))]
+)
 def test_every_plan_has_an_order_on_every_member(seed: int) -> None:
     stack = driver(random_fleet(seed))
     pick = random.Random(seed)
     for _ in range(3):
         carried_out(stack)
         stack.world.config["approvals"] = ",".join(
-            f"{one['metadata']['name']}-run-after-s0" for one in stack.world.objects if "Strategy" in one["kind"]
+            f"{one['metadata']['name']}-run-after-s0"
+            for one in stack.world.objects
+            if "Strategy" in one["kind"]
         )
         for one in stack.world.objects:
             if one["kind"] == "ConfigMap" and pick.random() < 0.5:

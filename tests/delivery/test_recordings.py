@@ -23,7 +23,9 @@ ALL = [known for rules in RULES.values() for known in rules]
 
 @pytest.mark.long
 @pytest.mark.parametrize("folder", RULES)
-def test_all_comes_to_what_was_recorded_each_rule_applies_and_nothing_else_passes(folder: str) -> None:
+def test_all_comes_to_what_was_recorded_each_rule_applies_and_nothing_else_passes(
+    folder: str,
+) -> None:
     passed = [Passed.of(replay_of(folder, name)) for name in recordings(folder)]
     assert [words for one in passed for words in one.unknown] == []
     applied = sum((one.rules for one in passed), Counter[str]())
@@ -37,19 +39,31 @@ def test_each_rule_has_a_source(rule: Known) -> None:
     path, _, heading = rule.source.partition("#")
     if path.startswith("docs/"):
         titles = re.findall(r"^#+ (.*)$", (DOCS / path).read_text(), re.MULTILINE)
-        assert heading in [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
+        assert heading in [
+            re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles
+        ]
     else:
         assert re.fullmatch(r"pkg/\S+\.go \((KubeFleet 0\.3\.1|Karmada 1\.19)\)", rule.source)
 
 
 def test_no_rule_names_a_recording() -> None:
     names = {name for folder in RULES for name in recordings(folder)}
-    modules = ["karmada/known.py", "kubefleet/known.py", "kubefleet/conditions.py", "kubefleet/behind.py"]
+    modules = [
+        "karmada/known.py",
+        "kubefleet/known.py",
+        "kubefleet/conditions.py",
+        "kubefleet/behind.py",
+    ]
     text = "".join((Path(__file__).parent / module).read_text() for module in modules)
-    assert [name for name in names if re.search(rf"\b{re.escape(name)}\b", text)] in ([], ["taints"])
+    assert [name for name in names if re.search(rf"\b{re.escape(name)}\b", text)] in (
+        [],
+        ["taints"],
+    )
 
 
 @pytest.mark.parametrize("kind", karmada.REFUSED)
 def test_what_is_not_carried_out_is_refused(kind: str) -> None:
     replay = KarmadaReplay(OfKarmada.kept("cluster_taint_policy"))
-    assert any(re.match(f"refused: .*{karmada.REFUSED[kind]}", one.words) for one in replay.differences())
+    assert any(
+        re.match(f"refused: .*{karmada.REFUSED[kind]}", one.words) for one in replay.differences()
+    )

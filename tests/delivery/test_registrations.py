@@ -49,7 +49,9 @@ def test_objects_of_one_name_are_told_apart(left_out: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("way", ["option", "transform"])
-@pytest.mark.parametrize(("field", "sent"), [("spec.k", True), ("spec", True), ("metadata.labels", False)])
+@pytest.mark.parametrize(
+    ("field", "sent"), [("spec.k", True), ("spec", True), ("metadata.labels", False)]
+)
 def test_what_the_engine_ignores_is_not_left_out(way: str, field: str, sent: bool) -> None:
     """A change of ignored fields alone is nothing that is left to be sent."""
     registrations = Registrations(Answering("Deployment"))
@@ -58,7 +60,9 @@ def test_what_the_engine_ignores_is_not_left_out(way: str, field: str, sent: boo
     if way == "transform":
 
         def leave(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
-            return pulumi.ResourceTransformResult(args.props, pulumi.ResourceOptions(ignore_changes=[field]))
+            return pulumi.ResourceTransformResult(
+                args.props, pulumi.ResourceOptions(ignore_changes=[field])
+            )
 
         args = pulumi.ResourceTransformArgs(True, token, NAME, new, pulumi.ResourceOptions())
         asyncio.run(registrations.observed(leave)(args))  # type: ignore[arg-type]

@@ -47,7 +47,9 @@ def updates(driver: Driver) -> int:
 
 
 @pytest.mark.parametrize(("unavailable", "number"), [(1, 4), (2, 2), (4, 1)])
-def test_strict_surge_takes_as_many_updates_as_the_first_one_says(unavailable: int, number: int) -> None:
+def test_strict_surge_takes_as_many_updates_as_the_first_one_says(
+    unavailable: int, number: int
+) -> None:
     driver = moving({"maxUnavailable": unavailable, "maxSurge": 0}, members="abcd", to="efgh")
     assert said(driver)[0].removeprefix("left: ").split(" more")[0] == str(number)
     assert updates(driver) == number + 1
@@ -67,7 +69,10 @@ def test_a_wait_is_named_with_its_end() -> None:
     released(driver, {"type": "TimedWait", "waitTime": "2h"})
     driver.world.config = {"asOf": "2026-05-01T10:00:00Z"}
     (line,) = said(driver)
-    assert line == "left: stage canary is followed by a wait of 2h0m0s, until 2026-05-01T12:00:00+00:00"
+    assert (
+        line
+        == "left: stage canary is followed by a wait of 2h0m0s, until 2026-05-01T12:00:00+00:00"
+    )
 
 
 def test_a_copy_that_is_purged_first_leaves_one_more() -> None:
@@ -101,6 +106,9 @@ def test_it_is_in_the_document_the_table_and_the_comment(tmp_path: Path) -> None
     assert document["remaining"]["updates"] == subject["remaining"]["updates"] == 2
     opens = {one["name"]: one["opens"] for one in subject["clusters"]}
     assert opens == {"a": None, "b": "update", "c": "update", "d": "update"}
-    for form, times in (("table", 3), ("markdown", 2)):  # ahead, beside the placement, and at the end of a table
+    for form, times in (
+        ("table", 3),
+        ("markdown", 2),
+    ):  # ahead, beside the placement, and at the end of a table
         text = run("plan", *options, "-o", form).stdout
         assert text.count("left: 2 more updates") == times

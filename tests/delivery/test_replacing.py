@@ -45,7 +45,10 @@ def options(
         PLANS.append(Fleet.from_config("dev").plan)
 
     world.write(folder)
-    reached = {"source": str(folder), "kubeconfigs": {name: kubeconfig(name) for name in world.members}}
+    reached = {
+        "source": str(folder),
+        "kubeconfigs": {name: kubeconfig(name) for name in world.members},
+    }
     config = {f"fleet:{key}": value for key, value in {**reached, **world.config}.items()}
 
     def refused(resource: Any) -> bool:
@@ -56,10 +59,16 @@ def options(
     return found, done.state()
 
 
-@pytest.mark.parametrize("config", [{}, {"keepClusterResources": "false"}, HUB], ids=["kept", "deleted", "hub"])
-def test_every_object_is_deleted_before_its_replacement_is_created(config: Any, tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    "config", [{}, {"keepClusterResources": "false"}, HUB], ids=["kept", "deleted", "hub"]
+)
+def test_every_object_is_deleted_before_its_replacement_is_created(
+    config: Any, tmp_path: Any
+) -> None:
     """The engine may replace any of them: ``--replace``, ``pulumi state taint``, a replacement that failed."""
-    world = World(members={"a": {}, "b": {}}, tainted={"b"} if "hub" in config else set(), config=config)
+    world = World(
+        members={"a": {}, "b": {}}, tainted={"b"} if "hub" in config else set(), config=config
+    )
     first, state = options(world, tmp_path)
     world.image = "web:2"
     second, _ = options(world, tmp_path, state)
@@ -96,12 +105,23 @@ def test_what_stands_after_an_update_that_broke_may_be_gone(tmp_path: Any) -> No
     left = [arrival for each in left_over(PLANS[0]).values() for arrival in each]
     live: dict[str, Any] = {"Namespace": {"metadata": {}}}
     (problem,) = vanished(left, lambda arrival: live.get(arrival.key.kind), {})
-    assert str(problem).startswith("Deployment shop/web: is gone from a, b, and the state still has")
+    assert str(problem).startswith(
+        "Deployment shop/web: is gone from a, b, and the state still has"
+    )
 
 
 def definition(scope: str) -> dict[str, Any]:
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
-    spec = {"group": "example.com", "scope": scope, "names": {"plural": "widgets", "kind": "Widget"}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+    }
+    spec = {
+        "group": "example.com",
+        "scope": scope,
+        "names": {"plural": "widgets", "kind": "Widget"},
+    }
     metadata = {"name": "widgets.example.com"}
     kind = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     return {**kind, "metadata": metadata, "spec": {**spec, "versions": [version]}}
@@ -109,19 +129,28 @@ def definition(scope: str) -> dict[str, Any]:
 
 def test_a_definition_is_not_replaced_while_the_fleet_has_objects_of_it() -> None:
     """The provider would find the old ones by the new scope, and delete what has their names by then."""
-    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
+    widget = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "namespace": "shop"},
+    }
     chosen = {"group": "apiextensions.k8s.io", "version": "v1", "kind": "CustomResourceDefinition"}
     world = World(members={"a": {}, "b": {}}, extra=[definition("Namespaced"), widget])
     world.selectors = [{**chosen, "name": "widgets.example.com"}]
     driver = InProcess(world)
     assert (done := driver.up()).ok, done.text
     left = {**widget, "metadata": {"name": "w"}}
-    for extra in ([definition("Cluster"), widget], [definition("Cluster"), left], [definition("Cluster")]):
+    for extra in (
+        [definition("Cluster"), widget],
+        [definition("Cluster"), left],
+        [definition("Cluster")],
+    ):
         world.extra = extra
         refused = driver.up()
         assert not refused.ok
         assert (
-            "cannot be replaced on a, b while the fleet has objects of its kind there (Widget shop/w)" in refused.text
+            "cannot be replaced on a, b while the fleet has objects of its kind there (Widget shop/w)"
+            in refused.text
         )
     world.extra = [definition("Namespaced")]
     assert (done := driver.up()).ok, done.text

@@ -34,7 +34,11 @@ def test_nothing_of_it_is_registered_but_reports() -> None:
     assert not kinds(driver.state) & {"Namespace", "Deployment", "kubernetes"}
     assert "to become ready" not in outcome.text
     assert driver.preview().changes == {}
-    reports = [one for one in driver.state.resources.values() if one.type == "pulumi-python:dynamic/fleet:Report"]
+    reports = [
+        one
+        for one in driver.state.resources.values()
+        if one.type == "pulumi-python:dynamic/fleet:Report"
+    ]
     assert {one.name for one in reports} == {f"dev/shop@{member}" for member in "abcd"}
     assert all(one.inputs["subject"] == "ClusterResourcePlacement/shop" for one in reports)
 
@@ -59,7 +63,11 @@ def test_nothing_of_it_is_ever_a_loss() -> None:
 def test_its_objects_may_be_those_of_another() -> None:
     """Two placements that write one object to one member are refused; a report is none of them."""
     driver = InProcess()
-    (other,) = (one for one in World(strategy=REPORTS).objects() if one["kind"] == "ClusterResourcePlacement")
+    (other,) = (
+        one
+        for one in World(strategy=REPORTS).objects()
+        if one["kind"] == "ClusterResourcePlacement"
+    )
     driver.world.extra = [{**other, "metadata": {"name": "watch"}}]
     assert (outcome := driver.up()).ok, outcome.text
     driver.world.extra = []
@@ -74,7 +82,10 @@ def test_it_is_never_switched_to_over_what_would_be_deleted() -> None:
     driver.world.strategy = REPORTS
     for outcome in (driver.preview(), driver.up()):
         assert not outcome.ok
-        assert "ClusterResourcePlacement/shop: compares only, with ReportDiff, and writes nothing" in outcome.text
+        assert (
+            "ClusterResourcePlacement/shop: compares only, with ReportDiff, and writes nothing"
+            in outcome.text
+        )
         assert "Deployment shop/web would be deleted on a, b, c, d" in outcome.text
         assert "propagationPolicy: Abandon" in outcome.text
 
@@ -137,7 +148,9 @@ def test_drift_is_left_alone_until_the_source_changes() -> None:
 def test_what_is_deleted_by_hand_comes_back_all_the_same() -> None:
     driver = InProcess(World(strategy=STOPS))
     assert driver.up().ok
-    resources = {urn: one for urn, one in driver.state.resources.items() if one.name != "dev/shop@a/shop/web"}
+    resources = {
+        urn: one for urn, one in driver.state.resources.items() if one.name != "dev/shop@a/shop/web"
+    }
     driver.state = StackState(resources)
     assert driver.preview().changes == {"Deployment shop@a/shop/web": "create"}
 
@@ -162,7 +175,10 @@ def asked(olds: dict[str, Any], **news: Any) -> dict[str, Any]:
 
 def test_the_last_report_stands_while_a_member_does_not_answer() -> None:
     first = asked(
-        {}, differences={"Deployment shop/web": {"/spec/replicas": {"wanted": "1"}}}, failures={}, degraded=[]
+        {},
+        differences={"Deployment shop/web": {"/spec/replicas": {"wanted": "1"}}},
+        failures={},
+        degraded=[],
     )
     assert first == {
         "differences": {"Deployment shop/web": {"/spec/replicas": {"wanted": "1"}}},

@@ -15,7 +15,14 @@ from pulumi import Alias, ResourceOptions
 from pulumi.runtime import register_resource_transform
 
 from fleet_components import Fleet, FleetArgs, FleetError, Source, source_of
-from fleet_components.testing import ProgramRun, StackState, config_map, member, placement, run_program
+from fleet_components.testing import (
+    ProgramRun,
+    StackState,
+    config_map,
+    member,
+    placement,
+    run_program,
+)
 
 TYPE = "kubernetes:core/v1:ConfigMap"
 
@@ -30,9 +37,16 @@ def source(data: str) -> Source:
 
 
 def fleet(
-    opts: ResourceOptions | None = None, *, name: str = "dev", members: str = "ab", data: str = "one", **args: Any
+    opts: ResourceOptions | None = None,
+    *,
+    name: str = "dev",
+    members: str = "ab",
+    data: str = "one",
+    **args: Any,
 ) -> Fleet:
-    return Fleet(name, FleetArgs(source(data), members=[member(one) for one in members], **args), opts)
+    return Fleet(
+        name, FleetArgs(source(data), members=[member(one) for one in members], **args), opts
+    )
 
 
 def run(make: Callable[[], Any], state: StackState | None = None, **how: Any) -> ProgramRun:
@@ -50,19 +64,30 @@ def refusal(opts: Callable[[], ResourceOptions]) -> str:
     assert not [one for one in done.registrations if one.type.startswith("fleet:")]
     assert isinstance(done.error, FleetError)
     assert {Path(problem.file).name for problem in done.error.problems} <= {Path(__file__).name}
-    return "\n".join(str(attrs.evolve(problem, file="", line=None)) for problem in done.error.problems)
+    return "\n".join(
+        str(attrs.evolve(problem, file="", line=None)) for problem in done.error.problems
+    )
 
 
 def labels(done: ProgramRun) -> dict[str, Any]:
-    return {one.name: one.inputs["metadata"].get("labels") for one in done.registrations if one.type == TYPE}
+    return {
+        one.name: one.inputs["metadata"].get("labels")
+        for one in done.registrations
+        if one.type == TYPE
+    }
 
 
-def labelled(**labels: str) -> Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult | None]:
+def labelled(
+    **labels: str,
+) -> Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult | None]:
     def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
         props: Any = args.props
         if args.type_ != TYPE:
             return None
-        metadata = {**props["metadata"], "labels": {**props["metadata"].get("labels", {}), **labels}}
+        metadata = {
+            **props["metadata"],
+            "labels": {**props["metadata"].get("labels", {}), **labels},
+        }
         return pulumi.ResourceTransformResult({**props, "metadata": metadata}, args.opts)
 
     return transform
@@ -71,9 +96,15 @@ def labelled(**labels: str) -> Callable[[pulumi.ResourceTransformArgs], pulumi.R
 SOMETHING: dict[str, tuple[Any, str]] = {
     "ignore_changes": (["spec.replicas"], "a transform sets it on single objects"),
     "retain_on_delete": (True, "FleetArgs.keep_cluster_resources keeps namespaces"),
-    "delete_before_replace": (True, "an object of a fleet that is replaced is always deleted first"),
+    "delete_before_replace": (
+        True,
+        "an object of a fleet that is replaced is always deleted first",
+    ),
     "replace_on_changes": (["*"], "replaced where a field cannot be changed, and nowhere else"),
-    "custom_timeouts": (pulumi.CustomTimeouts(create="5m"), "FleetArgs.ready_timeout sets it for all objects"),
+    "custom_timeouts": (
+        pulumi.CustomTimeouts(create="5m"),
+        "FleetArgs.ready_timeout sets it for all objects",
+    ),
     "additional_secret_outputs": (["x"], "a transform sets it on single objects"),
     "hide_diffs": (["x"], "a transform sets it on single objects"),
     "import_": ("x", "take up what is there already"),
@@ -85,7 +116,16 @@ SOMETHING: dict[str, tuple[Any, str]] = {
 }
 OF_RESOURCES = ("deleted_with", "replace_with", "hooks", "state_migrations", "env_var_mappings")
 CARRIED_OUT = (
-    *("parent", "depends_on", "aliases", "protect", "provider", "providers", "transforms", "transformations"),
+    *(
+        "parent",
+        "depends_on",
+        "aliases",
+        "protect",
+        "provider",
+        "providers",
+        "transforms",
+        "transformations",
+    ),
 )
 
 
@@ -147,7 +187,13 @@ def test_aliases_must_be_plain() -> None:
 
 @pytest.mark.parametrize(
     ("opts", "args", "protected"),
-    [({}, True, True), ({}, False, False), (True, False, True), (False, True, False), (True, True, True)],
+    [
+        ({}, True, True),
+        ({}, False, False),
+        (True, False, True),
+        (False, True, False),
+        (True, True, True),
+    ],
 )
 def test_protection_is_that_of_the_roster(opts: Any, args: bool, protected: bool) -> None:
     """On everything below, it would stop every departure."""
@@ -158,7 +204,9 @@ def test_protection_is_that_of_the_roster(opts: Any, args: bool, protected: bool
 
 
 def test_protection_does_not_come_down_from_a_parent() -> None:
-    done = went(run(lambda: fleet(ResourceOptions(parent=App("app", ResourceOptions(protect=True))))))
+    done = went(
+        run(lambda: fleet(ResourceOptions(parent=App("app", ResourceOptions(protect=True)))))
+    )
     assert [one.name for one in done.registrations if one.options.get("protect")] == ["app", "dev"]
 
 
@@ -175,7 +223,9 @@ def test_transforms_reach_what_is_below() -> None:
         fleet(ResourceOptions(parent=app, transforms=[noting("fleet"), labelled(fleet="yes")]))
 
     done = went(run(program))
-    assert labels(done) == {f"dev/shop@{one}/shop/settings": {"app": "yes", "fleet": "yes"} for one in "ab"}
+    assert labels(done) == {
+        f"dev/shop@{one}/shop/settings": {"app": "yes", "fleet": "yes"} for one in "ab"
+    }
     assert seen == ["fleet", "app", "stack"]
     assert went(run(program, done.state())).state() == done.state()
 
@@ -184,7 +234,9 @@ def test_a_transform_may_wait_and_look_at_everything() -> None:
     """It sees what the engine shows it, and what it changes is what counts."""
     seen: dict[str, pulumi.ResourceTransformArgs] = {}
 
-    async def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+    async def transform(
+        args: pulumi.ResourceTransformArgs,
+    ) -> pulumi.ResourceTransformResult | None:
         seen[args.name if args.custom else f"{args.type_} {args.name}"] = args
         if args.type_ != TYPE:
             return None
@@ -199,12 +251,18 @@ def test_a_transform_may_wait_and_look_at_everything() -> None:
     first = went(run(program))
     objects = [one for one in first.registrations if one.type == TYPE]
     assert [one.options for one in objects] == [{"protect": True, "retainOnDelete": True}] * 2
-    assert {"fleet:index:Fleet dev", "fleet:index:Target dev/shop@a", "dev/shop@a/shop/settings"} <= seen.keys()
+    assert {
+        "fleet:index:Fleet dev",
+        "fleet:index:Target dev/shop@a",
+        "dev/shop@a/shop/settings",
+    } <= seen.keys()
     assert seen["dev/shop@a/shop/settings"].opts.provider is not None
     assert seen["fleet:index:Target dev/shop@a"].opts.delete_before_replace is None
     assert len(seen["dev/shop@a/shop/settings"].opts._depends_on_list()) == 1  # type: ignore[arg-type]
     later = went(run(lambda: program("two"), first.state()))
-    assert [one.inputs["data"] for one in later.registrations if one.type == TYPE] == [{"k": "one"}] * 2
+    assert [one.inputs["data"] for one in later.registrations if one.type == TYPE] == [
+        {"k": "one"}
+    ] * 2
 
 
 def test_a_transform_that_fails_ends_the_program() -> None:
@@ -219,7 +277,12 @@ def test_a_program_that_runs_again_has_transforms_again() -> None:
     """The SDK keeps where they are served in globals."""
     for _ in range(3):
         assert set(
-            map(str, labels(went(run(lambda: fleet(ResourceOptions(transforms=[labelled(a="b")]))))).values())
+            map(
+                str,
+                labels(
+                    went(run(lambda: fleet(ResourceOptions(transforms=[labelled(a="b")]))))
+                ).values(),
+            )
         ) == {"{'a': 'b'}"}
 
 
@@ -247,7 +310,9 @@ def test_what_depends_on_a_fleet_or_a_placement_waits_for_it() -> None:
     done = went(run(program, preview=False))
     own = {one.urn for one in done.registrations if one.custom and one.name not in ("all", "one")}
     assert set(done.named("all").dependencies) == own
-    assert {one.name for one in done.registrations if one.urn in done.named("one").dependencies} == {
+    assert {
+        one.name for one in done.registrations if one.urn in done.named("one").dependencies
+    } == {
         *(f"dev/shop@{one}" for one in "ab"),
         *(f"dev/shop@{one}/shop" for one in "ab"),
         *(f"dev/shop@{one}/shop/settings" for one in "ab"),
@@ -295,15 +360,27 @@ def test_what_takes_it_depends_on_it() -> None:
     assert done.named("dev", ":Roster").urn in done.named("told").dependencies
 
 
-@pytest.mark.parametrize("alias", [Alias(name="dev"), "urn:pulumi:stack::project::fleet:index:Fleet::dev"])
+@pytest.mark.parametrize(
+    "alias", [Alias(name="dev"), "urn:pulumi:stack::project::fleet:index:Fleet::dev"]
+)
 def test_an_alias_tells_the_former_name(alias: Any) -> None:
     """What stood under it goes on: nothing is decided anew, and every resource is found again."""
     before = went(run(lambda: fleet(members="ab")))
-    renamed = went(run(lambda: fleet(ResourceOptions(aliases=[alias]), name="prod", members="ab"), before.state()))
+    renamed = went(
+        run(
+            lambda: fleet(ResourceOptions(aliases=[alias]), name="prod", members="ab"),
+            before.state(),
+        )
+    )
     found_again(before, renamed)
     assert renamed.messages == ()  # nobody joins
     assert went(run(lambda: fleet(name="third"), before.state())).messages != ()
-    other = went(run(lambda: fleet(ResourceOptions(aliases=[Alias(name="never")]), name="dev"), before.state()))
+    other = went(
+        run(
+            lambda: fleet(ResourceOptions(aliases=[Alias(name="never")]), name="dev"),
+            before.state(),
+        )
+    )
     assert {one.urn for one in other.registrations} == {one.urn for one in before.registrations}
 
 

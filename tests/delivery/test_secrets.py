@@ -21,10 +21,18 @@ def plant(world: World) -> None:
     """Plant values in a Secret and in the kubeconfigs."""
     metadata = {"name": "login", "namespace": "shop"}
     data = {"password": base64.b64encode(IN_DATA.encode()).decode()}
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data, "stringData": {"user": IN_TEXT}}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": metadata,
+        "data": data,
+        "stringData": {"user": IN_TEXT},
+    }
     world.extra = [secret]
     token = f"\n# {IN_KUBECONFIG}\n"
-    world.config["kubeconfigs"] = {name: text + token for name, text in kubeconfigs(world.members).items()}
+    world.config["kubeconfigs"] = {
+        name: text + token for name, text in kubeconfigs(world.members).items()
+    }
 
 
 def found(text: str) -> list[str]:
@@ -36,7 +44,11 @@ def run(world: World, **more: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         world.write(Path(folder))
         config = {f"fleet:{key}": value for key, value in world.config.items()}
-        given = {"config": {"fleet:source": folder, **config}, "secret_keys": ["fleet:kubeconfigs"], **more}
+        given = {
+            "config": {"fleet:source": folder, **config},
+            "secret_keys": ["fleet:kubeconfigs"],
+            **more,
+        }
         return run_program(lambda: Fleet.from_config("dev"), **given)
 
 
@@ -47,7 +59,9 @@ def test_what_a_plan_shows_in_process() -> None:
     assert done.error is None
     shown = json.dumps([redact(r.inputs) for r in done.registrations])
     assert not found(shown + str(done.messages) + str(done.outputs))
-    assert found(json.dumps([r.inputs for r in done.registrations])), "the values have to be there to be hidden"
+    assert found(json.dumps([r.inputs for r in done.registrations])), (
+        "the values have to be there to be hidden"
+    )
     # The compressed contents hold them too, so they are a secret as a whole.
     placement = done.named("dev/shop", "dynamic/fleet:Placement")
     assert redact(placement.inputs)["contents"] == "[secret]"
@@ -59,5 +73,7 @@ def test_rendered_objects_show_nothing() -> None:
     world.config = {"render": "out"}
     done = run(world)
     assert done.error is None
-    assert not found(json.dumps([r.inputs for r in done.registrations if r.type.startswith("kubernetes:")]))
+    assert not found(
+        json.dumps([r.inputs for r in done.registrations if r.type.startswith("kubernetes:")])
+    )
     assert done.inputs("dev/shop@a/shop/login", "Secret")["stringData"] == {"user": "[secret]"}

@@ -16,7 +16,12 @@ GROUP = "placement.kubernetes-fleet.io/v1beta1"
 def staged(driver: Driver, *after_canary: dict[str, Any]) -> None:
     """Two stages: a and b first; then the rest, once the tasks are done."""
     world = driver.world
-    world.members = {"a": {"stage": "canary"}, "b": {"stage": "canary"}, "c": {"stage": "rest"}, "d": {"stage": "rest"}}
+    world.members = {
+        "a": {"stage": "canary"},
+        "b": {"stage": "canary"},
+        "c": {"stage": "rest"},
+        "d": {"stage": "rest"},
+    }
     world.strategy = {"type": "External"}
     stages = [
         {
@@ -29,8 +34,18 @@ def staged(driver: Driver, *after_canary: dict[str, Any]) -> None:
     metadata = {"name": "careful"}
     run = {"placementName": "shop", "stagedRolloutStrategyName": "careful", "state": "Run"}
     world.extra = [
-        {"apiVersion": GROUP, "kind": "ClusterStagedUpdateStrategy", "metadata": metadata, "spec": {"stages": stages}},
-        {"apiVersion": GROUP, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "go"}, "spec": run},
+        {
+            "apiVersion": GROUP,
+            "kind": "ClusterStagedUpdateStrategy",
+            "metadata": metadata,
+            "spec": {"stages": stages},
+        },
+        {
+            "apiVersion": GROUP,
+            "kind": "ClusterStagedUpdateRun",
+            "metadata": {"name": "go"},
+            "spec": run,
+        },
     ]
 
 
@@ -48,7 +63,10 @@ ALL = dict.fromkeys("abcd", "web:2")
 def test_a_missing_approval_holds_and_a_given_one_goes_on(driver: Driver) -> None:
     released(driver, {"type": "Approval"})
     shown = driver.preview()
-    assert "held: c, d not updated (keep revision 0): approval go-after-canary is missing" in shown.text
+    assert (
+        "held: c, d not updated (keep revision 0): approval go-after-canary is missing"
+        in shown.text
+    )
     assert driver.up().ok
     assert driver.images() == CANARY
     assert driver.preview().changes == {}
@@ -132,14 +150,18 @@ def test_an_approval_that_nobody_asks_for_is_said() -> None:
 
 
 @pytest.mark.parametrize("where", ["fleet", "."])
-def test_the_command_line_approves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+def test_the_command_line_approves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
     """A render remembers what was approved."""
     driver = InProcess()
     staged(driver, {"type": "Approval"})
     driver.world.write(tmp_path / "fleet")
     (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
     (tmp_path / "Pulumi.dev.yaml").write_text("config: {fleet:source: fleet, fleet:render: out}\n")
-    (tmp_path / "__main__.py").write_text("from fleet_components import Fleet\nFleet.from_config('dev')\n")
+    (tmp_path / "__main__.py").write_text(
+        "from fleet_components import Fleet\nFleet.from_config('dev')\n"
+    )
     monkeypatch.chdir(tmp_path)
 
     def held(*options: str) -> list[str]:

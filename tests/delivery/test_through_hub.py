@@ -30,7 +30,10 @@ GROUP = "placement.kubernetes-fleet.io/v1beta1"
 @pytest.fixture
 def driver() -> InProcess:
     world = World(members={"a": {"region": "west"}, "b": {"region": "east"}}, tainted={"b"})
-    world.policy = {"placementType": "PickAll", "tolerations": [{"key": "drained", "operator": "Exists"}]}
+    world.policy = {
+        "placementType": "PickAll",
+        "tolerations": [{"key": "drained", "operator": "Exists"}],
+    }
     world.config = {"delivery": "kubefleet", "kubeconfigs": None}
     return InProcess(world)
 
@@ -38,15 +41,28 @@ def driver() -> InProcess:
 def on_hub(driver: InProcess) -> list[str]:
     """Type and name of the objects on the hub, in the order of their registration."""
     found = (one for one in driver.state.resources.values() if one.type.startswith("kubernetes:"))
-    return [f"{one.type.rpartition(':')[2]} {one.name.partition('/')[2]}" for one in found if "@hub/" in one.name]
+    return [
+        f"{one.type.rpartition(':')[2]} {one.name.partition('/')[2]}"
+        for one in found
+        if "@hub/" in one.name
+    ]
 
 
 def override(name: str = "images") -> dict[str, Any]:
     patch = {"op": "add", "path": "/metadata/labels", "value": {"on": "${MEMBER-CLUSTER-NAME}"}}
     rule = {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [patch]}
     selected = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
-    spec = {"placement": {"name": "shop"}, "clusterResourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
-    return {"apiVersion": GROUP, "kind": "ClusterResourceOverride", "metadata": {"name": name}, "spec": spec}
+    spec = {
+        "placement": {"name": "shop"},
+        "clusterResourceSelectors": [selected],
+        "policy": {"overrideRules": [rule]},
+    }
+    return {
+        "apiVersion": GROUP,
+        "kind": "ClusterResourceOverride",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def test_everything_goes_to_the_hub_in_an_order_that_it_can_take(driver: InProcess) -> None:
@@ -64,8 +80,14 @@ def test_everything_goes_to_the_hub_in_an_order_that_it_can_take(driver: InProce
     ]
     types = {one.type for one in driver.state.resources.values()}
     assert not any(one.endswith(("Target", "Binding")) for one in types)
-    patches = [one.inputs for one in driver.state.resources.values() if one.type.endswith("MemberClusterPatch")]
-    assert [one["spec"]["taints"] for one in patches if "spec" in one] == [[{"key": "drained", "effect": "NoSchedule"}]]
+    patches = [
+        one.inputs
+        for one in driver.state.resources.values()
+        if one.type.endswith("MemberClusterPatch")
+    ]
+    assert [one["spec"]["taints"] for one in patches if "spec" in one] == [
+        [{"key": "drained", "effect": "NoSchedule"}]
+    ]
     assert all(one["spec"].keys() == {"taints"} for one in patches if "spec" in one)
 
 
@@ -73,7 +95,9 @@ def test_what_is_placed_has_no_stamp_but_the_one_that_the_provider_needs(driver:
     assert driver.up().ok
     sent = {one.type: one.inputs for one in driver.state.resources.values() if "@hub/" in one.name}
     assert "annotations" not in sent["kubernetes:core/v1:Namespace"]["metadata"]
-    assert sent["kubernetes:apps/v1:Deployment"]["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+    assert sent["kubernetes:apps/v1:Deployment"]["metadata"]["annotations"] == {
+        "pulumi.com/skipAwait": "true"
+    }
 
 
 def test_the_decision_is_a_forecast(driver: InProcess) -> None:
@@ -106,10 +130,17 @@ def test_a_hub_rolls_nothing_out_for_a_default_that_is_written_out(driver: InPro
     }
     driver.world.extra = [service, job]
     assert driver.up().ok
-    service["spec"] |= {"type": "ClusterIP", "ports": [{"port": 80, "targetPort": 80, "protocol": "TCP"}]}
+    service["spec"] |= {
+        "type": "ClusterIP",
+        "ports": [{"port": 80, "targetPort": 80, "protocol": "TCP"}],
+    }
     job["spec"]["suspend"] = False
     seen = driver.preview()
-    assert seen.changes["Service dev@hub/shop/web"] == seen.changes["Job dev@hub/shop/once"] == "update"
+    assert (
+        seen.changes["Service dev@hub/shop/web"]
+        == seen.changes["Job dev@hub/shop/once"]
+        == "update"
+    )
     assert "revision 1" not in seen.text
     assert driver.up().ok
     assert driver.record()["revision"] == 0
@@ -127,7 +158,12 @@ def test_a_hub_rolls_nothing_out_for_a_default_of_a_definition(driver: InProcess
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "widgets.example.com"},
-        "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": names,
+            "versions": [version],
+        },
     }
     widget: dict[str, Any] = {
         "apiVersion": "example.com/v1",
@@ -155,7 +191,10 @@ def test_a_default_that_makes_the_provider_replace_is_told(driver: InProcess) ->
     driver.world.extra = [job]
     assert driver.up().ok
     job["spec"]["parallelism"] = 1
-    assert "created anew there, and the hub takes it off its members in between" in driver.preview().text
+    assert (
+        "created anew there, and the hub takes it off its members in between"
+        in driver.preview().text
+    )
 
 
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key", "namespace": "shop"}}
@@ -179,13 +218,19 @@ def test_a_hub_has_no_string_data_to_patch(
     patch = {"op": op, "path": path} | ({} if value is None else {"value": value})
     rule = {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [patch]}
     selected = {"group": "", "version": "v1", "kind": "Secret", "name": "key"}
-    spec = {"placement": {"name": "shop"}, "resourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
+    spec = {
+        "placement": {"name": "shop"},
+        "resourceSelectors": [selected],
+        "policy": {"overrideRules": [rule]},
+    }
     metadata = {"name": "keys", "namespace": "shop"}
     rules = {"apiVersion": GROUP, "kind": "ResourceOverride", "metadata": metadata, "spec": spec}
     driver.world.extra = [SECRET | {"stringData": {"word": "one"}}, rules]
     driver.world.config["delivery"] = way
     if way == "direct":
-        driver.world.config["kubeconfigs"] = {name: kubeconfig(name) for name in driver.world.members}
+        driver.world.config["kubeconfigs"] = {
+            name: kubeconfig(name) for name in driver.world.members
+        }
     done = driver.up()
     assert done.ok, done.text
     assert ("an override fails" in done.text) is (held and way == "kubefleet")
@@ -198,15 +243,21 @@ def test_what_the_hub_would_delete_on_members_is_guarded(driver: InProcess) -> N
     refused = driver.up()
     assert not refused.ok
     assert "Namespace shop: would be deleted on a, b, with all that is in it" in refused.text
-    driver.world.config["confirm"] = ",".join(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text))
+    driver.world.config["confirm"] = ",".join(
+        re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)
+    )
     assert driver.up().ok
     assert driver.record()["decisions"] == {}
     assert "ClusterResourcePlacement shop" in on_hub(driver)
 
 
-@pytest.mark.parametrize(("way", "who"), [("kubefleet", "the hub itself"), ("direct", "the next update")])
+@pytest.mark.parametrize(
+    ("way", "who"), [("kubefleet", "the hub itself"), ("direct", "the next update")]
+)
 def test_what_is_held_goes_on_by_the_hub_itself(way: str, who: str) -> None:
-    world = World(members={name: {} for name in "abc"}, rolling={"maxUnavailable": 1, "maxSurge": 0})
+    world = World(
+        members={name: {} for name in "abc"}, rolling={"maxUnavailable": 1, "maxSurge": 0}
+    )
     world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}
     world.config = {"delivery": way, "limit": 1}
     driver = InProcess(world)
@@ -262,7 +313,11 @@ def test_a_placement_may_go_another_way_than_the_rest(driver: InProcess) -> None
             "apiVersion": GROUP,
             "kind": "ClusterResourcePlacement",
             "metadata": {"name": "till", "annotations": {"fleet-components/delivery": "direct"}},
-            "spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "till"}]},
+            "spec": {
+                "resourceSelectors": [
+                    {"group": "", "version": "v1", "kind": "Namespace", "name": "till"}
+                ]
+            },
         },
     ]
     done = driver.up()
@@ -274,7 +329,10 @@ def test_a_placement_may_go_another_way_than_the_rest(driver: InProcess) -> None
     driver.world.extra[1]["spec"]["resourceSelectors"][0]["name"] = "shop"
     refused = driver.preview()
     assert not refused.ok
-    assert "is brought to a by ClusterResourcePlacement/shop and ClusterResourcePlacement/till" in refused.text
+    assert (
+        "is brought to a by ClusterResourcePlacement/shop and ClusterResourcePlacement/till"
+        in refused.text
+    )
 
 
 def test_a_hub_is_not_rendered_to(driver: InProcess, tmp_path: Path) -> None:
@@ -296,7 +354,10 @@ def test_what_stands_is_not_moved_by_deleting_it(driver: InProcess) -> None:
     driver.world.config["delivery"] = "kubefleet"
     refused = driver.up()
     assert not refused.ok
-    assert "is to go through a hub of KubeFleet, and its objects would be deleted on a, b first" in refused.text
+    assert (
+        "is to go through a hub of KubeFleet, and its objects would be deleted on a, b first"
+        in refused.text
+    )
 
 
 def test_what_a_hub_has_placed_is_not_taken_from_it_by_deleting_it(driver: InProcess) -> None:
@@ -309,7 +370,9 @@ def test_what_a_hub_has_placed_is_not_taken_from_it_by_deleting_it(driver: InPro
 
 def on_members(driver: InProcess) -> set[str]:
     """Names of the objects that the state has on members."""
-    every = (one.name for one in driver.state.resources.values() if one.type.startswith("kubernetes:"))
+    every = (
+        one.name for one in driver.state.resources.values() if one.type.startswith("kubernetes:")
+    )
     return {name for name in every if "@hub/" not in name and "@" in name}
 
 
@@ -321,7 +384,9 @@ def test_an_update_prepares_a_move_to_a_hub(driver: InProcess) -> None:
     prepared = driver.up()
     assert prepared.ok, prepared.text
     assert (on_members(driver), on_hub(driver)) == (stood, [])
-    bindings = [one for one in driver.state.resources.values() if one.type.endswith("fleet:Binding")]
+    bindings = [
+        one for one in driver.state.resources.values() if one.type.endswith("fleet:Binding")
+    ]
     assert [one.outputs["keeps"] for one in bindings] == ["all", "all"]
     del driver.world.config["moving"]
     moved = driver.up()
@@ -371,7 +436,9 @@ def through(folder: Path, way: str, state: StackState | None = None) -> ProgramR
     return run_program(program, state=state, preview=False)
 
 
-@pytest.mark.parametrize(("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, ON_KARMADA)])
+@pytest.mark.parametrize(
+    ("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, ON_KARMADA)]
+)
 def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     system: System, objects: list[dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -409,13 +476,17 @@ _AGAIN = "this forecast tells that once more"
 def test_what_an_observation_hides_is_not_sent(tmp_path: Path) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}}
     write_observation(
-        tmp_path, observed([*ON_KARMADA, {**secret, "data": {"k": "djE="}}], System.KARMADA), update=False
+        tmp_path,
+        observed([*ON_KARMADA, {**secret, "data": {"k": "djE="}}], System.KARMADA),
+        update=False,
     )
     policy = next(tmp_path.rglob("policies/PropagationPolicy/*.yaml"))
     data = yaml.safe_load(policy.read_text())
     data["spec"]["resourceSelectors"].append({"apiVersion": "v1", "kind": "Secret", "name": "s"})
     policy.write_text(yaml.safe_dump(data))
-    (tmp_path / "objects" / "shop" / "Secret.s.yaml").write_text(yaml.safe_dump({**secret, "data": {"k": "[secret]"}}))
+    (tmp_path / "objects" / "shop" / "Secret.s.yaml").write_text(
+        yaml.safe_dump({**secret, "data": {"k": "[secret]"}})
+    )
     run = through(tmp_path, "karmada")
     assert run.error is None
     assert any("Secret shop/s: left on the hub as it is" in text for _, text in run.messages)
@@ -445,7 +516,12 @@ def sources(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
     more = draw(st.lists(st.sampled_from(sorted(KINDS)), unique=True))
     others = [
-        {"apiVersion": KINDS[kind], "kind": kind, "metadata": {"name": "x", "namespace": "shop"}, "spec": RULES[kind]}
+        {
+            "apiVersion": KINDS[kind],
+            "kind": kind,
+            "metadata": {"name": "x", "namespace": "shop"},
+            "spec": RULES[kind],
+        }
         for kind in more
     ]
     return [*ON_KARMADA, *objects, *others, *draw(st.sampled_from([[], [CLAIMS]]))]
@@ -461,27 +537,37 @@ CLAIMS = {
     "kind": "PropagationPolicy",
     "metadata": {"name": "all", "namespace": "shop"},
     "spec": {
-        "resourceSelectors": [{"apiVersion": "v1", "kind": kind} for kind in ("ConfigMap", "Secret")],
+        "resourceSelectors": [
+            {"apiVersion": "v1", "kind": kind} for kind in ("ConfigMap", "Secret")
+        ],
         "placement": {"clusterAffinity": {"clusterNames": ["a"]}},
     },
 }
 
 
 @given(sources())
-def test_everything_goes_to_the_hub_once_or_is_named_and_no_secret_is_told(objects: list[dict[str, Any]]) -> None:
+def test_everything_goes_to_the_hub_once_or_is_named_and_no_secret_is_told(
+    objects: list[dict[str, Any]],
+) -> None:
     settings = Settings(delivery="karmada")
-    plan = plan_fleet(source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings))
+    plan = plan_fleet(
+        source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings)
+    )
     sent = [one.manifest.key for one in plan.consignment.objects]
     assert len(sent) == len(set(sent))
     left = {Manifest(one).key for one in objects} - set(sent)
-    claimed = {one.subject.content and Manifest(one.subject.content[0]).key for one in plan.subjects}
+    claimed = {
+        one.subject.content and Manifest(one.subject.content[0]).key for one in plan.subjects
+    }
     # A member without labels and taints has nothing that could be set; what no policy claims is counted in a warning.
     assert not {key for key in left if key.kind != "Cluster"} & claimed
     unclaimed = [key for key in left if key.kind in ("ConfigMap", "Secret")]
     warnings = "\n".join(map(str, plan.warnings))
     assert bool(unclaimed) == ("no policy" in warnings), warnings
     assert all(
-        kind in warnings for kind in ("FederatedHPA", "MultiClusterService") if any(o["kind"] == kind for o in objects)
+        kind in warnings
+        for kind in ("FederatedHPA", "MultiClusterService")
+        if any(o["kind"] == kind for o in objects)
     )
     assert CANARY not in warnings + "\n".join(map(str, plan.refused))
     assert CANARY not in repr(plan.consignment)

@@ -24,13 +24,29 @@ def in_process() -> InProcess[World]:
 
 def run(name: str, **spec: Any) -> dict[str, Any]:
     """An update run of the shop, in the same stages."""
-    whole = {"placementName": "shop", "stagedRolloutStrategyName": "careful", "state": "Run", **spec}
-    return {"apiVersion": GROUP, "kind": "ClusterStagedUpdateRun", "metadata": {"name": name}, "spec": whole}
+    whole = {
+        "placementName": "shop",
+        "stagedRolloutStrategyName": "careful",
+        "state": "Run",
+        **spec,
+    }
+    return {
+        "apiVersion": GROUP,
+        "kind": "ClusterStagedUpdateRun",
+        "metadata": {"name": name},
+        "spec": whole,
+    }
 
 
 def approved(name: str, stage: str = "canary", status: str = "True") -> dict[str, Any]:
     """An approval request, as a hub makes it and somebody has approved it."""
-    condition = {"type": "Approved", "status": status, "reason": "lgtm", "message": "", "observedGeneration": 1}
+    condition = {
+        "type": "Approved",
+        "status": status,
+        "reason": "lgtm",
+        "message": "",
+        "observedGeneration": 1,
+    }
     return {
         "apiVersion": GROUP,
         "kind": "ClusterApprovalRequest",
@@ -113,7 +129,12 @@ def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
     assert driver.up().ok
     assert driver.images() == dict.fromkeys("abcd", "web:1")
     assert driver.preview().changes == {}
-    replaced(driver, run("go"), run("undo", resourceSnapshotIndex="0"), run("z-again", resourceSnapshotIndex="1"))
+    replaced(
+        driver,
+        run("go"),
+        run("undo", resourceSnapshotIndex="0"),
+        run("z-again", resourceSnapshotIndex="1"),
+    )
     assert driver.up().ok
     assert driver.images() == ALL
 
@@ -126,7 +147,9 @@ def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
         ("x", "invalid resource snapshot index `x` provided, expected an integer >= 0"),
     ],
 )
-def test_an_index_that_is_not_there_fails_the_run(in_process: InProcess[World], index: str, text: str) -> None:
+def test_an_index_that_is_not_there_fails_the_run(
+    in_process: InProcess[World], index: str, text: str
+) -> None:
     released(in_process)
     replaced(in_process, run("undo", resourceSnapshotIndex=index))
     in_process.world.image = "web:2"
@@ -168,12 +191,23 @@ def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"e": {"stage": "rest"}}, "the number of clusters in index `1` stage has changed, new: 3, existing: 2"),
-        ({"d": {"stage": "none"}}, "some clusters are not placed in any stage, total 1, showing up to 10: d"),
-        ({"c": {"stage": "canary"}}, "the number of clusters in index `0` stage has changed, new: 3, existing: 2"),
+        (
+            {"e": {"stage": "rest"}},
+            "the number of clusters in index `1` stage has changed, new: 3, existing: 2",
+        ),
+        (
+            {"d": {"stage": "none"}},
+            "some clusters are not placed in any stage, total 1, showing up to 10: d",
+        ),
+        (
+            {"c": {"stage": "canary"}},
+            "the number of clusters in index `0` stage has changed, new: 3, existing: 2",
+        ),
     ],
 )
-def test_other_clusters_end_a_run(in_process: InProcess[World], change: dict[str, Any], text: str) -> None:
+def test_other_clusters_end_a_run(
+    in_process: InProcess[World], change: dict[str, Any], text: str
+) -> None:
     released(in_process, APPROVAL)
     assert in_process.up().ok
     in_process.world.members |= change
@@ -269,7 +303,10 @@ def test_an_approval_that_was_not_used_goes_with_its_run(in_process: InProcess[W
     assert in_process.up().ok
     in_process.world.image = "web:3"
     replaced(in_process, run("go"))
-    assert "approval go-after-canary was given for an earlier run of that name" in in_process.preview().text
+    assert (
+        "approval go-after-canary was given for an earlier run of that name"
+        in in_process.preview().text
+    )
     assert in_process.up().ok
     assert in_process.images() == {**CANARY, "a": "web:3", "b": "web:3"}
     in_process.world.config = {}
@@ -285,7 +322,10 @@ def test_a_run_goes_on_where_a_member_could_not_be_left(in_process: InProcess[Wo
     in_process.world.members["d"] = {"stage": "rest", "ends": "today"}
     term = {"labelSelector": {"matchExpressions": [{"key": "ends", "operator": "DoesNotExist"}]}}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [term]}}
-    in_process.world.policy = {"placementType": "PickAll", "affinity": {"clusterAffinity": required}}
+    in_process.world.policy = {
+        "placementType": "PickAll",
+        "affinity": {"clusterAffinity": required},
+    }
     replaced(in_process, run("go"), run("next"))
     stood = in_process.state
     assert in_process.up().ok

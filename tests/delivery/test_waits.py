@@ -15,12 +15,18 @@ SPACE: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"
 PATIENT: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
-    "metadata": {"name": "slow", "namespace": "shop", "annotations": {"pulumi.com/timeoutSeconds": "30"}},
+    "metadata": {
+        "name": "slow",
+        "namespace": "shop",
+        "annotations": {"pulumi.com/timeoutSeconds": "30"},
+    },
 }
 Timeouts = dict[str, tuple[Any, Any, Any] | None]
 
 
-def delivered(seconds: int, state: StackState | None = None, *, preview: bool = False) -> tuple[ProgramRun, Timeouts]:
+def delivered(
+    seconds: int, state: StackState | None = None, *, preview: bool = False
+) -> tuple[ProgramRun, Timeouts]:
     """Deliver to a member with a kubeconfig and to one that brings a provider; returns the timeouts by name."""
     found: Timeouts = {}
 
@@ -40,7 +46,9 @@ def delivered(seconds: int, state: StackState | None = None, *, preview: bool = 
         )
         members = [Member(Cluster("a"), kubeconfig("a")), Member(Cluster("b"), provider=own)]
         args = FleetArgs(
-            source_of([placement("shop"), Manifest(SPACE), Manifest(PATIENT)]), members=members, ready_timeout=seconds
+            source_of([placement("shop"), Manifest(SPACE), Manifest(PATIENT)]),
+            members=members,
+            ready_timeout=seconds,
         )
         Fleet("dev", args)
 
@@ -55,7 +63,9 @@ def test_every_object_has_it_and_its_own_goes_before() -> None:
         **{f"dev/shop@{member}/shop/slow": None for member in "ab"},
     }
     told = [text for _, text in run.messages if "waiting" in text]
-    assert told == 2 * ["waiting up to 20 s for each object to become ready (ConfigMap shop/slow 30 s)"]
+    assert told == 2 * [
+        "waiting up to 20 s for each object to become ready (ConfigMap shop/slow 30 s)"
+    ]
 
 
 def test_another_one_changes_nothing() -> None:

@@ -29,7 +29,9 @@ class World:
         spec: further fields of the placement's spec.
     """
 
-    members: dict[str, dict[str, str]] = attrs.field(factory=lambda: {n: {} for n in ("a", "b", "c", "d")})
+    members: dict[str, dict[str, str]] = attrs.field(
+        factory=lambda: {n: {} for n in ("a", "b", "c", "d")}
+    )
     policy: dict[str, Any] = attrs.field(factory=lambda: {"placementType": "PickAll"})
     rolling: dict[str, Any] = attrs.field(factory=lambda: {"maxUnavailable": 1, "maxSurge": 1})
     image: str = "web:1"
@@ -58,7 +60,11 @@ class World:
         (folder / "fleet.yaml").write_text(yaml.safe_dump_all(self.objects()))
 
     def _taints(self, member: str) -> dict[str, Any]:
-        return {"taints": [{"key": "drained", "effect": "NoSchedule"}]} if member in self.tainted else {}
+        return (
+            {"taints": [{"key": "drained", "effect": "NoSchedule"}]}
+            if member in self.tainted
+            else {}
+        )
 
     def _placement(self) -> dict[str, Any]:
         return {
@@ -71,14 +77,18 @@ class World:
                     *self.selectors,
                 ],
                 "policy": self.policy,
-                "strategy": self.strategy or {"type": "RollingUpdate", "rollingUpdate": self.rolling},
+                "strategy": self.strategy
+                or {"type": "RollingUpdate", "rollingUpdate": self.rolling},
                 **self.spec,
             },
         }
 
     def _workload(self) -> list[dict[str, Any]]:
         labels = {"app": "web"}
-        pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": self.image}]}}
+        pod = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "web", "image": self.image}]},
+        }
         deployment = {
             "apiVersion": "apps/v1",
             "kind": "Deployment",

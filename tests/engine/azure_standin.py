@@ -59,7 +59,11 @@ class AzureStandIn(provider.Provider):
 
     async def diff(self, request: provider.DiffRequest) -> provider.DiffResponse:
         kind = request.urn.split("::")[2].rpartition("$")[2]
-        old = {field: value for field, value in plain(request.old_state).items() if field not in SET_BY_AZURE}
+        old = {
+            field: value
+            for field, value in plain(request.old_state).items()
+            if field not in SET_BY_AZURE
+        }
         new = {**plain(request.new_inputs), **plain(_identities(request.new_inputs))}
         paths = differences(old, new, tuple(request.ignore_changes))
         replaces = sorted(paths) if is_replaced(kind, paths) else []
@@ -67,20 +71,28 @@ class AzureStandIn(provider.Provider):
 
     async def create(self, request: provider.CreateRequest) -> provider.CreateResponse:
         if request.preview:
-            return provider.CreateResponse("", {**request.properties, **_identities(request.properties)})
+            return provider.CreateResponse(
+                "", {**request.properties, **_identities(request.properties)}
+            )
         identity = await self._put("create", request.urn, request.properties)
-        return provider.CreateResponse(identity, _outputs(request.urn, identity, request.properties, self.told))
+        return provider.CreateResponse(
+            identity, _outputs(request.urn, identity, request.properties, self.told)
+        )
 
     async def update(self, request: provider.UpdateRequest) -> provider.UpdateResponse:
         if not request.preview:
             await self._put("update", request.urn, request.news)
         outputs = _outputs(request.urn, request.resource_id, request.news, self.told)
         created = plain(request.olds).get("createdOn")
-        return provider.UpdateResponse({**outputs, "createdOn": PropertyValue(created)} if created else outputs)
+        return provider.UpdateResponse(
+            {**outputs, "createdOn": PropertyValue(created)} if created else outputs
+        )
 
     async def read(self, request: provider.ReadRequest) -> provider.ReadResponse:
         drift = self._told("drift.json").get(request.urn.rpartition("::")[2], {})
-        inputs, outputs = (_merged(plain(values), drift) for values in (request.inputs, request.properties))
+        inputs, outputs = (
+            _merged(plain(values), drift) for values in (request.inputs, request.properties)
+        )
         return provider.ReadResponse(request.resource_id, _fields(outputs), _fields(inputs))
 
     async def delete(self, request: provider.DeleteRequest) -> None:
@@ -139,7 +151,10 @@ class AzureStandIn(provider.Provider):
             of_kind = (one.inputs for one in cloud.things.values() if one.kind == kind)
             inputs = next(one for one in of_kind if asked.items() <= one.items())
         version = inputs.get("kubernetesVersion") or inputs.get("orchestratorVersion")
-        pools = [{**one, "currentOrchestratorVersion": version} for one in inputs.get("agentPoolProfiles", ())]
+        pools = [
+            {**one, "currentOrchestratorVersion": version}
+            for one in inputs.get("agentPoolProfiles", ())
+        ]
         return {
             **inputs,
             **plain(_identities(_fields(inputs))),
@@ -160,9 +175,13 @@ class AzureStandIn(provider.Provider):
             since: dict[str, float] = kept.get("since", {})
             fields = ("existing", "registered", "fleet_rp", "strict_hub")
             told = {field: self.told[field] for field in fields if field in self.told}
-            late = tuple(each for each, at in since.items() if time.time() - at < self.told.get("reach", 0))
+            late = tuple(
+                each for each, at in since.items() if time.time() - at < self.told.get("reach", 0)
+            )
             cloud = Cloud(
-                {key: Thing(**thing) for key, thing in kept.get("things", {}).items()}, **told, ineffective=late
+                {key: Thing(**thing) for key, thing in kept.get("things", {}).items()},
+                **told,
+                ineffective=late,
             )
             yield cloud
             since = {key: since.get(key, time.time()) for key in cloud.things}
@@ -176,7 +195,9 @@ class AzureStandIn(provider.Provider):
 
     def _record(self, call: str, identity: str) -> None:
         with (self.folder / "calls.jsonl").open("a") as calls:
-            calls.write(json.dumps({"call": call, "id": identity, "subscription": self.subscription}) + "\n")
+            calls.write(
+                json.dumps({"call": call, "id": identity, "subscription": self.subscription}) + "\n"
+            )
 
 
 SET_BY_AZURE = ("name", "principalId", "createdOn")
@@ -185,7 +206,9 @@ SET_BY_AZURE = ("name", "principalId", "createdOn")
 def _outputs(
     urn: str, identity: str, inputs: Mapping[str, PropertyValue], told: Mapping[str, Any]
 ) -> dict[str, PropertyValue]:
-    name = next((plain(inputs[field]) for field in NAMES if field in inputs), urn.rpartition("::")[2])
+    name = next(
+        (plain(inputs[field]) for field in NAMES if field in inputs), urn.rpartition("::")[2]
+    )
     found: dict[str, PropertyValue] = {**inputs, "name": PropertyValue(name), **_identities(inputs)}
     if urn.split("::")[2].endswith(":UserAssignedIdentity"):
         found["principalId"] = PropertyValue(principal(identity))
@@ -199,7 +222,11 @@ def _identities(inputs: Mapping[str, PropertyValue]) -> dict[str, PropertyValue]
     """The identity as Azure has it: the SDK takes a list of identities, Azure answers with a map."""
     identity = plain(inputs.get("identity")) or {}
     named = identity.get("userAssignedIdentities")
-    return {"identity": _wrapped({**identity, "userAssignedIdentities": {each: {} for each in named}})} if named else {}
+    return (
+        {"identity": _wrapped({**identity, "userAssignedIdentities": {each: {} for each in named}})}
+        if named
+        else {}
+    )
 
 
 def _merged(value: Any, changed: Any) -> Any:
@@ -207,7 +234,9 @@ def _merged(value: Any, changed: Any) -> Any:
     if isinstance(value, Mapping) and isinstance(changed, Mapping):
         return {**value, **{key: _merged(value.get(key), item) for key, item in changed.items()}}
     if isinstance(value, list) and isinstance(changed, list):
-        return [_merged(value[i] if i < len(value) else None, item) for i, item in enumerate(changed)]
+        return [
+            _merged(value[i] if i < len(value) else None, item) for i, item in enumerate(changed)
+        ]
     return changed
 
 
@@ -220,7 +249,9 @@ def _wrapped(value: Any) -> PropertyValue:
         return PropertyValue(_fields(value))
     if isinstance(value, list):
         return PropertyValue([_wrapped(item) for item in value])
-    return PropertyValue(float(value) if isinstance(value, int) and not isinstance(value, bool) else value)
+    return PropertyValue(
+        float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    )
 
 
 if __name__ == "__main__":

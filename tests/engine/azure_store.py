@@ -34,7 +34,11 @@ class Store:
         self.file = folder / "standing.json"
 
     def load(self) -> dict[str, Any]:
-        return json.loads(self.file.read_text()) if self.file.exists() else {"clusters": {}, "scaled": [], "hubs": []}
+        return (
+            json.loads(self.file.read_text())
+            if self.file.exists()
+            else {"clusters": {}, "scaled": [], "hubs": []}
+        )
 
     def save(self, data: Mapping[str, Any]) -> None:
         self.file.write_text(json.dumps(data))
@@ -66,10 +70,14 @@ class Store:
         name = inputs["resourceName"]
         if name == data.get("refused"):
             raise Refusal("OperationNotAllowed: another operation is in progress")
-        stands = data["clusters"].setdefault(name, {"version": inputs.get("kubernetesVersion") or LATEST, "pools": {}})
+        stands = data["clusters"].setdefault(
+            name, {"version": inputs.get("kubernetesVersion") or LATEST, "pools": {}}
+        )
         version = inputs.get("kubernetesVersion") or stands["version"]
         if is_older(version, stands["version"]):
-            raise Refusal(f"Downgrading Kubernetes version {stands['version']} to {version} is not allowed.")
+            raise Refusal(
+                f"Downgrading Kubernetes version {stands['version']} to {version} is not allowed."
+            )
         if is_older(stands["version"], version):
             stands["version"] = version
         profiles = inputs["agentPoolProfiles"]
@@ -85,16 +93,28 @@ class Store:
         self._put_pool(data, inputs["resourceName"], inputs["agentPoolName"], inputs)
         self.save(data)
 
-    def _put_pool(self, data: dict[str, Any], cluster: str, name: str, inputs: Mapping[str, Any]) -> None:
+    def _put_pool(
+        self, data: dict[str, Any], cluster: str, name: str, inputs: Mapping[str, Any]
+    ) -> None:
         found = data["clusters"][cluster]
         if inputs.get("count") is None:
             raise Refusal("Required parameter properties.count is missing (null).")
-        stands = found["pools"].setdefault(name, {"orchestratorVersion": found["version"], "count": inputs["count"]})
+        stands = found["pools"].setdefault(
+            name, {"orchestratorVersion": found["version"], "count": inputs["count"]}
+        )
         version = inputs.get("orchestratorVersion") or stands["orchestratorVersion"]
         if is_older(version, stands["orchestratorVersion"]) or is_older(found["version"], version):
-            raise Refusal(f"{version} is no version for node pool {name}, which runs {stands['orchestratorVersion']}.")
-        if stands.get("enableAutoScaling") and inputs["enableAutoScaling"] and stands["count"] != inputs["count"]:
-            data["scaled"].append(f"{cluster}/{name} from {int(stands['count'])} to {int(inputs['count'])}")
+            raise Refusal(
+                f"{version} is no version for node pool {name}, which runs {stands['orchestratorVersion']}."
+            )
+        if (
+            stands.get("enableAutoScaling")
+            and inputs["enableAutoScaling"]
+            and stands["count"] != inputs["count"]
+        ):
+            data["scaled"].append(
+                f"{cluster}/{name} from {int(stands['count'])} to {int(inputs['count'])}"
+            )
         stands |= {"count": inputs["count"], "enableAutoScaling": inputs["enableAutoScaling"]}
         stands["orchestratorVersion"] = version
 
@@ -139,7 +159,9 @@ class RememberingAzure(AzureStandIn):
         inputs, outputs = plain(request.inputs), plain(request.properties)
         found = self.store.load()["clusters"][inputs["resourceName"]]
         live = dict(_live(kind, inputs, found))
-        return provider.ReadResponse(request.resource_id, _fields({**outputs, **live}), _fields({**inputs, **live}))
+        return provider.ReadResponse(
+            request.resource_id, _fields({**outputs, **live}), _fields({**inputs, **live})
+        )
 
     async def invoke(self, request: provider.InvokeRequest) -> provider.InvokeResponse:
         kind, args = request.tok.rpartition(":")[2], plain(request.args)
@@ -154,9 +176,14 @@ class RememberingAzure(AzureStandIn):
             name: {**pool, "name": name, "currentOrchestratorVersion": pool["orchestratorVersion"]}
             for name, pool in found["pools"].items()
         }
-        version = {"kubernetesVersion": found["version"], "currentKubernetesVersion": found["version"]}
+        version = {
+            "kubernetesVersion": found["version"],
+            "currentKubernetesVersion": found["version"],
+        }
         answer = {**version, "agentPoolProfiles": list(pools.values())}
-        return provider.InvokeResponse(_fields(pools[args["agentPoolName"]] if "agentPoolName" in args else answer))
+        return provider.InvokeResponse(
+            _fields(pools[args["agentPoolName"]] if "agentPoolName" in args else answer)
+        )
 
     def _judge(self, urn: str, inputs: Mapping[str, Any]) -> None:
         kind = urn.split("::")[2]
@@ -168,7 +195,9 @@ class RememberingAzure(AzureStandIn):
             self.store.put_fleet(inputs["resourceName"], "hubProfile" in inputs["properties"])
 
 
-def _live(kind: str, inputs: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _live(
+    kind: str, inputs: Mapping[str, Any], found: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
     """What a refresh finds: Azure lists all pools of a cluster in the cluster too."""
     if kind == "ManagedCluster":
         first, *_ = inputs["agentPoolProfiles"]

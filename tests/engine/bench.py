@@ -58,7 +58,9 @@ class Objects:
         (folder / "fleet.yaml").write_text(yaml.safe_dump_all(policy))
         items = {"apiVersion": "v1", "kind": "List", "items": [own, *self._in_it()]}
         (folder / "objects.yaml").write_text(yaml.safe_dump(items))
-        self.config["kubeconfigs"] = {name: str(plane.kubeconfig) for name, plane in self.planes.items()}
+        self.config["kubeconfigs"] = {
+            name: str(plane.kubeconfig) for name, plane in self.planes.items()
+        }
 
     def _in_it(self) -> Iterator[Mapping[str, Any]]:
         for number in range(OBJECTS - 1 - DEPLOYMENTS - ACCOUNTS):
@@ -80,7 +82,9 @@ def cost(engine: Engine[Objects], *command: str) -> Cost:
     status, text = engine.command(*command)
     after = os.times()
     assert status == 0, text
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return Cost(time.perf_counter() - began, cpu)
 
 
@@ -117,7 +121,10 @@ def measured(folder: Path, planes: Planes, rounds: int) -> dict[str, dict[str, l
                     running.clear()
                     break
                 found[step[0]][name].append(step[1])
-                print(f"{turn} {step[0]:20} {name:8} {step[1].wall:6.2f} {step[1].cpu:6.2f}", flush=True)
+                print(
+                    f"{turn} {step[0]:20} {name:8} {step[1].wall:6.2f} {step[1].cpu:6.2f}",
+                    flush=True,
+                )
     return found
 
 
@@ -133,9 +140,14 @@ def main(rounds: int = ROUNDS) -> None:
         return
     for what in ("wall", "cpu"):
         for step, costs in found.items():
-            medians = {name: statistics.median(getattr(one, what) for one in each) for name, each in costs.items()}
+            medians = {
+                name: statistics.median(getattr(one, what) for one in each)
+                for name, each in costs.items()
+            }
             figures = " ".join(f"{name} {each:6.2f}" for name, each in medians.items())
-            ratios = " ".join(f"{medians['fleet'] / medians[name]:5.2f} x {name}" for name in ("plain", "ordered"))
+            ratios = " ".join(
+                f"{medians['fleet'] / medians[name]:5.2f} x {name}" for name in ("plain", "ordered")
+            )
             print(f"{what:5} {step:20} {figures}   {ratios}")
 
 

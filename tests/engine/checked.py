@@ -67,7 +67,12 @@ class Called:
         leaving = [one for one in plan["gone"]["objects"] if one["fate"] in LOSES]
         gone = {(where[one["member"]], one["object"]) for one in leaving}
         anew = {(where[one["member"]], one["object"]) for one in plan["replaced"]}
-        changes: dict[str, set[Pair]] = {"create": set(), "update": set(), "replace": set(), "delete": set()}
+        changes: dict[str, set[Pair]] = {
+            "create": set(),
+            "update": set(),
+            "replace": set(),
+            "delete": set(),
+        }
         unknown = set[Pair]()
         for subject in plan["subjects"]:
             assert subject["content"] is not None, subject["uncompared"]
@@ -139,7 +144,9 @@ def checked(
         assert before == after, "a refused update has changed something"
     else:
         called = Called.of(plan, engine.world.where)
-        called = attrs.evolve(called, unknown=called.unknown.union(called.created & set(unrecorded)))
+        called = attrs.evolve(
+            called, unknown=called.unknown.union(called.created & set(unrecorded))
+        )
         compare(called, before, after, complete=done.ok, others=others)
     ends = 0 if done.ok and settled else 2
     status = said(engine, "status", ends)
@@ -164,11 +171,16 @@ def compare(
     both = before.keys() & after.keys()
     anew = {pair for pair in both if before[pair].uid != after[pair].uid}
     changed = {pair for pair in both - anew if before[pair].content != after[pair].content}
-    lost, hidden = called.deleted | called.replaced, {pair for pair in came | changed if _by_others(pair, others)}
+    lost, hidden = (
+        called.deleted | called.replaced,
+        {pair for pair in came | changed if _by_others(pair, others)},
+    )
     # What is in a namespace, or of a kind, that is deleted goes with it.
     uncalled = {pair for pair in vanished - lost if not _within(pair, called.deleted, before)}
     assert not uncalled, f"gone, and not called so: {sorted(uncalled)}"
-    assert anew <= called.replaced, f"made anew, and not called so: {sorted(anew - called.replaced)}"
+    assert anew <= called.replaced, (
+        f"made anew, and not called so: {sorted(anew - called.replaced)}"
+    )
     uncalled = came - called.created - called.replaced - called.unknown - hidden
     assert not uncalled, f"new, and not called so: {sorted(uncalled)}"
     uncalled = changed - called.updated - called.replaced - called.unknown - hidden
@@ -178,7 +190,9 @@ def compare(
         assert not stays, f"called deleted, and still there: {sorted(stays)}"
         stays = called.replaced - anew - came - called.unknown
         assert not stays, f"called replaced, and the same: {sorted(stays)}"
-        assert called.created <= after.keys(), f"called created, and not there: {sorted(called.created - after.keys())}"
+        assert called.created <= after.keys(), (
+            f"called created, and not there: {sorted(called.created - after.keys())}"
+        )
 
 
 def planned(engine: Engine[Story], *options: str) -> Mapping[str, Any]:
@@ -201,7 +215,9 @@ def said(engine: Engine[Story], command: str, ends: int, *options: str) -> str:
     asked = (command, ".", "--stack", engine.name, "--detailed-exitcode", *options)
     with engine.fleet(*asked, COLUMNS="100") as process:
         out, err = process.communicate(timeout=300)
-    assert process.returncode == ends, f"{' '.join(asked)} ended with {process.returncode}:\n{out}\n{err}"
+    assert process.returncode == ends, (
+        f"{' '.join(asked)} ended with {process.returncode}:\n{out}\n{err}"
+    )
     assert "Traceback" not in err, err
     return out
 
@@ -221,7 +237,9 @@ def standing(engine: Engine[Story], on: Collection[str] = ()) -> dict[Pair, Live
 
 def objects_on(plane: Cluster) -> Iterator[Data]:
     """Yield all objects of an API server that no controller owns."""
-    kinds = plane.kubectl("api-resources", "--verbs=list,delete", "-o", "name", "--cached=false").split()
+    kinds = plane.kubectl(
+        "api-resources", "--verbs=list,delete", "-o", "name", "--cached=false"
+    ).split()
     listed = plane.get(",".join(sorted(set(kinds) - _CONTROLLED)), "--all-namespaces")
     for data in (listed or {}).get("items", ()):
         made_by_itself = (data["kind"], data["metadata"]["name"]) in _IN_EVERY_NAMESPACE
@@ -236,7 +254,9 @@ def _is_ours(data: Data) -> bool:
 
 def _content(data: Data) -> Data:
     metadata = {name: data["metadata"].get(name) for name in _METADATA}
-    annotations = {k: v for k, v in (metadata["annotations"] or {}).items() if not k.startswith(_MARKS)}
+    annotations = {
+        k: v for k, v in (metadata["annotations"] or {}).items() if not k.startswith(_MARKS)
+    }
     kept = {name: value for name, value in data.items() if name not in ("metadata", "status")}
     return {**kept, "metadata": {**metadata, "annotations": annotations}}
 
@@ -249,7 +269,11 @@ def _within(pair: Pair, deleted: frozenset[Pair], before: Mapping[Pair, Live]) -
     """Return whether an object lives in a namespace, or is of a custom kind, that is deleted from its member."""
     member, text = pair
     kind, _, name = text.partition(" ")
-    spaces = {one.partition(" ")[2] for on, one in deleted if on == member and one.startswith("Namespace ")}
+    spaces = {
+        one.partition(" ")[2]
+        for on, one in deleted
+        if on == member and one.startswith("Namespace ")
+    }
     kinds = {
         before[on, one].content["spec"]["names"]["kind"]
         for on, one in deleted

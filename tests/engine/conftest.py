@@ -27,7 +27,11 @@ def tale(request: pytest.FixtureRequest) -> Iterator[Story]:
     provider_or_skip()
     api_servers: Planes = request.getfixturevalue("api_servers")
     planes = {name: api_servers[name] for name in "ab"}
-    space = re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_")).strip("-")[:50].strip("-")
+    space = (
+        re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_"))
+        .strip("-")[:50]
+        .strip("-")
+    )
     yield Story(space, planes)
     for plane in planes.values():
         if isinstance(plane, Given):

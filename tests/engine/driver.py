@@ -41,7 +41,9 @@ def engine_or_skip() -> None:
     if shutil.which("pulumi") and shutil.which("pulumi-language-python"):
         return
     if os.environ.get(REQUIRED) == "1":
-        pytest.fail(f"{REQUIRED}=1, and the Pulumi CLI with its Python language host is not on PATH")
+        pytest.fail(
+            f"{REQUIRED}=1, and the Pulumi CLI with its Python language host is not on PATH"
+        )
     pytest.skip("needs the Pulumi CLI with its Python language host on PATH")
 
 
@@ -87,10 +89,14 @@ class Engine(Generic[W]):
             made.mkdir(parents=True)
         shutil.copy(program, self.project / "__main__.py")
         runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": sys.prefix}}
-        (self.project / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "fleet", "runtime": runtime}))
+        (self.project / "Pulumi.yaml").write_text(
+            yaml.safe_dump({"name": "fleet", "runtime": runtime})
+        )
         (self.project / f"Pulumi.{self.name}.yaml").write_text("config: {}\n")
         self.environment = self._environment(standin)
-        workspace = automation.LocalWorkspaceOptions(work_dir=str(self.project), env_vars=self.environment)
+        workspace = automation.LocalWorkspaceOptions(
+            work_dir=str(self.project), env_vars=self.environment
+        )
         self.stack = automation.create_stack(self.name, work_dir=str(self.project), opts=workspace)
 
     def up(self, fails: Collection[str] = ()) -> Outcome:
@@ -190,7 +196,9 @@ class Engine(Generic[W]):
         """Give the kubeconfigs as secrets from now on, as ``pulumi config set --secret`` does."""
         self.stack.remove_config("fleet:kubeconfigs")
         for name, text in self.world.config.pop("kubeconfigs").items():
-            self.stack.set_config(f"fleet:kubeconfigs.{name}", automation.ConfigValue(text, secret=True), path=True)
+            self.stack.set_config(
+                f"fleet:kubeconfigs.{name}", automation.ConfigValue(text, secret=True), path=True
+            )
         settings = yaml.safe_load((self.project / f"Pulumi.{self.name}.yaml").read_text())
         self.secrets = {"fleet:kubeconfigs": settings["config"]["fleet:kubeconfigs"]}
 
@@ -218,7 +226,11 @@ class Engine(Generic[W]):
     def order(self) -> list[str]:
         """From the stand-in's records."""
         calls = self.calls()
-        return [call["cluster"] for call in calls if call["object"] == "shop/web" and call["call"] != "delete"]
+        return [
+            call["cluster"]
+            for call in calls
+            if call["object"] == "shop/web" and call["call"] != "delete"
+        ]
 
     def record(self, name: str = "shop") -> Mapping[str, Any]:
         """From the exported state."""
@@ -239,11 +251,17 @@ class Engine(Generic[W]):
 
     def _write(self) -> None:
         self.world.write(self.project / "fleet")
-        config = {"source": "fleet", "kubeconfigs": kubeconfigs(self.world.members), **self.world.config}
+        config = {
+            "source": "fleet",
+            "kubeconfigs": kubeconfigs(self.world.members),
+            **self.world.config,
+        }
         config = {key: value for key, value in config.items() if value is not None}
         stack = self.project / f"Pulumi.{self.name}.yaml"
         settings = yaml.safe_load(stack.read_text())
-        settings["config"] = {key if ":" in key else f"fleet:{key}": value for key, value in config.items()}
+        settings["config"] = {
+            key if ":" in key else f"fleet:{key}": value for key, value in config.items()
+        }
         settings["config"] |= self.secrets
         stack.write_text(yaml.safe_dump(settings))
 
@@ -282,7 +300,9 @@ class Engine(Generic[W]):
         if standin:
             plugin = self.folder / "plugin" / "pulumi-resource-kubernetes"
             plugin.parent.mkdir()
-            plugin.write_text(f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.standin "$@"\n')
+            plugin.write_text(
+                f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.standin "$@"\n'
+            )
             plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
             environment["PATH"] = f"{plugin.parent}:{os.environ['PATH']}"
         return environment

@@ -26,7 +26,12 @@ STORAGE = {"accessModes": ["ReadWriteOnce"], "storageClassName": "one"}
 SCALED = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 BACKEND = {"name": "web", "port": {"number": 80}}
 VIEW = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"}
-THINGS = {"apiGroups": ["a.test"], "apiVersions": ["v1"], "resources": ["things"], "operations": ["CREATE"]}
+THINGS = {
+    "apiGroups": ["a.test"],
+    "apiVersions": ["v1"],
+    "resources": ["things"],
+    "operations": ["CREATE"],
+}
 HOOK = {
     "name": "hook.example.com",
     "admissionReviewVersions": ["v1"],
@@ -41,18 +46,28 @@ MINIMAL: Mapping[str, Data] = {
     "v1/ServiceAccount": {},
     "v1/Service": {"spec": {"ports": [{"port": 80}]}},
     "v1/Pod": {"spec": POD},
-    "v1/PersistentVolumeClaim": {"spec": {**STORAGE, "resources": {"requests": {"storage": "1Gi"}}}},
-    "v1/PersistentVolume": {"spec": {**STORAGE, "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/tmp"}}},
+    "v1/PersistentVolumeClaim": {
+        "spec": {**STORAGE, "resources": {"requests": {"storage": "1Gi"}}}
+    },
+    "v1/PersistentVolume": {
+        "spec": {**STORAGE, "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/tmp"}}
+    },
     "v1/ResourceQuota": {"spec": {}},
     "v1/LimitRange": {"spec": {"limits": [{"type": "Container"}]}},
     "apps/v1/Deployment": {"spec": WORKLOAD},
     "apps/v1/StatefulSet": {"spec": {**WORKLOAD, "serviceName": "web"}},
     "apps/v1/DaemonSet": {"spec": WORKLOAD},
     "batch/v1/Job": {"spec": {"template": ENDING}},
-    "batch/v1/CronJob": {"spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": ENDING}}}},
-    "autoscaling/v2/HorizontalPodAutoscaler": {"spec": {"maxReplicas": 3, "scaleTargetRef": SCALED}},
+    "batch/v1/CronJob": {
+        "spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": ENDING}}}
+    },
+    "autoscaling/v2/HorizontalPodAutoscaler": {
+        "spec": {"maxReplicas": 3, "scaleTargetRef": SCALED}
+    },
     "policy/v1/PodDisruptionBudget": {"spec": {}},
-    "networking.k8s.io/v1/NetworkPolicy": {"spec": {"podSelector": {}, "ingress": [{}], "egress": [{}]}},
+    "networking.k8s.io/v1/NetworkPolicy": {
+        "spec": {"podSelector": {}, "ingress": [{}], "egress": [{}]}
+    },
     "networking.k8s.io/v1/Ingress": {
         "spec": {"defaultBackend": {"service": BACKEND}, "rules": [{"host": "example.com"}]}
     },
@@ -116,10 +131,14 @@ def _schemas(plane: Cluster, name: str) -> tuple[Mapping[str, Any], Mapping[str,
     """Return all schemas of an API version, and that of a kind."""
     version, _, kind = name.rpartition("/")
     path = f"apis/{version}" if "/" in version else f"api/{version}"
-    schemas = json.loads(plane.kubectl("get", "--raw", f"/openapi/v3/{path}"))["components"]["schemas"]
+    schemas = json.loads(plane.kubectl("get", "--raw", f"/openapi/v3/{path}"))["components"][
+        "schemas"
+    ]
     group, _, number = version.rpartition("/")
     wanted = {"group": group, "version": number, "kind": kind}
-    (root,) = (one for one in schemas.values() if wanted in one.get("x-kubernetes-group-version-kind", ()))
+    (root,) = (
+        one for one in schemas.values() if wanted in one.get("x-kubernetes-group-version-kind", ())
+    )
     return schemas, root
 
 

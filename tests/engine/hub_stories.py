@@ -78,7 +78,11 @@ def stack(
     kind: HubKind = request.module.HUB
     live = {name: hub.hub.get(kind.member, name) for name in hub.members}
     story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
-    story.config = {"delivery": kind.delivery, "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
+    story.config = {
+        "delivery": kind.delivery,
+        "hub": hub.hub.kubeconfig.read_text(),
+        "kubeconfigs": None,
+    }
     yield Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
     # The next story begins without what this one has left: what places goes first, and is waited for.
     hub.hub.kubectl("delete", kind.policies, "--all", "--all-namespaces")
@@ -111,7 +115,9 @@ class HubStory:
         if self.observed:
             return
         folder.mkdir(exist_ok=True)
-        (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*self.members.values(), *self.objects.values()]))
+        (folder / "fleet.yaml").write_text(
+            yaml.safe_dump_all([*self.members.values(), *self.objects.values()])
+        )
 
     def image(self, plane: str) -> str | None:
         """The image that the Deployment ``web`` has on a member; None if it is not there."""
@@ -166,7 +172,9 @@ def takes_over(stack: Engine[HubStory], settle: Callable[[], None]) -> None:
     assert "wave 1" not in again.text
 
 
-def moves(stack: Engine[HubStory], way: str, settle: Callable[[], None], taken: Callable[[Data], bool]) -> None:
+def moves(
+    stack: Engine[HubStory], way: str, settle: Callable[[], None], taken: Callable[[Data], bool]
+) -> None:
     """What stands directly moves to a hub and back: no object is deleted, and each way brings changes.
 
     Args:
@@ -176,7 +184,10 @@ def moves(stack: Engine[HubStory], way: str, settle: Callable[[], None], taken: 
         taken: tells of an object whether it has the mark of the hub.
     """
     tale = stack.world
-    tale.config |= {"delivery": "direct", "kubeconfigs": {n: p.kubeconfig.read_text() for n, p in tale.planes.items()}}
+    tale.config |= {
+        "delivery": "direct",
+        "kubeconfigs": {n: p.kubeconfig.read_text() for n, p in tale.planes.items()},
+    }
     assert (first := stack.up()).ok, first.text
     uids = {name: uid(plane) for name, plane in tale.planes.items()}
     assert all(uids.values())
@@ -228,14 +239,20 @@ def uid(plane: ControlPlane) -> str | None:
 
 def written(live: Data) -> Data:
     """A member as its user declares it: with the labels and taints that it has, and what it reports."""
-    metadata = {"name": live["metadata"]["name"], "labels": dict(live["metadata"].get("labels") or {})}
+    metadata = {
+        "name": live["metadata"]["name"],
+        "labels": dict(live["metadata"].get("labels") or {}),
+    }
     kept: Data = {key: live[key] for key in ("apiVersion", "kind", "spec", "status") if key in live}
     return {**kept, "metadata": metadata}
 
 
 def web(image: str = "web:1", replicas: int = 2) -> Data:
     labels = {"app": "web"}
-    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": image}]}}
+    pod = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "web", "image": image}]},
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

@@ -41,14 +41,19 @@ class StandIn(provider.Provider):
         return provider.CheckResponse(request.new_inputs)
 
     async def diff_config(self, request: provider.DiffRequest) -> provider.DiffResponse:
-        old, new = (plain(one).get("deleteUnreachable") for one in (request.old_state, request.new_inputs))
+        old, new = (
+            plain(one).get("deleteUnreachable") for one in (request.old_state, request.new_inputs)
+        )
         # A number of DiffChanges: the SDK hands a truth on as the number 1, which is DIFF_NONE (pulumi 3.272.0).
         return provider.DiffResponse(changes=DIFF_SOME if old != new else DIFF_NONE)
 
     async def configure(self, request: provider.ConfigureRequest) -> provider.ConfigureResponse:
         settings = plain(request.args)
         self.reaches = not names_no_cluster(str(settings.get("kubeconfig") or ""))
-        self.cluster = settings.get("clusterIdentifier") or Path(settings.get("renderYamlToDirectory", "")).name
+        self.cluster = (
+            settings.get("clusterIdentifier")
+            or Path(settings.get("renderYamlToDirectory", "")).name
+        )
         return provider.ConfigureResponse(
             accept_secrets=True, supports_preview=True, accept_resources=True, accept_outputs=True
         )
@@ -82,7 +87,9 @@ class StandIn(provider.Provider):
         self._refuse(request.resource_id)
         self._file(request.type, request.resource_id).unlink(missing_ok=True)
 
-    async def _apply(self, call: str, kind: str, identity: str, properties: Mapping[str, PropertyValue]) -> None:
+    async def _apply(
+        self, call: str, kind: str, identity: str, properties: Mapping[str, PropertyValue]
+    ) -> None:
         self._record(call, identity)
         while (self.folder / "slow" / self.cluster).exists():
             await asyncio.sleep(0.05)
@@ -98,7 +105,9 @@ class StandIn(provider.Provider):
 
     def _record(self, call: str, identity: str) -> None:
         with (self.folder / "calls.jsonl").open("a") as calls:
-            calls.write(json.dumps({"call": call, "cluster": self.cluster, "object": identity}) + "\n")
+            calls.write(
+                json.dumps({"call": call, "cluster": self.cluster, "object": identity}) + "\n"
+            )
 
     def _file(self, kind: str, identity: str) -> Path:
         # The type comes with those of its parents; an object is the same one whatever brings it.
@@ -109,7 +118,11 @@ class StandIn(provider.Provider):
 def object_id(data: Mapping[str, Any]) -> str:
     """``namespace/name``, as the real plugin has it."""
     metadata = data["metadata"]
-    return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+    return (
+        f"{metadata['namespace']}/{metadata['name']}"
+        if metadata.get("namespace")
+        else str(metadata["name"])
+    )
 
 
 def with_inputs(properties: Properties) -> Properties:

@@ -116,17 +116,31 @@ def refused(engine: Engine[Any], *words: str) -> str:
 
 
 def member(name: str, labels: Mapping[str, str] | None = None) -> Data:
-    return {**MEMBER, "metadata": {"name": name, "labels": dict(labels or {})}, "spec": {"identity": IDENTITY}}
+    return {
+        **MEMBER,
+        "metadata": {"name": name, "labels": dict(labels or {})},
+        "spec": {"identity": IDENTITY},
+    }
 
 
 def placement(name: str, *selected: Data, policy: Data | None = None) -> Data:
     """A ClusterResourcePlacement; PickAll if no policy is given."""
     selectors = [
-        {"group": group_of(one), "version": version_of(one), "kind": one["kind"], "name": name_of(one)}
+        {
+            "group": group_of(one),
+            "version": version_of(one),
+            "kind": one["kind"],
+            "name": name_of(one),
+        }
         for one in selected
     ]
     spec = {"resourceSelectors": selectors, "policy": policy or {"placementType": "PickAll"}}
-    return {"apiVersion": PLACEMENT, "kind": "ClusterResourcePlacement", "metadata": {"name": name}, "spec": spec}
+    return {
+        "apiVersion": PLACEMENT,
+        "kind": "ClusterResourcePlacement",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def pick(number: int) -> Data:
@@ -136,7 +150,10 @@ def pick(number: int) -> Data:
 
 def propagation(name: str, *selected: Data, on: str = "ab", **spec: Any) -> Data:
     """A PropagationPolicy in the namespace of what it selects."""
-    selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"], "name": name_of(one)} for one in selected]
+    selectors = [
+        {"apiVersion": one["apiVersion"], "kind": one["kind"], "name": name_of(one)}
+        for one in selected
+    ]
     return {
         "apiVersion": POLICY,
         "kind": "PropagationPolicy",
@@ -159,7 +176,12 @@ def config_map(space: str, value: str = "one", name: str = "c") -> Data:
 
 def cluster_role(name: str, verb: str = "get") -> Data:
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": [verb]}]
-    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name},
+        "rules": rules,
+    }
 
 
 def deployment(space: str, image: str = "web:1", *, waits: int = 0, **pod: Any) -> Data:
@@ -168,8 +190,14 @@ def deployment(space: str, image: str = "web:1", *, waits: int = 0, **pod: Any) 
     if waits:
         data["metadata"]["annotations"] = {"pulumi.com/timeoutSeconds": str(waits)}
     labels = {"app": "web"}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": image}], **pod}}
-    return {**data, "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "web", "image": image}], **pod},
+    }
+    return {
+        **data,
+        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
+    }
 
 
 def group_of(data: Mapping[str, Any]) -> str:

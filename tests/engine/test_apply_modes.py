@@ -56,11 +56,16 @@ def shop(story: Engine[Story]) -> Engine[Story]:
     return story
 
 
-def test_what_stood_before_stays_when_it_leaves_in_the_very_next_update(shop: Engine[Story]) -> None:
+def test_what_stood_before_stays_when_it_leaves_in_the_very_next_update(
+    shop: Engine[Story],
+) -> None:
     tale = shop.world
     before = tale.uids(MORE, SECRET, on="b")
     for _ in range(2):  # and once more, after it was left behind
-        tale.objects |= {"more": config_map(tale.space, "ours", "more"), "s": secret(tale.space, "ours")}
+        tale.objects |= {
+            "more": config_map(tale.space, "ours", "more"),
+            "s": secret(tale.space, "ours"),
+        }
         carried_out(shop)
         assert tale.live("b", *MORE)["metadata"]["annotations"]["fleet-components/found"] == "true"
         assert "fleet-components/found" not in tale.live("a", *MORE)["metadata"]["annotations"]
@@ -100,7 +105,10 @@ def test_what_stood_before_a_policy_overwrote_it_stays(shop: Engine[Story]) -> N
     del tale.objects["shop"], tale.objects["c"]
     tale.config["limit"] = "1"
     more = config_map(tale.space, "ours", "more")
-    tale.objects |= {"more": more, "policy": propagation("policy", more, on="b", conflictResolution="Overwrite")}
+    tale.objects |= {
+        "more": more,
+        "policy": propagation("policy", more, on="b", conflictResolution="Overwrite"),
+    }
     assert shop.up().ok
     assert tale.live("b", *MORE)["data"] == {"k": "ours"}
     del tale.objects["more"]
@@ -116,7 +124,9 @@ def test_never_takes_nothing_over(shop: Engine[Story]) -> None:
     tale.objects["more"] = config_map(tale.space, "ours", "more")
     tale.objects["c"] = config_map(tale.space, "two")
     tale.objects["shop"] = with_strategy("shop", space, whenToTakeOver="Never")
-    text = refused(shop, f"ConfigMap {tale.space}/more: is on b already, somebody else has made it", "is Never")
+    text = refused(
+        shop, f"ConfigMap {tale.space}/more: is on b already, somebody else has made it", "is Never"
+    )
     assert "fleet.yaml:" in text
     assert tale.live("b", *MORE) == before
     assert tale.live("a", *MORE) is None
@@ -146,18 +156,36 @@ def test_what_does_not_differ_is_taken_over(shop: Engine[Story]) -> None:
     b.kubectl("create", "service", "clusterip", "web", "-n", tale.space, "--tcp=80:80")
     service["spec"]["ports"][0]["name"] = "80-80"
     before = tale.uids(MORE, SECRET, ("service", "web"), on="b")
-    tale.objects |= {"more": config_map(tale.space, "ours", "more"), "s": secret(tale.space, "ours"), "web": service}
+    tale.objects |= {
+        "more": config_map(tale.space, "ours", "more"),
+        "s": secret(tale.space, "ours"),
+        "web": service,
+    }
     tale.objects["shop"] = with_strategy("shop", space, whenToTakeOver="IfNoDiff")
-    text = refused(shop, f"ConfigMap {tale.space}/more: is on b already", "/data/k: theirs there, ours wanted")
+    text = refused(
+        shop, f"ConfigMap {tale.space}/more: is on b already", "/data/k: theirs there, ours wanted"
+    )
     assert f"Secret {tale.space}/s: is on b already" in text
-    assert "/data/k: (redacted for security reasons) there, (redacted for security reasons) wanted" in text
+    assert (
+        "/data/k: (redacted for security reasons) there, (redacted for security reasons) wanted"
+        in text
+    )
     assert "Service" not in text
     assert tale.live("a", *MORE) is None
-    tale.objects |= {"more": config_map(tale.space, "theirs", "more"), "s": secret(tale.space, "theirs")}
+    tale.objects |= {
+        "more": config_map(tale.space, "theirs", "more"),
+        "s": secret(tale.space, "theirs"),
+    }
     b.kubectl("patch", "configmap", "more", "-n", tale.space, "-p", '{"data":{"other":"1"}}')
-    full = with_strategy("shop", space, whenToTakeOver="IfNoDiff", comparisonOption="FullComparison")
+    full = with_strategy(
+        "shop", space, whenToTakeOver="IfNoDiff", comparisonOption="FullComparison"
+    )
     partial, tale.objects["shop"] = tale.objects["shop"], full
-    text = refused(shop, f"ConfigMap {tale.space}/more: is on b already", "/data/other: 1 there, nothing wanted")
+    text = refused(
+        shop,
+        f"ConfigMap {tale.space}/more: is on b already",
+        "/data/other: 1 there, nothing wanted",
+    )
     assert "Secret" not in text
     tale.objects["shop"] = partial
     carried_out(shop)
@@ -174,10 +202,19 @@ def test_what_has_owners_is_written_where_that_is_asked(shop: Engine[Story]) -> 
     live = tale.live("b", "configmap", "c")["metadata"]
     owner = f'{{"apiVersion":"v1","kind":"ConfigMap","name":"c","uid":"{live["uid"]}"}}'
     tale.planes["b"].kubectl(
-        "patch", "configmap", "more", "-n", tale.space, "-p", f'{{"metadata":{{"ownerReferences":[{owner}]}}}}'
+        "patch",
+        "configmap",
+        "more",
+        "-n",
+        tale.space,
+        "-p",
+        f'{{"metadata":{{"ownerReferences":[{owner}]}}}}',
     )
     tale.objects["more"] = config_map(tale.space, "ours", "more")
-    refused(shop, f"ConfigMap {tale.space}/more: is on b already, and has owners there: ConfigMap c; allowCoOwnership")
+    refused(
+        shop,
+        f"ConfigMap {tale.space}/more: is on b already, and has owners there: ConfigMap c; allowCoOwnership",
+    )
     assert tale.live("b", *MORE)["data"] == {"k": "theirs"}
     tale.objects["shop"] = with_strategy("shop", space, allowCoOwnership=True)
     carried_out(shop)
@@ -193,17 +230,29 @@ def test_server_side_apply_fails_on_a_conflict(shop: Engine[Story]) -> None:
     carried_out(shop)
     assert tale.uids(("configmap", "c")) == uids
     tale.objects["more"] = config_map(tale.space, "ours", "more")
-    refused(shop, f"ConfigMap {tale.space}/more: is on b already", "does not force what others have set", "data.k")
+    refused(
+        shop,
+        f"ConfigMap {tale.space}/more: is on b already",
+        "does not force what others have set",
+        "data.k",
+    )
     assert tale.live("b", *MORE)["data"] == {"k": "theirs"}
     del tale.objects["more"]
     by_hand = ("patch", "configmap", "c", "-n", tale.space, "-p", '{"data":{"k":"by hand"}}')
     tale.planes["b"].kubectl(*by_hand)
     tale.objects["c"] = config_map(tale.space, "two")
-    refused(shop, f"ConfigMap {tale.space}/c: on b somebody has changed it", "Apply failed with 1 conflict", ".data.k")
+    refused(
+        shop,
+        f"ConfigMap {tale.space}/c: on b somebody has changed it",
+        "Apply failed with 1 conflict",
+        ".data.k",
+    )
     assert tale.live("b", "configmap", "c")["data"] == {"k": "by hand"}
     assert tale.live("a", "configmap", "c")["data"] == {"k": "one"}
     config = {"force": True}
-    tale.objects["shop"] = with_strategy("shop", space, type="ServerSideApply", serverSideApplyConfig=config)
+    tale.objects["shop"] = with_strategy(
+        "shop", space, type="ServerSideApply", serverSideApplyConfig=config
+    )
     assert (done := shop.up()).ok, done.text
     unchanged(shop)
     assert tale.live("b", "configmap", "c")["data"] == {"k": "two"}

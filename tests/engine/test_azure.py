@@ -54,7 +54,13 @@ WEU = {
     "kubernetesVersion": "1.33.2",
     "pools": [APPS],
 }
-EUS = {"name": "eus-1", "region": "eastus", "upgrades": "fleet", "kubernetesVersion": "1.33.2", "pools": [APPS]}
+EUS = {
+    "name": "eus-1",
+    "region": "eastus",
+    "upgrades": "fleet",
+    "kubernetesVersion": "1.33.2",
+    "pools": [APPS],
+}
 SEA = {"name": "sea-1", "region": "southeastasia"}
 DEFAULTS = {
     "resourceGroup": "rg",
@@ -76,16 +82,26 @@ class AzureStack:
 
     def __init__(self, folder: Path, project: str = "shop", program: str = PROGRAM) -> None:
         self.project, self.standin = folder / project, folder / "standin"
-        for made in (self.project, self.standin, folder / "backend", folder / "home", folder / "plugins"):
+        for made in (
+            self.project,
+            self.standin,
+            folder / "backend",
+            folder / "home",
+            folder / "plugins",
+        ):
             made.mkdir(parents=True, exist_ok=True)
         for name in ("azure-native", "kubernetes"):
             plugin = folder / "plugins" / f"pulumi-resource-{name}"
             serves = f"{name} {version('pulumi_' + name.replace('-', '_'))}"
-            plugin.write_text(f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.azure_standin {serves} "$@"\n')
+            plugin.write_text(
+                f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.azure_standin {serves} "$@"\n'
+            )
             plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
         (self.project / "__main__.py").write_text(program)
         runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": sys.prefix}}
-        (self.project / "Pulumi.yaml").write_text(yaml.safe_dump({"name": project, "runtime": runtime}))
+        (self.project / "Pulumi.yaml").write_text(
+            yaml.safe_dump({"name": project, "runtime": runtime})
+        )
         environment = {
             "PULUMI_BACKEND_URL": f"file://{folder / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE": "only for tests",
@@ -102,7 +118,12 @@ class AzureStack:
     def declare(self, *members: Mapping[str, Any], hub: str = "public") -> None:
         """What the next runs find."""
         spec = {"defaults": DEFAULTS, "members": list(members)}
-        data = {"apiVersion": "fleet-components/v1", "kind": "Members", "metadata": {"name": "m"}, "spec": spec}
+        data = {
+            "apiVersion": "fleet-components/v1",
+            "kind": "Members",
+            "metadata": {"name": "m"},
+            "spec": spec,
+        }
         (self.project / "members.yaml").write_text(yaml.safe_dump(data))
         self.stack.set_config("shop:hub", automation.ConfigValue(hub))
 
@@ -124,10 +145,15 @@ class AzureStack:
         def seen(event: automation.EngineEvent) -> None:
             if event.diagnostic_event:
                 text.append(event.diagnostic_event.message)
-            if event.resource_pre_event and event.resource_pre_event.metadata.op != automation.OpType.SAME:
+            if (
+                event.resource_pre_event
+                and event.resource_pre_event.metadata.op != automation.OpType.SAME
+            ):
                 _, _, kind, name = event.resource_pre_event.metadata.urn.split("::")
                 if not name.startswith("default"):  # providers that the engine makes by itself
-                    changes[f"{kind.rpartition(':')[2]} {name}"] = str(event.resource_pre_event.metadata.op.value)
+                    changes[f"{kind.rpartition(':')[2]} {name}"] = str(
+                        event.resource_pre_event.metadata.op.value
+                    )
 
         try:
             operation(on_event=seen, on_output=lambda _: None)
@@ -237,12 +263,21 @@ def test_what_azure_changes_by_itself_shows_nothing_after_a_refresh(settled: Azu
                 "kubernetesVersion": "1.34.1",
                 "agentPoolProfiles": [{"count": 4, "orchestratorVersion": "1.34.1"}],
             },
-            "shop-fleet": {"properties": {"hubProfile": {"kubernetesVersion": "1.34.1", "fqdn": "x"}, "status": {}}},
+            "shop-fleet": {
+                "properties": {
+                    "hubProfile": {"kubernetesVersion": "1.34.1", "fqdn": "x"},
+                    "status": {},
+                }
+            },
             "eus-1-apps": {"count": 7, "orchestratorVersion": "1.34.1"},
             "weu-1-cluster": {"agentPoolProfiles": [{"count": 5}]},
-            "weu-1-member": {"properties": {"provisioningState": "Succeeded", "status": {"lastOperationId": "x"}}},
+            "weu-1-member": {
+                "properties": {"provisioningState": "Succeeded", "status": {"lastOperationId": "x"}}
+            },
             "weu-1-not-ready": {"spec": {"taints": []}},
-            "shop-profile-stable": {"properties": {"autoUpgradeProfileStatus": {"lastTriggerStatus": "Succeeded"}}},
+            "shop-profile-stable": {
+                "properties": {"autoUpgradeProfileStatus": {"lastTriggerStatus": "Succeeded"}}
+            },
         }
     )
     outcome = settled.preview()

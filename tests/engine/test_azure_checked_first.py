@@ -40,8 +40,14 @@ def touched(outcome: Outcome) -> dict[str, str]:
     [
         ({"kubernetesVersion": "1.33"}, "kubernetesVersion cannot change from"),
         ({"kubernetesVersion": "1.30"}, "never back"),
-        ({"kubernetesVersion": "1.31", "entra": None, "localAccounts": True}, "entra cannot change from true to false"),
-        ({"kubernetesVersion": "1.31", "subnet": f"{SUBNET}/virtualNetworks/v/subnets/s"}, "subnet cannot change"),
+        (
+            {"kubernetesVersion": "1.31", "entra": None, "localAccounts": True},
+            "entra cannot change from true to false",
+        ),
+        (
+            {"kubernetesVersion": "1.31", "subnet": f"{SUBNET}/virtualNetworks/v/subnets/s"},
+            "subnet cannot change",
+        ),
         (
             {"kubernetesVersion": "1.31", "pools": [{**APPS, "maxPods": 60}]},
             "pools.apps.maxPods cannot change from nothing to 60",
@@ -61,7 +67,10 @@ def test_what_is_taken_is_carried_out(stack: AzureStack) -> None:
     stack.declare({**WEU, "kubernetesVersion": "1.32"}, EUS, hub="hubless")
     outcome = stack.up()
     assert outcome.ok, outcome.text
-    assert touched(outcome) == {"ManagedCluster weu-1-cluster": "update", "AgentPool weu-1-apps": "update"}
+    assert touched(outcome) == {
+        "ManagedCluster weu-1-cluster": "update",
+        "AgentPool weu-1-apps": "update",
+    }
 
 
 def test_a_private_hub_makes_no_network_before_it_is_refused(tmp_path: Path) -> None:

@@ -47,7 +47,9 @@ class MovingStack(AzureStack):
         super().__init__(folder, program=PROGRAM)
         plugin = folder / "plugins" / "pulumi-resource-azure-native"
         serves = f"azure-native {version('pulumi_azure_native')}"
-        plugin.write_text(f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.azure_store {serves} "$@"\n')
+        plugin.write_text(
+            f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.azure_store {serves} "$@"\n'
+        )
         self.azure = Store(self.standin)
 
     def declare(self, *members: Mapping[str, Any], hub: str = "hubless") -> None:
@@ -55,7 +57,10 @@ class MovingStack(AzureStack):
 
     def stands(self, cluster: str) -> dict[str, Any]:
         found: dict[str, Any] = self.azure.load()["clusters"][cluster]
-        return {"version": found["version"], **{name: int(pool["count"]) for name, pool in found["pools"].items()}}
+        return {
+            "version": found["version"],
+            **{name: int(pool["count"]) for name, pool in found["pools"].items()},
+        }
 
     def versions(self, cluster: str) -> dict[str, str]:
         pools = self.azure.load()["clusters"][cluster]["pools"]
@@ -152,8 +157,14 @@ def test_a_fixed_number_of_nodes_becomes_a_range_and_back(stack: MovingStack) ->
 @pytest.mark.parametrize(
     ("move", "text"),
     [
-        ({"version": LATER}, f"the control plane runs Kubernetes {LATER}, and this update would ask for {FIRST}"),
-        ({"system": 4}, "node pool system has 4 nodes by autoscaling, and this update would ask for 3"),
+        (
+            {"version": LATER},
+            f"the control plane runs Kubernetes {LATER}, and this update would ask for {FIRST}",
+        ),
+        (
+            {"system": 4},
+            "node pool system has 4 nodes by autoscaling, and this update would ask for 3",
+        ),
         ({"apps": 7}, "node pool apps has 7 nodes by autoscaling, and this update would ask for 2"),
     ],
     ids=["version", "first pool", "further pool"],
@@ -192,7 +203,10 @@ def test_a_version_that_somebody_moved_is_named(stack: MovingStack) -> None:
     stack.declare(FLEET, {**PULUMI, **TAGGED})
     for outcome in (stack.preview(), stack.up()):
         assert not outcome.ok
-        assert f"the control plane runs Kubernetes {LATER}, and this update would ask for {FIRST}" in outcome.text
+        assert (
+            f"the control plane runs Kubernetes {LATER}, and this update would ask for {FIRST}"
+            in outcome.text
+        )
         assert "declare the version that stands, or upgrades: fleet" in outcome.text
     stack.declare(FLEET, {**PULUMI, **TAGGED, "kubernetesVersion": LATER})
     done = stack.up()
@@ -218,11 +232,15 @@ def test_a_new_version_reaches_all_pools_in_one_update(stack: MovingStack) -> No
     assert stack.versions("weu-1") == {"system": LATER}
 
 
-def test_a_new_version_beside_a_pool_that_nobody_declares_says_what_is_left_to_do(stack: MovingStack) -> None:
+def test_a_new_version_beside_a_pool_that_nobody_declares_says_what_is_left_to_do(
+    stack: MovingStack,
+) -> None:
     stack.azure.add_pool("weu-1", "byhand", FIRST)
     stack.declare(FLEET, {**PULUMI, "kubernetesVersion": LATER})
     outcome = stack.up()
     assert outcome.ok, outcome.text
     assert "weu-1 has node pool byhand, which nobody declares" in outcome.text
-    assert f"az aks nodepool upgrade -g rg --cluster-name weu-1 -n system -k {LATER}" in outcome.text
+    assert (
+        f"az aks nodepool upgrade -g rg --cluster-name weu-1 -n system -k {LATER}" in outcome.text
+    )
     assert stack.versions("weu-1") == {"system": FIRST, "apps": LATER, "byhand": FIRST}

@@ -105,7 +105,9 @@ class RealStack(AzureStack):
     def calls(self) -> list[tuple[str, str, str]]:
         """What was called: the call, the last part of the ID, and the subscription of the provider."""
         lines = map(json.loads, (self.standin / "calls.jsonl").read_text().splitlines())
-        return [(each["call"], each["id"].rpartition("/")[2], each["subscription"]) for each in lines]
+        return [
+            (each["call"], each["id"].rpartition("/")[2], each["subscription"]) for each in lines
+        ]
 
 
 @pytest.mark.engine
@@ -117,20 +119,30 @@ def test_a_fleet_comes_and_goes_in_an_order_that_azure_takes(tmp_path: Path, cas
         f"/subscriptions/{SUBSCRIPTION}/resourceGroups/here",
     ]
     stack = RealStack(
-        tmp_path, case, aged=FIFTEEN_MINUTES, slow=0.01, existing=existing if case == "both places" else []
+        tmp_path,
+        case,
+        aged=FIFTEEN_MINUTES,
+        slow=0.01,
+        existing=existing if case == "both places" else [],
     )
     for more in ("false", "true"):
         stack.configure(more=more)
         done = stack.up()
         assert done.ok, done.text
-    elsewhere = {name for _, name, subscription in stack.calls if subscription == OTHER_SUBSCRIPTION}
+    elsewhere = {
+        name for _, name, subscription in stack.calls if subscription == OTHER_SUBSCRIPTION
+    }
     expected = {
         "elsewhere": {"rg", "weu-1", "weu-2", "apps"},
         "both places": {"shop", "weu-1"},  # the fleet, and the member's entry in it
     }
-    clusters = {(name, where) for call, name, where in stack.calls if call == "invoke" and name != "shop"}
+    clusters = {
+        (name, where) for call, name, where in stack.calls if call == "invoke" and name != "shop"
+    }
     assert elsewhere == expected.get(case, set())
-    assert {where for _, where in clusters} == {OTHER_SUBSCRIPTION if case == "elsewhere" else SUBSCRIPTION}
+    assert {where for _, where in clusters} == {
+        OTHER_SUBSCRIPTION if case == "elsewhere" else SUBSCRIPTION
+    }
     done = stack.destroy()
     assert done.ok, done.text
     assert not stack.there
@@ -150,7 +162,10 @@ def test_a_private_hub_that_waits_is_taken(tmp_path: Path) -> None:
     engine_or_skip()
     stack = RealStack(tmp_path, "private", reach=3, aged=FIFTEEN_MINUTES - 6)
     announced = stack.preview()
-    assert "waits 15 minutes for new roles to reach: Network Contributor for the identity shop" in announced.text
+    assert (
+        "waits 15 minutes for new roles to reach: Network Contributor for the identity shop"
+        in announced.text
+    )
     outcome = stack.up()
     assert outcome.ok, outcome.text
     assert "Azure cannot be asked for them" in outcome.text
@@ -178,7 +193,10 @@ def test_taints_wait_until_the_hub_allows(tmp_path: Path, hub: Api) -> None:
     hub.answers[REVIEWS] = answer
     stack = RealStack(tmp_path, "granted", strict_hub=True, reach=3, kubeconfig=hub.kubeconfig())
     announced = stack.preview()
-    assert f"waits up to 1 minute for new roles to reach: {ADMIN} for ci on fleet shop" in announced.text
+    assert (
+        f"waits up to 1 minute for new roles to reach: {ADMIN} for ci on fleet shop"
+        in announced.text
+    )
     outcome = stack.up()
     assert outcome.ok, outcome.text
     assert len(asked) == 3
@@ -193,6 +211,7 @@ def test_a_hub_that_never_allows_ends_the_update(tmp_path: Path, hub: Api) -> No
     outcome = RealStack(tmp_path, "granted", strict_hub=True, kubeconfig=hub.kubeconfig()).up()
     assert not outcome.ok
     assert (
-        f"after 1 minute the hub still refuses with 403 Forbidden. Needed: {ADMIN} for ci on fleet shop" in outcome.text
+        f"after 1 minute the hub still refuses with 403 Forbidden. Needed: {ADMIN} for ci on fleet shop"
+        in outcome.text
     )
     assert CANARY not in outcome.text

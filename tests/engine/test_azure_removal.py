@@ -29,7 +29,10 @@ from fleet_components import Fleet
 
 Fleet.from_config("shop")
 """
-NEEDED = {"resourceGroup": "rg", "systemPool": {"name": "system", "vmSize": "Standard_D4s_v5", "count": 3}}
+NEEDED = {
+    "resourceGroup": "rg",
+    "systemPool": {"name": "system", "vmSize": "Standard_D4s_v5", "count": 3},
+}
 HUB = {"resourceGroup": "rg-hub", "region": "westeurope"}
 US = {**EUS, "resourceGroup": "rg-us"}
 
@@ -46,7 +49,9 @@ class Declared(AzureStack):
         if spec is None:
             file.unlink(missing_ok=True)
         else:
-            file.write_text(yaml.safe_dump({**right, **header, "spec": dict(spec)}, sort_keys=False))
+            file.write_text(
+                yaml.safe_dump({**right, **header, "spec": dict(spec)}, sort_keys=False)
+            )
 
     def members(self, *members: Mapping[str, Any], **header: str) -> None:
         self.write("Members", {"defaults": NEEDED, "members": list(members)}, **header)
@@ -58,7 +63,9 @@ class Declared(AzureStack):
         """What stands, beside what the engine makes by itself."""
         deployment = self.stack.export_stack().deployment or {}
         found = {str(one["urn"]) for one in deployment.get("resources") or ()}
-        return {urn for urn in found if "::pulumi:pulumi:Stack::" not in urn and "::default" not in urn}
+        return {
+            urn for urn in found if "::pulumi:pulumi:Stack::" not in urn and "::default" not in urn
+        }
 
     def named(self, name: str) -> str:
         (urn,) = [urn for urn in self.urns() if urn.endswith(f"::{name}")]
@@ -114,15 +121,21 @@ def test_a_hub_whose_members_are_gone_is_refused(stack: Declared) -> None:
     stack.write("Members", None)
     assert refused(stack, "no members are declared beside this hub", "members: []") == []
     stack.members()
-    assert refused(stack, "would delete the AKS cluster eus-1, the AKS cluster weu-1, the resource group rg")
+    assert refused(
+        stack, "would delete the AKS cluster eus-1, the AKS cluster weu-1, the resource group rg"
+    )
 
 
 def test_a_hub_that_is_gone_is_refused(stack: Declared) -> None:
     stack.write("Hub", None)
-    assert refused(stack, "would delete the resource group rg-hub with everything in it, the hub shop")
+    assert refused(
+        stack, "would delete the resource group rg-hub with everything in it, the hub shop"
+    )
 
 
-def test_a_member_goes_if_that_is_meant_and_is_guarded_again_once_it_is_back(stack: Declared) -> None:
+def test_a_member_goes_if_that_is_meant_and_is_guarded_again_once_it_is_back(
+    stack: Declared,
+) -> None:
     lost = "would delete the AKS cluster eus-1, the resource group rg-us with everything in it"
     stack.members(WEU)
     (token,) = refused(stack, lost)

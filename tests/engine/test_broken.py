@@ -75,7 +75,9 @@ def there_and_back(story: Engine[Story], web: Data, run: Broken = Engine.up) -> 
 
 def confirmed(story: Engine[Story]) -> None:
     """Allow what is refused."""
-    story.world.config["confirm"] = ",".join(tokens(refused(story, "and made anew, with all that it holds")))
+    story.world.config["confirm"] = ",".join(
+        tokens(refused(story, "and made anew, with all that it holds"))
+    )
 
 
 def test_after_a_timeout(story: Engine[Story]) -> None:

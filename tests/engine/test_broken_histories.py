@@ -221,7 +221,9 @@ def source(chosen: random.Random, space: str) -> dict[str, Data]:
     """Return a source: each object is there in one of two forms, or is not there."""
     objects = {
         "claim": [claim(space, storage) for storage in ("one", "two")],
-        "sealed": [{**config_map(space, value, "sealed"), "immutable": True} for value in ("one", "two")],
+        "sealed": [
+            {**config_map(space, value, "sealed"), "immutable": True} for value in ("one", "two")
+        ],
         "open": [config_map(space, value, "open") for value in ("one", "two")],
         "service": [service(space), service(space, clusterIP="None")],
         "web": [deployment(space, image) for image in ("web:1", "web:2")],

@@ -12,7 +12,9 @@ NOTHING = frozenset[Pair]()
 
 
 def called(**kinds: frozenset[Pair]) -> Called:
-    return Called(**{**dict.fromkeys(("deleted", "replaced", "created", "updated"), NOTHING), **kinds})
+    return Called(
+        **{**dict.fromkeys(("deleted", "replaced", "created", "updated"), NOTHING), **kinds}
+    )
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,9 @@ def test_two_fleets_bring_the_same_object(two: Several, names: dict[str, str]) -
     source = world.fleets["second"]
     world.reach["second"] = names
     world.fleets["second"] = world.fleets["first"]
-    refused(two, "of the fleet first", "of the fleet second", "take it out of one of the two fleets")
+    refused(
+        two, "of the fleet first", "of the fleet second", "take it out of one of the two fleets"
+    )
     assert world.story.uids(MAP, ("namespace", world.story.space)) == before
     world.fleets["second"] = source
     world.reach["second"] = {"a": "a", "b": "b"}

@@ -39,7 +39,9 @@ def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def stack_on(planes: Planes, folder: Path, name: str = "dev") -> Engine:
     engine = Engine(folder, standin=False, name=name)
     engine.world.members = {name: {} for name in planes}
-    engine.world.config = {"kubeconfigs": {name: plane.kubeconfig.read_text() for name, plane in planes.items()}}
+    engine.world.config = {
+        "kubeconfigs": {name: plane.kubeconfig.read_text() for name, plane in planes.items()}
+    }
     engine.world.extra = [config_map("one"), secret("one")]
     return engine
 
@@ -68,10 +70,19 @@ def test_a_fleet_of_two(clusters: Engine, planes: Planes) -> None:
     for plane in planes.values():
         deployment = plane.get("deployment", "web", "-n", "shop")
         assert deployment["status"]["availableReplicas"] == 1
-        assert deployment["metadata"]["annotations"]["fleet-components/stack"] == "organization/fleet/dev"
-        assert deployment["metadata"]["annotations"]["fleet-components/placement"] == "ClusterResourcePlacement/shop"
+        assert (
+            deployment["metadata"]["annotations"]["fleet-components/stack"]
+            == "organization/fleet/dev"
+        )
+        assert (
+            deployment["metadata"]["annotations"]["fleet-components/placement"]
+            == "ClusterResourcePlacement/shop"
+        )
     assert clusters.preview().changes == {}
-    uids = {name: plane.get("cm", "c", "-n", "shop")["metadata"]["uid"] for name, plane in planes.items()}
+    uids = {
+        name: plane.get("cm", "c", "-n", "shop")["metadata"]["uid"]
+        for name, plane in planes.items()
+    }
     clusters.world.extra = [config_map("two"), secret("two")]
     changed = clusters.up()
     assert changed.ok, changed.text
@@ -172,7 +183,9 @@ WIDGETS = {
                 "schema": {
                     "openAPIV3Schema": {
                         "type": "object",
-                        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "string"}}}},
+                        "properties": {
+                            "spec": {"type": "object", "properties": {"size": {"type": "string"}}}
+                        },
                     }
                 },
             }
@@ -183,4 +196,9 @@ WIDGETS = {
 
 def widget(size: str) -> dict[str, Any]:
     metadata = {"name": "w", "namespace": "shop"}
-    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, "spec": {"size": size}}
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": metadata,
+        "spec": {"size": size},
+    }

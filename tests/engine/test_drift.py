@@ -123,31 +123,52 @@ def test_it_is_adopted(shop: Engine[Story]) -> None:
     drift(shop, "--adopt", "--write")
     written = yaml.safe_load_all((shop.project / "fleet" / "fleet.yaml").read_text())
     (tale.objects["web"],) = (one for one in written if one["kind"] == "Deployment")
-    before = {name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes}
+    before = {
+        name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes
+    }
     carried_out(shop)
-    assert {name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes} == before
+    assert {
+        name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes
+    } == before
     assert found(shop, 0)["drifted"] is False
 
 
-def test_a_provider_of_ones_own_may_not_force(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_provider_of_ones_own_may_not_force(
+    tale: Story, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Then a preview fails on what somebody has changed; an update without a preview overwrites it all the same."""
     for name in tale.planes:
         tale.join(name)
     space = namespace(tale.space)
     tale.objects = {"space": space, "c": config_map(tale.space), "shop": placement("shop", space)}
-    own = {"enable_config_map_mutable": True, "enable_secret_mutable": True, "upsert_existing_objects": True}
+    own = {
+        "enable_config_map_mutable": True,
+        "enable_secret_mutable": True,
+        "upsert_existing_objects": True,
+    }
     tale.config["own:providers"] = {"b": {**own, "cluster_identifier": "b"}}
     engine = Engine(tmp_path_factory.mktemp("stack"), PROGRAM, tale, standin=False)
     assert (first := engine.up()).ok, first.text
     for name, plane in tale.planes.items():
         plane.kubectl(
-            "patch", "configmap", "c", "-n", tale.space, "-p", json.dumps({"data": {"k": f"by hand on {name}"}})
+            "patch",
+            "configmap",
+            "c",
+            "-n",
+            tale.space,
+            "-p",
+            json.dumps({"data": {"k": f"by hand on {name}"}}),
         )
-    told = [one["differences"] for member in found(engine, 2)["members"] for one in member["objects"]]
+    told = [
+        one["differences"] for member in found(engine, 2)["members"] for one in member["objects"]
+    ]
     assert [each["there"] for one in told for each in one] == ["by hand on a", "by hand on b"]
     tale.objects["c"] = config_map(tale.space, "two")
     seen = engine.preview()
     assert not seen.ok
     assert 'conflict with "kubectl-patch"' in seen.text
     assert (done := engine.up()).ok, done.text
-    assert [tale.live(name, "configmap", "c")["data"] for name in tale.planes] == [{"k": "two"}, {"k": "two"}]
+    assert [tale.live(name, "configmap", "c")["data"] for name in tale.planes] == [
+        {"k": "two"},
+        {"k": "two"},
+    ]

@@ -72,8 +72,15 @@ def test_values_that_are_written_another_way(story: Engine[Story]) -> None:
     """The provider keeps the form of the API's types: an amount in another form, and a default of Go, change nothing."""
     tale = story.world
     space = namespace(tale.space)
-    container: dict[str, Any] = {"name": "web", "image": "web:1", "resources": {"requests": {"cpu": "1"}}}
-    pod: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    container: dict[str, Any] = {
+        "name": "web",
+        "image": "web:1",
+        "resources": {"requests": {"cpu": "1"}},
+    }
+    pod: dict[str, Any] = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [container]},
+    }
     template = {
         "apiVersion": "v1",
         "kind": "PodTemplate",
@@ -88,5 +95,9 @@ def test_values_that_are_written_another_way(story: Engine[Story]) -> None:
     shown = story.preview()
     assert shown.ok, shown.text
     changed = [name for name in shown.changes if name.startswith("PodTemplate")]
-    forecast = [one["name"] for one in resources if one["change"] not in ("same", "") and "PodTemplate" in one["type"]]
+    forecast = [
+        one["name"]
+        for one in resources
+        if one["change"] not in ("same", "") and "PodTemplate" in one["type"]
+    ]
     assert (changed, forecast) == ([], [])

@@ -35,7 +35,9 @@ def planes() -> Iterator[Planes]:
 
 
 @pytest.fixture
-def fleet(planes: Planes, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine[Story]:
+def fleet(
+    planes: Planes, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Engine[Story]:
     """A Deployment on all three, which are updated one by one."""
     space = re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_"))[:50].strip("-")
     world = Story(space, planes)
@@ -51,7 +53,10 @@ def fleet(planes: Planes, request: pytest.FixtureRequest, tmp_path_factory: pyte
 
 def images(fleet: Engine[Story]) -> dict[str, Any]:
     found = {name: fleet.world.live(name, "deployment", "web") for name in fleet.world.planes}
-    return {name: live["spec"]["template"]["spec"]["containers"][0]["image"] for name, live in found.items()}
+    return {
+        name: live["spec"]["template"]["spec"]["containers"][0]["image"]
+        for name, live in found.items()
+    }
 
 
 def broken(fleet: Engine[Story], *options: str) -> str:
@@ -114,7 +119,9 @@ def test_what_the_object_itself_says_of_its_timeout_counts(fleet: Engine[Story])
     world.config["readyTimeout"] = "3000"
     code, text = fleet.command(*UP)
     assert code != 0
-    assert f"waiting up to 3000 s for each object to become ready (Deployment {space}/web 3 s)" in text
+    assert (
+        f"waiting up to 3000 s for each object to become ready (Deployment {space}/web 3 s)" in text
+    )
     assert last_words(space) in text
     # Not waited for at all.
     world.objects["web"]["metadata"]["annotations"] = {"pulumi.com/skipAwait": "true"}
@@ -152,7 +159,9 @@ def test_a_member_that_hangs(fleet: Engine[Story]) -> None:
     assert set(images(fleet).values()) == {"web:2"}
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes by their environment in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="finds processes by their environment in /proc"
+)
 def test_killed_in_a_wave(fleet: Engine[Story]) -> None:
     """No process of ours and none of our files is left, and the next update goes on with that wave."""
     world, space = fleet.world, fleet.world.space
@@ -174,7 +183,9 @@ def test_killed_in_a_wave(fleet: Engine[Story]) -> None:
     unchanged(fleet)
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes by their environment in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="finds processes by their environment in /proc"
+)
 def test_killed_while_it_waits_for_the_next_stage(engine: Engine) -> None:
     """Nothing is asked of the engine meanwhile; the program notices all the same."""
     assert engine.up().ok
@@ -222,10 +233,15 @@ def left(mark: str) -> dict[int, str]:
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(folder.name)] = (
+                    (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                )
     return found
 
 
 def is_ours(command: str) -> bool:
     """Whether it runs this package: the program, or the dynamic provider with the shell that has started it."""
-    return any(word in command for word in ("pulumi-language-python-exec", "pulumi.dynamic", "pulumi-resource-pulumi-"))
+    return any(
+        word in command
+        for word in ("pulumi-language-python-exec", "pulumi.dynamic", "pulumi-resource-pulumi-")
+    )

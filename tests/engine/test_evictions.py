@@ -6,7 +6,17 @@ import pytest
 
 from tests.delivery.test_evictions import budget, eviction
 from tests.engine.driver import Engine
-from tests.engine.stories import Data, Story, carried_out, deployment, member, namespace, pick, placement, unchanged
+from tests.engine.stories import (
+    Data,
+    Story,
+    carried_out,
+    deployment,
+    member,
+    namespace,
+    pick,
+    placement,
+    unchanged,
+)
 
 pytestmark = pytest.mark.engine
 WEB = ("deployment", "web")
@@ -15,7 +25,10 @@ WEB = ("deployment", "web")
 def tainted(name: str) -> Data:
     """A member that a taint keeps placements away from."""
     data = member(name)
-    return {**data, "spec": {**data["spec"], "taints": [{"key": "drained", "effect": "NoSchedule"}]}}
+    return {
+        **data,
+        "spec": {**data["spec"], "taints": [{"key": "drained", "effect": "NoSchedule"}]},
+    }
 
 
 def test_an_eviction_moves_a_workload_once(story: Engine[Story]) -> None:
@@ -32,7 +45,8 @@ def test_an_eviction_moves_a_workload_once(story: Engine[Story]) -> None:
     world.objects |= {"out": eviction("again", there), "budget": budget(maxUnavailable=1)}
     again = carried_out(story)
     assert (
-        f"{there} is evicted, picked again, and keeps what it has; a taint on that member keeps it away" in again.text
+        f"{there} is evicted, picked again, and keeps what it has; a taint on that member keeps it away"
+        in again.text
     )
     assert world.live(there, *WEB)["metadata"]["uid"] == uid
 

@@ -15,7 +15,12 @@ OLD, NEW = "b25l", "dHdv"
 
 
 def secret(space: str, name: str, **data: Any) -> Data:
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": space}, **data}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": space},
+        **data,
+    }
 
 
 @pytest.fixture
@@ -24,7 +29,10 @@ def shop(story: Engine[Story], monkeypatch: pytest.MonkeyPatch) -> Engine[Story]
     tale = story.world
     web = deployment(tale.space)
     container = web["spec"]["template"]["spec"]["containers"][0]
-    container |= {"env": [{"name": "X", "value": ""}], "resources": {"requests": {"cpu": "0.5"}, "limits": {"cpu": 1}}}
+    container |= {
+        "env": [{"name": "X", "value": ""}],
+        "resources": {"requests": {"cpu": "0.5"}, "limits": {"cpu": 1}},
+    }
     space = namespace(tale.space)
     tale.objects = {
         "space": space,
@@ -61,7 +69,15 @@ def test_a_kubeconfig_that_changes(shop: Engine[Story]) -> None:
     kubeconfigs["a"] += "# rotated\n"
     assert changed(planned(shop, SHOW)) == {"dev/a": ["kubeconfig"]}
     assert changed(planned(shop)) == {}
-    said = run("plan", shop.project, "--stack", shop.name, "--state", shop.folder / "export.json", width=200).stdout
+    said = run(
+        "plan",
+        shop.project,
+        "--stack",
+        shop.name,
+        "--state",
+        shop.folder / "export.json",
+        width=200,
+    ).stdout
     assert "hides it: the kubeconfigs of dev/a, dev/b, " in said
     assert kubeconfigs["a"].splitlines()[-3] not in said
 
@@ -70,13 +86,17 @@ SHOW = "--show-secrets"
 
 
 @pytest.mark.parametrize("options", [(), (SHOW,)], ids=["encrypted", "shown"])
-def test_what_was_just_delivered_does_not_change(shop: Engine[Story], options: tuple[str, ...]) -> None:
+def test_what_was_just_delivered_does_not_change(
+    shop: Engine[Story], options: tuple[str, ...]
+) -> None:
     assert changed(planned(shop, *options)) == {}
     space = shop.world.space
     # The same data, written otherwise.
     shop.world.objects["text"] = secret(space, "text", data={"k": OLD})
     shop.world.objects["data"] = secret(space, "data", stringData={"k": "one"})
-    assert not {name for name in changed(planned(shop, *options)) if name.endswith(("/text", "/data"))}
+    assert not {
+        name for name in changed(planned(shop, *options)) if name.endswith(("/text", "/data"))
+    }
     shop.world.objects["text"] = secret(space, "text", stringData={"k": "two"})
     seen = changed(planned(shop, SHOW))
     assert {name: fields for name, fields in seen.items() if "shop@" in name} == {
@@ -88,14 +108,22 @@ def test_what_was_just_delivered_does_not_change(shop: Engine[Story], options: t
 
 def test_what_members_keep_need_not_be_shown(shop: Engine[Story]) -> None:
     """Nothing wrong is said of it: it is neither deleted nor changed, and a warning says what is not known."""
-    shop.world.objects["shop"]["spec"]["strategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0}}
+    shop.world.objects["shop"]["spec"]["strategy"] = {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": 0},
+    }
     shop.world.objects["c"] = config_map(shop.world.space, "two")
     for _ in range(2):
         shown, encrypted = planned(shop, SHOW), planned(shop)
         assert changed(encrypted).keys() == changed(shown).keys()
-        assert {one["change"] for one in encrypted["resources"] if "shop@" in one["name"]} == {"same"}
+        assert {one["change"] for one in encrypted["resources"] if "shop@" in one["name"]} == {
+            "same"
+        }
         (warning,) = encrypted["warnings"]
-        assert "revision 0 stays on some members, and the state does not show its content, so it is not comp" in warning
+        assert (
+            "revision 0 stays on some members, and the state does not show its content, so it is not comp"
+            in warning
+        )
         assert "--show-secrets" in warning
         assert shop.up().ok
     assert changed(planned(shop)) == {}

@@ -23,7 +23,13 @@ pytestmark = [
     pytest.mark.parametrize("planes", ["abc"], indirect=True),
 ]
 NEW = "web:2"
-BINDING = ("create", "clusterrolebinding", "fleet", "--clusterrole=cluster-admin", "--serviceaccount=default:fleet")
+BINDING = (
+    "create",
+    "clusterrolebinding",
+    "fleet",
+    "--clusterrole=cluster-admin",
+    "--serviceaccount=default:fleet",
+)
 # Refuses the new image, and nothing else.
 DENYING = [
     {
@@ -153,7 +159,9 @@ def test_it_fails_in_the_second_wave(clusters: Engine, planes: Planes, way: Way)
     assert clusters.preview().changes == {}
 
 
-def test_each_wave_begins_when_the_one_before_is_available(clusters: Engine, planes: Planes) -> None:
+def test_each_wave_begins_when_the_one_before_is_available(
+    clusters: Engine, planes: Planes
+) -> None:
     """Watched on the members: what the engine says of itself is not asked."""
     assert clusters.up().ok
     clusters.world.image = NEW
@@ -233,9 +241,20 @@ COLUMNS = {
 }
 
 
-def watch(name: str, cluster: Cluster, seen: Seen) -> tuple[subprocess.Popen[str], threading.Thread]:
+def watch(
+    name: str, cluster: Cluster, seen: Seen
+) -> tuple[subprocess.Popen[str], threading.Thread]:
     columns = ",".join(f"{title}:{path}" for title, path in COLUMNS.items())
-    command = [str(cluster.client), "--kubeconfig", str(cluster.kubeconfig), "get", "deployment", "web", "-n", "shop"]
+    command = [
+        str(cluster.client),
+        "--kubeconfig",
+        str(cluster.kubeconfig),
+        "get",
+        "deployment",
+        "web",
+        "-n",
+        "shop",
+    ]
     options = ["--watch", "--no-headers", f"--output=custom-columns={columns}"]
     process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
 

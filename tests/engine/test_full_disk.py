@@ -24,7 +24,9 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir()
-        if not shutil.which("mount") or _run("mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(folder)):
+        if not shutil.which("mount") or _run(
+            "mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(folder)
+        ):
             pytest.skip("needs to be allowed to mount a file system")
 
     def leave(self, free: int) -> None:

@@ -24,7 +24,10 @@ from tests.engine.test_state_rename import urn_of
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 MAP = ("configmap", "c")
 STACKS = ("--source", "organization/fleet/dev", "--dest", "organization/fleet/second")
-LETS_GO = {"applyStrategy": {"type": "ClientSideApply"}, "deleteStrategy": {"propagationPolicy": "Abandon"}}
+LETS_GO = {
+    "applyStrategy": {"type": "ClientSideApply"},
+    "deleteStrategy": {"propagationPolicy": "Abandon"},
+}
 
 
 class Beside(Engine[Story]):
@@ -59,7 +62,9 @@ def updated(engine: Engine[Story]) -> None:
     assert done.ok, done.text
 
 
-def test_a_stack_lets_go_and_another_takes(story: Engine[Story], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_stack_lets_go_and_another_takes(
+    story: Engine[Story], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     first = story
     brings(first.world)
     updated(first)
@@ -94,7 +99,9 @@ def test_a_stack_lets_go_and_another_takes(story: Engine[Story], tmp_path_factor
     unchanged(first)
 
 
-def test_a_state_that_is_moved(story: Engine[Story], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_state_that_is_moved(
+    story: Engine[Story], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """``pulumi state move`` hands nothing over: the first stack goes on, and the second one says what it would delete."""
     first, space = story, story.world.space
     brings(first.world)
@@ -103,14 +110,20 @@ def test_a_state_that_is_moved(story: Engine[Story], tmp_path_factory: pytest.Te
     second = beside(first, tmp_path_factory.mktemp("second"))
     updated(second)
 
-    code, text = first.pulumi("state", "move", urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c"), *STACKS, "--yes")
+    code, text = first.pulumi(
+        "state", "move", urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c"), *STACKS, "--yes"
+    )
     assert code == 0, text
     moved = urn_of(second, ":ConfigMap", f"dev/shop@a/{space}/c")
     assert carried_out(first).changes == {f"ConfigMap shop@a/{space}/c": "create"}
     shown = second.preview()
     assert shown.ok, shown.text
     assert shown.changes[f"ConfigMap shop@a/{space}/c"] == "delete"
-    (said,) = (one for one in planned(second)["warnings"] if "belongs to the stack organization/fleet/dev" in str(one))
+    (said,) = (
+        one
+        for one in planned(second)["warnings"]
+        if "belongs to the stack organization/fleet/dev" in str(one)
+    )
     hint = f"pulumi state delete '{moved}'"
     for text in (shown.text, str(said)):
         assert hint in text

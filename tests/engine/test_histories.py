@@ -29,9 +29,24 @@ FOUR, TWO = ({"placementType": "PickN", "numberOfClusters": number} for number i
 X, Y, Z = ("one", "x"), ("two", "y"), ("two", "z")
 HISTORIES = {
     "content and members change, an object goes": [
-        Written(ALL, {"p": ("one", FOUR)}, {"k": ("two", ["a", "b"])}, {X: "web:1", Y: "web:1", Z: "web:1"}),
-        Written(ALL, {"p": ("one", FOUR)}, {"k": ("two", ["a", "b"])}, {X: "web:2", Y: "web:1", Z: "web:2"}),
-        Written({n: {} for n in "abc"}, {"p": ("one", TWO)}, {"k": ("two", ["b", "c"])}, {X: "web:2", Y: "web:2"}),
+        Written(
+            ALL,
+            {"p": ("one", FOUR)},
+            {"k": ("two", ["a", "b"])},
+            {X: "web:1", Y: "web:1", Z: "web:1"},
+        ),
+        Written(
+            ALL,
+            {"p": ("one", FOUR)},
+            {"k": ("two", ["a", "b"])},
+            {X: "web:2", Y: "web:1", Z: "web:2"},
+        ),
+        Written(
+            {n: {} for n in "abc"},
+            {"p": ("one", TWO)},
+            {"k": ("two", ["b", "c"])},
+            {X: "web:2", Y: "web:2"},
+        ),
     ],
     "objects change hands, and back": [
         Written(ALL, {"p": ("two", EVERYWHERE)}, {}, {X: "web:1", Y: "web:1"}),
@@ -56,7 +71,9 @@ class Files:
     def write(self, folder: Path) -> None:
         """Write all documents."""
         folder.mkdir(exist_ok=True)
-        (folder / "fleet.yaml").write_text("\n---\n".join(map(json.dumps, self.written.documents())))
+        (folder / "fleet.yaml").write_text(
+            "\n---\n".join(map(json.dumps, self.written.documents()))
+        )
 
 
 class Refusing(Engine[Any]):
@@ -81,7 +98,10 @@ def test_the_plan_is_what_happens(tmp_path: Path, name: str, fails: tuple[str, .
             plan = planned(engine)
             before, steps = standing(engine), stepped(engine)
             holds(plan, steps)
-            refused = any(p[0] in failing and p[1].kind == "Deployment" for p in steps["create"] | steps["update"])
+            refused = any(
+                p[0] in failing and p[1].kind == "Deployment"
+                for p in steps["create"] | steps["update"]
+            )
             done = engine.up(failing)
             if refused:
                 assert not done.ok
@@ -95,7 +115,9 @@ def test_the_plan_is_what_happens(tmp_path: Path, name: str, fails: tuple[str, .
 def planned(engine: Engine[Any]) -> FleetPlan:
     """The plan of the directory, from the exported state."""
     engine._write()
-    told = CommandLine(state=StateFile("state.json", engine.state()), stack="organization/fleet/dev")
+    told = CommandLine(
+        state=StateFile("state.json", engine.state()), stack="organization/fleet/dev"
+    )
     told = told if told.state.state.resources else attrs.evolve(told, state=StateFile())
     (plan,) = survey([engine.project / "fleet"], told).plans
     return plan
@@ -122,12 +144,23 @@ def holds(plan: FleetPlan, steps: dict[str, set[Pair]]) -> None:
     assert steps["create"] == wanted(plan) - set(plan.standing)
     assert steps["delete"] == {pair for pair, fate in leaving.items() if fate not in unrecorded}
     moved = {pair for pair, fate in leaving.items() if fate is Fate.MOVED}
-    moving = {(c, key) for one in plan.subjects if one.moves for c in one.deliveries for key in one.keys(c)}
+    moving = {
+        (c, key)
+        for one in plan.subjects
+        if one.moves
+        for c in one.deliveries
+        for key in one.keys(c)
+    }
     assert steps["update"] <= moved | moving
 
 
 def wanted(plan: FleetPlan) -> set[Pair]:
-    return {(cluster, key) for one in plan.subjects for cluster in one.deliveries for key in one.keys(cluster)}
+    return {
+        (cluster, key)
+        for one in plan.subjects
+        for cluster in one.deliveries
+        for key in one.keys(cluster)
+    }
 
 
 def survivors(before: set[Pair], plan: FleetPlan) -> set[Pair]:

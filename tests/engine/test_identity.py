@@ -39,7 +39,9 @@ def started(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> Started:
         space = namespace(tale.space)
         tale.objects = {"space": space, "c": config_map(tale.space), "one": placement("one", space)}
         options: dict[str, Any] = {"program": program} if program else {}
-        engine: Engine[Story] = Engine(tmp_path_factory.mktemp("stack"), world=tale, standin=False, **options)
+        engine: Engine[Story] = Engine(
+            tmp_path_factory.mktemp("stack"), world=tale, standin=False, **options
+        )
         done = engine.up()
         assert done.ok, done.text
         return engine
@@ -59,7 +61,9 @@ def test_a_member_that_is_renamed(started: Started, declared: bool, secret: bool
     story = started({"a": "a", "west": "b"})
     before = story.world.uids(MAP, ("namespace", story.world.space))
     for old, new in (("west", "east"), ("east", "west")):
-        story.world.config.setdefault("kubeconfigs", {"a": story.world.planes["a"].kubeconfig.read_text()})
+        story.world.config.setdefault(
+            "kubeconfigs", {"a": story.world.planes["a"].kubeconfig.read_text()}
+        )
         story.world.members.pop(old)
         story.world.config["kubeconfigs"].pop(old, None)
         story.world.join(new, "b")
@@ -149,7 +153,9 @@ def test_two_kubeconfigs_that_are_swapped(started: Started, program: Path | None
 def confirmed(story: Engine[Story]) -> None:
     """Both members are refused until their tokens are given; nothing is written before that."""
     before = versions(story.world)
-    said = refused(story, "member a: leads to another cluster", "member b: leads to another cluster")
+    said = refused(
+        story, "member a: leads to another cluster", "member b: leads to another cluster"
+    )
     assert versions(story.world) == before
     story.world.config["confirm"] = ",".join(tokens(said))
     done = story.up()
@@ -173,7 +179,9 @@ def test_a_fleet_that_is_renamed(started: Started) -> None:
         story.world.config |= {"own:name": new, "renamed": {"fleet": old}}
         carried_out(story)
         assert story.world.uids(MAP, ("namespace", story.world.space)) == before
-        assert {r.name.partition("/")[0].partition("@")[0] for r in story.state().resources.values()} <= {
+        assert {
+            r.name.partition("/")[0].partition("@")[0] for r in story.state().resources.values()
+        } <= {
             new,
             f"{story.name}",
             f"fleet-{story.name}",
@@ -210,7 +218,9 @@ def test_two_fleets_in_one_program(tale: Story, tmp_path_factory: pytest.TempPat
         one.join("b")
         one.objects = {"space": space, "c": config_map(one.space), "one": placement("one", space)}
     world = Two(*both, tale.config)
-    engine = Engine(tmp_path_factory.mktemp("stack"), PROGRAMS / "two_fleets.py", world, standin=False)
+    engine = Engine(
+        tmp_path_factory.mktemp("stack"), PROGRAMS / "two_fleets.py", world, standin=False
+    )
     done = engine.up()
     assert done.ok, done.text
     assert engine.preview().changes == {}
@@ -225,13 +235,17 @@ def test_two_fleets_in_one_program(tale: Story, tmp_path_factory: pytest.TempPat
     assert engine.preview().changes == {}
 
 
-def test_resources_of_a_plain_program(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_resources_of_a_plain_program(
+    tale: Story, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """What the stack has managed itself goes on living in the fleet that takes it over, and the other way round."""
     tale.join("a")
     c, web = config_map(tale.space), deployment(tale.space)
     tale.objects = {"space": namespace(tale.space), "c": c, "web": web}
     tale.config["own:plain"] = "true"
-    story: Engine[Story] = Engine(tmp_path_factory.mktemp("stack"), PROGRAMS / "plain.py", tale, standin=False)
+    story: Engine[Story] = Engine(
+        tmp_path_factory.mktemp("stack"), PROGRAMS / "plain.py", tale, standin=False
+    )
     done = story.up()
     assert done.ok, done.text
     objects = (MAP, ("namespace", tale.space), ("deployment", "web"))
@@ -240,7 +254,9 @@ def test_resources_of_a_plain_program(tale: Story, tmp_path_factory: pytest.Temp
     tale.config |= {"own:plain": "false", "takesOver": {"a": ["*"]}}
     tale.objects["one"] = placement("one", tale.objects["space"])
     taken = carried_out(story)
-    assert not [name for name, change in taken.changes.items() if change == "delete" and "ConfigMap" in name]
+    assert not [
+        name for name, change in taken.changes.items() if change == "delete" and "ConfigMap" in name
+    ]
     assert tale.uids(*objects, on="a") == before
     del tale.config["takesOver"]
     tale.objects["c"] = config_map(tale.space, "two")

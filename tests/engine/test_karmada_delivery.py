@@ -7,7 +7,18 @@ import re
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.hub_stories import KARMADA, Data, HubStory, hub, moves, stack, status, takes_over, uid, web
+from tests.engine.hub_stories import (
+    KARMADA,
+    Data,
+    HubStory,
+    hub,
+    moves,
+    stack,
+    status,
+    takes_over,
+    uid,
+    web,
+)
 from tests.hubs.karmada import CLUSTERS, KarmadaHub
 
 __all__ = ["hub", "stack"]
@@ -16,7 +27,9 @@ POLICY = "policy.karmada.io/v1alpha1"
 HUB = KARMADA
 
 
-def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+def test_a_template_goes_through_the_hub_and_is_taken_back(
+    stack: Engine[HubStory], hub: KarmadaHub
+) -> None:
     tale = stack.world
     tale.members["b"]["metadata"]["labels"]["tier"] = "front"
     tale.members["b"]["spec"]["taints"] = [{"key": "lab", "value": "only", "effect": "NoSchedule"}]
@@ -55,7 +68,9 @@ def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStor
     print(refused.text)
     assert not refused.ok
     assert tale.image("b") == "web:2"
-    tale.config["confirm"] = ",".join(sorted(set(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text))))
+    tale.config["confirm"] = ",".join(
+        sorted(set(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)))
+    )
     assert (done := stack.up()).ok, done.text
     hub.settle()
     assert {name: tale.image(name) for name in tale.planes} == {"a": None, "b": None}
@@ -70,7 +85,9 @@ def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStor
     assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get(CLUSTERS)["items"]}
 
 
-def test_a_control_plane_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+def test_a_control_plane_that_runs_becomes_that_of_a_stack(
+    stack: Engine[HubStory], hub: KarmadaHub
+) -> None:
     hub.apply([web(replicas=9), policy()])
     hub.settle()
     takes_over(stack, hub.settle)
@@ -81,11 +98,18 @@ def test_a_template_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: Karm
     takes["spec"]["conflictResolution"] = "Overwrite"
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     stack.world.objects = {"shop": shop, "web": web(replicas=9), "policy": takes}
-    moves(stack, "karmada", hub.settle, lambda live: "karmada.io/managed" in (live["metadata"].get("labels") or {}))
+    moves(
+        stack,
+        "karmada",
+        hub.settle,
+        lambda live: "karmada.io/managed" in (live["metadata"].get("labels") or {}),
+    )
     assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
 
 
-def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
+    stack: Engine[HubStory], hub: KarmadaHub
+) -> None:
     """It is gone from the control plane, and from its members, before it is created anew; the preview says so."""
     tale = stack.world
     tale.members["b"]["spec"]["taints"] = []
@@ -119,14 +143,21 @@ def replicas(hub: KarmadaHub, member: str) -> int:
 
 
 def policy() -> Data:
-    shares = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in (("a", 2), ("b", 1))]
+    shares = [
+        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+        for name, weight in (("a", 2), ("b", 1))
+    ]
     dividing = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}
     placement = {
         "clusterTolerations": [{"key": "lab", "operator": "Exists"}],
         "replicaScheduling": {**dividing, "weightPreference": {"staticWeightList": shares}},
     }
     spec = {"resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}]}
-    head = {"apiVersion": POLICY, "kind": "PropagationPolicy", "metadata": {"name": "web", "namespace": "shop"}}
+    head = {
+        "apiVersion": POLICY,
+        "kind": "PropagationPolicy",
+        "metadata": {"name": "web", "namespace": "shop"},
+    }
     return {**head, "spec": {**spec, "placement": placement}}
 
 
@@ -137,5 +168,9 @@ def override() -> Data:
         "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}],
         "overrideRules": [rule],
     }
-    head = {"apiVersion": POLICY, "kind": "OverridePolicy", "metadata": {"name": "on", "namespace": "shop"}}
+    head = {
+        "apiVersion": POLICY,
+        "kind": "OverridePolicy",
+        "metadata": {"name": "on", "namespace": "shop"},
+    }
     return {**head, "spec": spec}

@@ -83,9 +83,13 @@ ROWS = {
     "the same, and it cannot be read": Row("UPDATE", DENIED, OLD, OLD, "", with_image, unread=True),
     "it does not become ready": Row("", DENIED, NEW, NEW, ERROR, not_ready),
     "its creation is refused": Row("CREATE", DENIED, None, None, "", with_image, first=False),
-    "its creation is refused after its deletion": Row("CREATE", DENIED, OLD, OLD, REPLACING, selecting),
+    "its creation is refused after its deletion": Row(
+        "CREATE", DENIED, OLD, OLD, REPLACING, selecting
+    ),
     "the engine is killed": Row("UPDATE", KILLED, OLD, OLD, PENDING, with_image),
-    "the engine is killed while it is created": Row("CREATE", KILLED, None, None, PENDING, with_image, first=False),
+    "the engine is killed while it is created": Row(
+        "CREATE", KILLED, None, None, PENDING, with_image, first=False
+    ),
     "its deletion is refused": Row("DELETE", DENIED, OLD, OLD, "", without),
 }
 
@@ -144,7 +148,10 @@ def test_what_is_known(story: Engine[Story], called: Webhook, row: Row) -> None:
 
 def images(outputs: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the image in the outputs of a Deployment, and in what was sent."""
-    found = [data["spec"]["template"]["spec"]["containers"][0]["image"] for data in (outputs, outputs["__inputs"])]
+    found = [
+        data["spec"]["template"]["spec"]["containers"][0]["image"]
+        for data in (outputs, outputs["__inputs"])
+    ]
     return found[0], found[1]
 
 
@@ -162,7 +169,11 @@ def of_program(story: Engine[Story]) -> tuple[str | None, str | None]:
 def of_export(story: Engine[Story]) -> tuple[str | None, str | None, str]:
     """Return the same from an export, and the note that the engine keeps of the Deployment."""
     exported = json.loads(story.export())
-    pending = [one for one in exported.get("pending_operations") or () if one["resource"]["urn"].endswith("/web")]
+    pending = [
+        one
+        for one in exported.get("pending_operations") or ()
+        if one["resource"]["urn"].endswith("/web")
+    ]
     found = [one for one in exported["resources"] if one["urn"].endswith("/web")]
     if not found:
         return None, None, PENDING if pending else ""

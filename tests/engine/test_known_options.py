@@ -21,7 +21,9 @@ SHOWN = """diff json message neo show-config show-full-output show-policy-remedi
 show-replacement-steps show-sames show-secrets suppress-outputs suppress-permalink suppress-progress urns debug
 help stack"""
 """What only chooses the stack, and what is shown."""
-UNTRIED = """attach-debugger config-path override-env policy-pack policy-pack-config secrets-provider"""
+UNTRIED = (
+    """attach-debugger config-path override-env policy-pack policy-pack-config secrets-provider"""
+)
 """Options that no test tries on a fleet: the first two change what the program is given, a debugger holds it up,
 policies need a plug-in of the engine, and the last one counts for a new stack alone."""
 COMMANDS = {
@@ -46,4 +48,6 @@ def test_every_option_of_an_update_is_known() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_on_a_state_or_stack_is_known(command: str) -> None:
     listed = "\n".join(lines_of(command)).partition("Available Commands:")[2].partition("\n\n")[0]
-    assert {line.split()[0] for line in listed.splitlines() if line.strip()} == set(COMMANDS[command].split())
+    assert {line.split()[0] for line in listed.splitlines() if line.strip()} == set(
+        COMMANDS[command].split()
+    )

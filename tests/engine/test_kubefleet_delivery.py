@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.hub_stories import KUBEFLEET, Data, HubStory, hub, moves, stack, status, takes_over, uid, web
+from tests.engine.hub_stories import (
+    KUBEFLEET,
+    Data,
+    HubStory,
+    hub,
+    moves,
+    stack,
+    status,
+    takes_over,
+    uid,
+    web,
+)
 from tests.hubs.kubefleet import KubeFleetHub
 
 __all__ = ["hub", "stack"]
@@ -27,9 +38,14 @@ SETTINGS = {
 HUB = KUBEFLEET
 
 
-def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
+def test_a_placement_goes_through_the_hub_and_is_taken_back(
+    stack: Engine[HubStory], hub: KubeFleetHub
+) -> None:
     tale = stack.world
-    tale.objects = {"shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, "web": web()}
+    tale.objects = {
+        "shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+        "web": web(),
+    }
     tale.objects |= {"override": override(), "placement": placement()}
     tale.members["west"]["metadata"]["labels"]["tier"] = "front"
     seen = stack.preview()
@@ -72,7 +88,9 @@ def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubSto
     print(refused.text)
     assert not refused.ok
     assert tale.image("west") == "web:2"
-    tale.config["confirm"] = ",".join(sorted(set(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text))))
+    tale.config["confirm"] = ",".join(
+        sorted(set(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)))
+    )
     assert (done := stack.up()).ok, done.text
     for plane in hub.members.values():
         plane.kubectl("wait", "--for=delete", "namespace/shop", "--timeout=60s")
@@ -85,11 +103,21 @@ def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubSto
     assert stack.unprotect().ok
     assert (done := stack.destroy()).ok, done.text
     assert hub.hub.get("clusterresourceplacement", "shop") is None
-    assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get("memberclusters")["items"]}
+    assert set(hub.members) == {
+        one["metadata"]["name"] for one in hub.hub.get("memberclusters")["items"]
+    }
 
 
-def test_a_hub_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
-    hub.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, web(), placement()])
+def test_a_hub_that_runs_becomes_that_of_a_stack(
+    stack: Engine[HubStory], hub: KubeFleetHub
+) -> None:
+    hub.apply(
+        [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+            web(),
+            placement(),
+        ]
+    )
     hub.settle()
     takes_over(stack, hub.settle)
 
@@ -97,7 +125,12 @@ def test_a_hub_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: K
 def test_a_placement_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     stack.world.objects = {"shop": shop, "web": web(), "placement": placement()}
-    moves(stack, "kubefleet", hub.settle, lambda live: "AppliedWork" in str(live["metadata"].get("ownerReferences")))
+    moves(
+        stack,
+        "kubefleet",
+        hub.settle,
+        lambda live: "AppliedWork" in str(live["metadata"].get("ownerReferences")),
+    )
     assert hub.hub.get("clusterresourceplacement", "shop") is None
 
 
@@ -187,7 +220,9 @@ def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
     print(seen.text, seen.changes, sep="\n")
     assert done.ok, done.text
     assert done.changes == seen.changes
-    assert "Deployment shop/web of ClusterResourcePlacement/shop on east, west: replaced" in seen.text
+    assert (
+        "Deployment shop/web of ClusterResourcePlacement/shop on east, west: replaced" in seen.text
+    )
     hub.settle()
     after = {name: uid(plane) for name, plane in (*tale.planes.items(), ("hub", hub.hub))}
     assert None not in after.values()
@@ -201,19 +236,33 @@ def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
 def placement() -> Data:
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
     spec = {"resourceSelectors": [selector], "policy": {"placementType": "PickAll"}}
-    return {"apiVersion": GROUP, "kind": "ClusterResourcePlacement", "metadata": {"name": "shop"}, "spec": spec}
+    return {
+        "apiVersion": GROUP,
+        "kind": "ClusterResourcePlacement",
+        "metadata": {"name": "shop"},
+        "spec": spec,
+    }
 
 
 def eviction(name: str, member: str) -> Data:
     spec = {"placementName": "shop", "clusterName": member}
-    return {"apiVersion": GROUP, "kind": "ClusterResourcePlacementEviction", "metadata": {"name": name}, "spec": spec}
+    return {
+        "apiVersion": GROUP,
+        "kind": "ClusterResourcePlacementEviction",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def override() -> Data:
     patch = {"op": "add", "path": "/metadata/labels", "value": {"on": "${MEMBER-CLUSTER-NAME}"}}
     rule = {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [patch]}
     selected = {"group": "apps", "version": "v1", "kind": "Deployment", "name": "web"}
-    spec = {"placement": {"name": "shop"}, "resourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
+    spec = {
+        "placement": {"name": "shop"},
+        "resourceSelectors": [selected],
+        "policy": {"overrideRules": [rule]},
+    }
     return {
         "apiVersion": GROUP,
         "kind": "ResourceOverride",

@@ -47,7 +47,9 @@ def targeting(*patterns: str) -> tuple[str, ...]:
 OPERATIONS = {
     "exclude an object": Operation(excluding("**Deployment::dev/shop@b/**"), sent="a", done="a"),
     "exclude everything of a member": Operation(excluding("**::dev/shop@b/**"), sent="a", done="a"),
-    "exclude what does not change": Operation(excluding("**Namespace::dev/shop@b/**"), sent="ab", done="ab"),
+    "exclude what does not change": Operation(
+        excluding("**Namespace::dev/shop@b/**"), sent="ab", done="ab"
+    ),
     "exclude with dependents": Operation(
         (*excluding("**Deployment::dev/shop@a/**"), "--exclude-dependents"), sent="", done=""
     ),
@@ -58,10 +60,16 @@ OPERATIONS = {
         excluding("**fleet:Member::**", "**fleet:Roster::**"), sent="ab", done="ab"
     ),
     "target objects": Operation(targeting("**::dev/shop@a/**"), sent="a", done="", decided=False),
-    "target a binding": Operation(targeting("**fleet:Binding::dev/shop@a"), sent="", done="", decided=False),
+    "target a binding": Operation(
+        targeting("**fleet:Binding::dev/shop@a"), sent="", done="", decided=False
+    ),
     "target a decision": Operation(targeting(DECISION), sent="", done=""),
-    "target decision and bindings": Operation(targeting(DECISION, "**fleet:Binding::dev/shop@*"), sent="", done=""),
-    "target a decision with dependents": Operation((*targeting(DECISION), "--target-dependents"), sent="ab", done="ab"),
+    "target decision and bindings": Operation(
+        targeting(DECISION, "**fleet:Binding::dev/shop@*"), sent="", done=""
+    ),
+    "target a decision with dependents": Operation(
+        (*targeting(DECISION), "--target-dependents"), sent="ab", done="ab"
+    ),
 }
 
 

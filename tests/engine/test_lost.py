@@ -27,9 +27,15 @@ def planes() -> Iterator[Planes]:
 
 
 @pytest.fixture
-def shop(request: pytest.FixtureRequest, planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Engine[Story]:
+def shop(
+    request: pytest.FixtureRequest, planes: Planes, tmp_path_factory: pytest.TempPathFactory
+) -> Engine[Story]:
     """A Deployment, a ConfigMap and a claim on both members."""
-    space = re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_")).strip("-")[:50].strip("-")
+    space = (
+        re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_"))
+        .strip("-")[:50]
+        .strip("-")
+    )
     tale = Story(space, planes)
     tale.join("a")
     tale.join("b")
@@ -73,7 +79,10 @@ def test_a_lost_member_that_answers(shop: Engine[Story]) -> None:
     assert "member b is lost, nothing is sent to it: 4 objects may still be there" in gone.text
     tale.join("b")
     back = checked(shop)
-    assert f"PersistentVolumeClaim {tale.space}/data on b: deleted: the member is back" in back.done.text
+    assert (
+        f"PersistentVolumeClaim {tale.space}/data on b: deleted: the member is back"
+        in back.done.text
+    )
     assert "on b: taken up again, as the member is back" in back.shown.text
     (entry,) = (one for one in back.plan["subjects"][0]["content"] if one["change"] == "update")
     assert (entry["takenUp"], [field["field"] for field in entry["fields"]]) == (True, ["data.k"])
@@ -108,7 +117,9 @@ def test_a_lost_member_that(shop: Engine[Story], how: str) -> None:
 def without_token(kubeconfig: str) -> str:
     """The same kubeconfig with credentials that its API server refuses."""
     config = yaml.safe_load(kubeconfig)
-    config["users"] = [{"name": one["name"], "user": {"token": "expired"}} for one in config["users"]]
+    config["users"] = [
+        {"name": one["name"], "user": {"token": "expired"}} for one in config["users"]
+    ]
     return yaml.safe_dump(config)
 
 
@@ -151,7 +162,9 @@ def test_another_cluster_under_the_name_of_a_lost_one(shop: Engine[Story]) -> No
     with own_control_planes("c") as others:
         tale.planes = {**tale.planes, "c": others["c"]}
         tale.join("b", "c")
-        token = re.findall(r"fleet:confirm=([0-9a-f]{8})", refused(shop, "member b: leads to another cluster"))
+        token = re.findall(
+            r"fleet:confirm=([0-9a-f]{8})", refused(shop, "member b: leads to another cluster")
+        )
         tale.config["confirm"] = token[-1]
         done = shop.up()
         assert done.ok, done.text

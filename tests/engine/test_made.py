@@ -51,7 +51,9 @@ def test_they_are_delivered_and_nothing_else_is_made_of_them(made: Engine[World]
 
 
 @pytest.mark.parametrize("field", ["host", "size"])
-def test_what_is_known_once_something_else_stands_is_refused(made: Engine[World], field: str) -> None:
+def test_what_is_known_once_something_else_stands_is_refused(
+    made: Engine[World], field: str
+) -> None:
     """Even if a preview knows it: the object would not wait for it."""
     made.world.config = {"own:database": field}
     planned, done = made.preview(), made.up()

@@ -116,7 +116,11 @@ def test_a_placement_that_is_renamed(story: Engine[Story]) -> None:
     world, name = story.world, story.world.space
     world.leave("b")
     space = namespace(name)
-    world.objects = {"space": space, "c": config_map(name), "one": placement("one", space, policy=pick(1))}
+    world.objects = {
+        "space": space,
+        "c": config_map(name),
+        "one": placement("one", space, policy=pick(1)),
+    }
     assert story.up().ok
     world.join("b")
     carried_out(story)
@@ -137,7 +141,11 @@ def test_a_placement_that_another_name_would_place_elsewhere(story: Engine[Story
     """The other test means something: without being told, the new name is a new placement."""
     world, name = story.world, story.world.space
     space = namespace(name)
-    world.objects = {"space": space, "c": config_map(name), "one": placement("one", space, policy=pick(1))}
+    world.objects = {
+        "space": space,
+        "c": config_map(name),
+        "one": placement("one", space, policy=pick(1)),
+    }
     assert story.up().ok
     assert [key[0] for key, uid in world.uids(MAP).items() if uid] == ["b"]
 
@@ -153,7 +161,11 @@ def test_a_kept_object_comes_back_with_other_content(story: Engine[Story]) -> No
         carried_out(story)
         labelled = {**space, "metadata": {"name": name, "labels": {"may": verb}}}
         role = cluster_role(name, verb)
-        story.world.objects |= {"space": labelled, "role": role, "one": placement("one", role, space)}
+        story.world.objects |= {
+            "space": labelled,
+            "role": role,
+            "one": placement("one", role, space),
+        }
         carried_out(story)
         assert story.world.uids(("clusterrole", name), ("namespace", name)) == before
         live = story.world.live("a", "clusterrole", name)
@@ -165,7 +177,11 @@ def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
     world, name = story.world, story.world.space
     space, moving = namespace(name), namespace(f"{name}-too")
     stays = {"space": space, "c": config_map(name), "one": placement("one", space)}
-    moves = {"too": moving, "m": config_map(f"{name}-too"), "two": placement("two", moving, policy=pick(1))}
+    moves = {
+        "too": moving,
+        "m": config_map(f"{name}-too"),
+        "two": placement("two", moving, policy=pick(1)),
+    }
     world.objects = {**stays, **moves}
     assert story.up().ok
     before, kept = world.uids(MAP), world.uids(("namespace", f"{name}-too"), on="b")
@@ -210,7 +226,9 @@ def test_a_move_that_failed_half_way_can_be_taken_back(story: Engine[Story]) -> 
     story.world.go_back(source)
     carried_out(story)
     assert story.world.uids(*objects) == before
-    assert "nodeSelector" not in story.world.live("a", "deployment", "web")["spec"]["template"]["spec"]
+    assert (
+        "nodeSelector" not in story.world.live("a", "deployment", "web")["spec"]["template"]["spec"]
+    )
 
 
 @pytest.mark.parametrize("make", [workload, sealed])
@@ -225,15 +243,25 @@ def test_a_move_with_a_change_that_replaces(story: Engine[Story], make: Any) -> 
     spaces["spec"]["resourceSelectors"][0]["selectionScope"] = "NamespaceOnly"
     world.objects = {"space": space, "c": other, "spaces": spaces}
     first, second = old, other
-    world.objects |= {"it": old, "one": in_namespace("one", first), "two": in_namespace("two", second)}
+    world.objects |= {
+        "it": old,
+        "one": in_namespace("one", first),
+        "two": in_namespace("two", second),
+    }
     done = story.up()
     assert done.ok, done.text
     for wanted in (new, old):
         first, second = second, first
-        world.objects |= {"it": wanted, "one": in_namespace("one", first), "two": in_namespace("two", second)}
+        world.objects |= {
+            "it": wanted,
+            "one": in_namespace("one", first),
+            "two": in_namespace("two", second),
+        }
         before, kept = world.uids(what), world.uids(MAP, ("namespace", name))
         step = checked(story)
-        assert {one["object"] for one in step.plan["replaced"]} == {f"{old['kind']} {name}/{what[1]}"}
+        assert {one["object"] for one in step.plan["replaced"]} == {
+            f"{old['kind']} {name}/{what[1]}"
+        }
         assert step.done.changes == step.shown.changes
         after = world.uids(what)
         assert None not in after.values()

@@ -37,7 +37,9 @@ def interrupted(engine: Engine, cluster: str, sign: int) -> tuple[int, str]:
 
 def _reached(engine: Engine, cluster: str, process: subprocess.Popen[str]) -> None:
     for _ in range(1200):
-        if any(call["cluster"] == cluster and call["object"] == "shop/web" for call in engine.calls()):
+        if any(
+            call["cluster"] == cluster and call["object"] == "shop/web" for call in engine.calls()
+        ):
             return
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
@@ -181,7 +183,9 @@ def test_refresh_within_an_update(engine: Engine) -> None:
     assert engine.preview().changes == {}
 
 
-@pytest.mark.parametrize("command", [["--skip-preview"], [], ["--skip-preview", "--exclude-protected"]])
+@pytest.mark.parametrize(
+    "command", [["--skip-preview"], [], ["--skip-preview", "--exclude-protected"]]
+)
 def test_destroy_is_stopped(engine: Engine, command: list[str]) -> None:
     """Nothing is deleted before the roster, which is protected."""
     assert engine.up().ok
@@ -199,7 +203,9 @@ def test_destroy_is_stopped(engine: Engine, command: list[str]) -> None:
 def test_destroy_of_one_member_is_stopped(engine: Engine) -> None:
     assert engine.up().ok
     for further in ([], ["--target-dependents"]):
-        code, _ = engine.command("destroy", "--yes", "--skip-preview", "--target", "**::dev/shop@b/**", *further)
+        code, _ = engine.command(
+            "destroy", "--yes", "--skip-preview", "--target", "**::dev/shop@b/**", *further
+        )
         assert code != 0
         assert engine.images() == dict.fromkeys("abcd", "web:1")
 
@@ -231,7 +237,9 @@ def test_clusters_that_the_same_program_creates(tmp_path: Path, providers: str) 
     engine.world.members = {}
     engine.world.config["own:providers"] = providers
     objects = {
-        f"{kind} shop@{c}/{name}" for c in "xy" for kind, name in (("Namespace", "shop"), ("Deployment", "shop/web"))
+        f"{kind} shop@{c}/{name}"
+        for c in "xy"
+        for kind, name in (("Namespace", "shop"), ("Deployment", "shop/web"))
     }
     shown = engine.preview()
     assert shown.ok, shown.text
@@ -244,7 +252,9 @@ def test_clusters_that_the_same_program_creates(tmp_path: Path, providers: str) 
 def test_the_state_holds_no_traces_of_a_fleet(engine: Engine) -> None:
     """They would be the larger part of it, and lead through this package; where a resource is made is still told."""
     assert engine.up().ok
-    resources = [one for one in json.loads(engine.export())["resources"] if "fleet:index:Fleet" in one["urn"]]
+    resources = [
+        one for one in json.loads(engine.export())["resources"] if "fleet:index:Fleet" in one["urn"]
+    ]
     assert resources
     assert [one["urn"] for one in resources if one.get("stackTrace")] == []
     assert [one["urn"] for one in resources if not one.get("sourcePosition")] == []

@@ -106,7 +106,10 @@ def test_an_update_held_to_a_saved_preview(engine: Engine, way: str) -> None:
     world.strategy = {"type": "RollingUpdate", **WAYS[way]}
     for image in ("web:1", "web:2"):
         world.image = image
-        for command in (("preview", "--save-plan", file), ("up", "--yes", "--skip-preview", "--plan", file)):
+        for command in (
+            ("preview", "--save-plan", file),
+            ("up", "--yes", "--skip-preview", "--plan", file),
+        ):
             code, text = engine.command(*command)
             assert code == 0, text
         assert engine.images() == ({} if way == "compared only" else dict.fromkeys("ab", image))
@@ -169,8 +172,12 @@ DESTROYS = {
     "by the program": Destroy(("--yes", "--skip-preview", "--run-program")),
     "with the stack": Destroy(("--yes", "--skip-preview", "--remove")),
     "refreshed": Destroy(("--yes", "--skip-preview", "--refresh")),
-    "of all but the roster": Destroy(("--yes", "--skip-preview", "--exclude", "**fleet:Roster::**"), ends=True),
-    "of what is not protected": Destroy(("--yes", "--skip-preview", "--exclude-protected"), ends=True),
+    "of all but the roster": Destroy(
+        ("--yes", "--skip-preview", "--exclude", "**fleet:Roster::**"), ends=True
+    ),
+    "of what is not protected": Destroy(
+        ("--yes", "--skip-preview", "--exclude-protected"), ends=True
+    ),
 }
 
 

@@ -26,7 +26,9 @@ def planes() -> Iterator[Planes]:
 
 
 @pytest.fixture
-def shop(request: pytest.FixtureRequest, planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Engine[Story]:
+def shop(
+    request: pytest.FixtureRequest, planes: Planes, tmp_path_factory: pytest.TempPathFactory
+) -> Engine[Story]:
     """A Deployment and a ConfigMap on the members a and b, then b's kubeconfig leads to c."""
     space = re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_")).strip("-")[:50]
     tale = Story(space.strip("-"), planes)
@@ -48,7 +50,9 @@ def confirmed(shop: Engine[Story]) -> Any:
     shown, done = shop.preview(), shop.up()
     del shop.world.config["confirm"]
     for outcome in (shown, done):
-        assert f"on {uid_of(shop, 'c')} this update creates: ConfigMap" in outcome.text, outcome.text
+        assert f"on {uid_of(shop, 'c')} this update creates: ConfigMap" in outcome.text, (
+            outcome.text
+        )
         assert f"brought to {uid_of(shop, 'b')} stays there" in outcome.text
     return shown, done
 

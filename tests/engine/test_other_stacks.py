@@ -49,17 +49,28 @@ def test_a_plan_reads_of_another_stack_what_the_engine_reads(tmp_path: Path) -> 
     assert done.ok, done.text
     done = second.up()
     assert done.ok, done.text
-    theirs = {key: "[secret]" if one.secret else one.value for key, one in second.stack.outputs().items()}
+    theirs = {
+        key: "[secret]" if one.secret else one.value for key, one in second.stack.outputs().items()
+    }
     for words in ([], ["--show-secrets"]):
         file = tmp_path / f"state{len(words)}.json"
         command = ["pulumi", "stack", "export", "--stack", "dev", "--file", str(file), *words]
-        subprocess.run(command, cwd=first.project, env={**os.environ, **first.stack.workspace.env_vars}, check=True)
+        subprocess.run(
+            command,
+            cwd=first.project,
+            env={**os.environ, **first.stack.workspace.env_vars},
+            check=True,
+        )
         assert outputs(second.project, OtherStack(STACK, state_of(file))) == theirs
-    assert {key: new[key] for key in ("weu-1", "eus-1")} == {key: theirs[key] for key in ("weu-1", "eus-1")}
+    assert {key: new[key] for key in ("weu-1", "eus-1")} == {
+        key: theirs[key] for key in ("weu-1", "eus-1")
+    }
 
 
 def outputs(folder: Path, other: OtherStack) -> dict[str, Any]:
     """The outputs that a plan of the second project has, with secrets hidden."""
     command = CommandLine(stack="dev", project=True, others=(other,))
-    found: dict[str, Any] = json.loads(json.dumps(redact(preview(read_project(folder), command).exports)))
+    found: dict[str, Any] = json.loads(
+        json.dumps(redact(preview(read_project(folder), command).exports))
+    )
     return found

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.stories import carried_out, config_map, refused, unchanged
-from tests.engine.test_claims import MAP, Program, Several, moves_in, owned, placed, planned_text, program
+from tests.engine.test_claims import (
+    MAP,
+    Program,
+    Several,
+    moves_in,
+    owned,
+    placed,
+    planned_text,
+    program,
+)
 
 __all__ = ["owned", "program"]
 pytestmark = pytest.mark.engine
@@ -48,7 +57,9 @@ def test_a_part_of_a_release_moves_into_the_fleet(program: Several) -> None:
     before = moves_in(program)
     world.config["way"] = "provider"
     release = urn(program, "helm.sh/v3:Release::mine")
-    text = refused(program, "stands on a as a part of the resource", "whose deletion would delete it")
+    text = refused(
+        program, "stands on a as a part of the resource", "whose deletion would delete it"
+    )
     assert f"pulumi state delete '{release}'" in text
     assert world.story.uids(MAP, on="a") == before
     code, text = program.command("state", "delete", release, "--yes")
@@ -64,7 +75,14 @@ def test_an_imported_object_moves_into_the_fleet(owned: Several) -> None:
     plane, space = world.story.planes["a"], world.story.space
     plane.kubectl("create", "configmap", "d", "-n", space, "--from-literal=k=one")
     provider = urn(owned, "pulumi:providers:kubernetes::mine")
-    given = ("import", "kubernetes:core/v1:ConfigMap", "mine-d", f"{space}/d", "--yes", "--skip-preview")
+    given = (
+        "import",
+        "kubernetes:core/v1:ConfigMap",
+        "mine-d",
+        f"{space}/d",
+        "--yes",
+        "--skip-preview",
+    )
     code, text = owned.command(*given, "--provider", f"mine={provider}", "--generate-code=false")
     assert code == 0, text
     before = world.story.uids(("configmap", "d"), on="a")

@@ -9,7 +9,16 @@ import pytest
 
 from fleet_components import NO_CLUSTER
 from tests.engine.driver import Engine
-from tests.engine.stories import Story, carried_out, config_map, namespace, pick, placement, refused, unchanged
+from tests.engine.stories import (
+    Story,
+    carried_out,
+    config_map,
+    namespace,
+    pick,
+    placement,
+    refused,
+    unchanged,
+)
 from tests.engine.test_moves import having
 
 pytestmark = pytest.mark.engine
@@ -48,11 +57,15 @@ def test_from_ours_to_its_own_and_back(story: Engine[Story]) -> None:
 def test_a_member_that_always_had_its_own(story: Engine[Story]) -> None:
     """It has given its cluster a name; a kubeconfig in its place calls it the same, whatever else is said."""
     world = story.world
-    world.config["own:providers"] = {name: {**SETTINGS, "cluster_identifier": f"mine {name}"} for name in "ab"}
+    world.config["own:providers"] = {
+        name: {**SETTINGS, "cluster_identifier": f"mine {name}"} for name in "ab"
+    }
     assert (first := story.up()).ok, first.text
     unchanged(story)
     before = world.uids(MAP, ("namespace", world.space))
-    world.config["own:providers"]["a"]["kubeconfig"] = world.config["kubeconfigs"]["a"] + "\n# rotated\n"
+    world.config["own:providers"]["a"]["kubeconfig"] = (
+        world.config["kubeconfigs"]["a"] + "\n# rotated\n"
+    )
     assert carried_out(story).changes == {"kubernetes mine-a": "update"}
     world.config["own:providers"] = {}
     carried_out(story)
@@ -78,7 +91,10 @@ def test_what_would_make_every_object_anew_is_refused(story: Engine[Story]) -> N
     world = story.world
     before = world.uids(MAP)
     for settings, words in (
-        ({**SETTINGS, "cluster_identifier": "other"}, 'calls the cluster "other", and it was called "a"'),
+        (
+            {**SETTINGS, "cluster_identifier": "other"},
+            'calls the cluster "other", and it was called "a"',
+        ),
         (SETTINGS, 'lacks cluster_identifier="a"'),
         ({"cluster_identifier": "a"}, "lacks enable_config_map_mutable=True"),
     ):
@@ -94,7 +110,11 @@ def test_its_provider_leads_to_another_cluster(story: Engine[Story]) -> None:
     assert story.up().ok
     world = story.world
     before = world.uids(MAP)
-    provider = {**SETTINGS, "cluster_identifier": "a", "kubeconfig": world.config["kubeconfigs"]["b"]}
+    provider = {
+        **SETTINGS,
+        "cluster_identifier": "a",
+        "kubeconfig": world.config["kubeconfigs"]["b"],
+    }
     world.config["own:providers"] = {"a": provider}
     refused(story, "member a", "leads to another cluster than before")
     assert world.uids(MAP) == before
@@ -108,7 +128,11 @@ def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
     moving = namespace(f"{space}-too")
     own = {**SETTINGS, "cluster_identifier": "b"}
     world.config["own:providers"] = {"b": own}
-    world.objects |= {"too": moving, "m": config_map(f"{space}-too"), "two": placement("two", moving, policy=pick(1))}
+    world.objects |= {
+        "too": moving,
+        "m": config_map(f"{space}-too"),
+        "two": placement("two", moving, policy=pick(1)),
+    }
     assert (first := story.up()).ok, first.text
     before = world.uids(MAP)
     assert having(world, moving) == ["b"]
@@ -116,7 +140,9 @@ def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
     try:
         world.config["lost"] = "b"
         refused(story, "member b: its provider lacks delete_unreachable=True")
-        world.config["own:providers"] = {"b": {**own, "delete_unreachable": True, "kubeconfig": NO_CLUSTER}}
+        world.config["own:providers"] = {
+            "b": {**own, "delete_unreachable": True, "kubeconfig": NO_CLUSTER}
+        }
         assert "forgotten, as the member is lost" in carried_out(story).text
     finally:
         world.planes["b"].resume()

@@ -35,7 +35,9 @@ def shop(story: Engine[Story]) -> Engine[Story]:
 
 
 SCALE = json.dumps({"spec": {"replicas": 4}})
-IMAGE = json.dumps({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "by-hand:1"}]}}}})
+IMAGE = json.dumps(
+    {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "by-hand:1"}]}}}}
+)
 # A HorizontalPodAutoscaler writes like this.
 CONTROLLER = ("--type=merge", "--field-manager=kube-controller-manager", "-p", SCALE)
 BY_HAND = (
@@ -57,15 +59,35 @@ def test_what_somebody_has_changed_is_overwritten(shop: Engine[Story]) -> None:
         carried_out(shop)
         for plane in "ab":
             spec = tale.live(plane, "deployment", "web")["spec"]
-            assert (spec["replicas"], spec["template"]["spec"]["containers"][0]["image"]) == (1, image), command
+            assert (spec["replicas"], spec["template"]["spec"]["containers"][0]["image"]) == (
+                1,
+                image,
+            ), command
 
 
 def test_what_somebody_else_made_is_taken_over(shop: Engine[Story]) -> None:
     """As by KubeFleet, whose default of whenToTakeOver is Always; what it sets and the source does not, stays."""
     tale = shop.world
     b = tale.planes["b"]
-    b.kubectl("create", "configmap", "more", "-n", tale.space, "--from-literal=k=theirs", "--from-literal=other=1")
-    b.kubectl("create", "secret", "generic", "s", "-n", tale.space, "--from-literal=k=theirs", "--from-literal=same=1")
+    b.kubectl(
+        "create",
+        "configmap",
+        "more",
+        "-n",
+        tale.space,
+        "--from-literal=k=theirs",
+        "--from-literal=other=1",
+    )
+    b.kubectl(
+        "create",
+        "secret",
+        "generic",
+        "s",
+        "-n",
+        tale.space,
+        "--from-literal=k=theirs",
+        "--from-literal=same=1",
+    )
     uids = tale.uids(("configmap", "more"), ("secret", "s"), on="b")
     secret = {**config_map(tale.space, name="s"), "kind": "Secret"}
     del secret["data"]
@@ -79,7 +101,8 @@ def test_what_somebody_else_made_is_taken_over(shop: Engine[Story]) -> None:
         in seen.text
     )
     assert (
-        f"Secret {tale.space}/s: somebody else has made it on b: it is taken over, and changed in data.k" in seen.text
+        f"Secret {tale.space}/s: somebody else has made it on b: it is taken over, and changed in data.k"
+        in seen.text
     )
     assert "theirs" not in seen.text
     assert tale.uids(("configmap", "more"), ("secret", "s"), on="b") == uids
@@ -91,7 +114,10 @@ def other(shop: Engine[Story], tmp_path_factory: pytest.TempPathFactory) -> Engi
     """Another stack with the same members, that brings the same objects and one more."""
     tale = Story(shop.world.space, shop.world.planes)
     tale.go_back(shop.world.source())
-    tale.objects |= {"web": deployment(tale.space, "web:2"), "more": config_map(tale.space, name="more")}
+    tale.objects |= {
+        "web": deployment(tale.space, "web:2"),
+        "more": config_map(tale.space, name="more"),
+    }
     return Engine(tmp_path_factory.mktemp("other"), world=tale, standin=False, name="other")
 
 
@@ -109,7 +135,9 @@ def test_an_object_of_another_stack_is_refused(other: Engine[Story]) -> None:
     assert tale.live("a", "configmap", "more") is None
     assert not [name for name in other.state().resources if "Target" in name]
     for plane in (a, b):
-        plane.kubectl("annotate", "-n", space, "deployment/web", "configmap/c", "fleet-components/stack-")
+        plane.kubectl(
+            "annotate", "-n", space, "deployment/web", "configmap/c", "fleet-components/stack-"
+        )
     assert "Namespace" in other.preview().text
     # Members that cannot be asked are not judged in a preview.
     a.pause()
@@ -138,7 +166,11 @@ def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine[Story]]:
         for name in planes:
             tale.join(name)
         space = namespace(tale.space)
-        tale.objects = {"space": space, "c": config_map(tale.space), "shop": placement("shop", space)}
+        tale.objects = {
+            "space": space,
+            "c": config_map(tale.space),
+            "shop": placement("shop", space),
+        }
         yield Engine(tmp_path_factory.mktemp("stack"), world=tale, standin=False)
 
 
@@ -149,7 +181,11 @@ def test_a_dead_member_that_was_taken_out(mortal: Engine[Story]) -> None:
     tale.planes["b"].kill()
     tale.leave("b")
     tale.objects["c"] = config_map(tale.space, "two")
-    refused(mortal, "member b: is no longer a member, and does not answer: ConfigMap shop/c cannot", "fleet:lost b")
+    refused(
+        mortal,
+        "member b: is no longer a member, and does not answer: ConfigMap shop/c cannot",
+        "fleet:lost b",
+    )
     assert tale.live("a", "configmap", "c")["data"] == {"k": "one"}
     tale.config["lost"] = "b"
     assert "on b: forgotten, as the member is lost" in carried_out(mortal).text

@@ -27,7 +27,9 @@ pytestmark = pytest.mark.engine
 Shown = dict[str, dict[str, Any]]
 """By URN: type, name, parent, provider, dependencies, inputs, what protects it, and whether it is new."""
 PROGRAMS = Path(__file__).parent / "programs"
-OPTIONED, LINEAGE, OWN = (PROGRAMS / f"{name}.py" for name in ("optioned", "lineage", "own_provider"))
+OPTIONED, LINEAGE, OWN = (
+    PROGRAMS / f"{name}.py" for name in ("optioned", "lineage", "own_provider")
+)
 
 
 def previewed(engine: Engine[Any]) -> Shown:
@@ -36,7 +38,11 @@ def previewed(engine: Engine[Any]) -> Shown:
     assert code == 0, text
     steps = json.loads(text[text.index("\n{") if not text.startswith("{") else 0 :])["steps"]
     states = [(step["newState"], step["op"]) for step in steps if step["op"] != "delete"]
-    return {state["urn"]: shown_by_engine(state, op) for state, op in states if not is_the_engines_own(state)}
+    return {
+        state["urn"]: shown_by_engine(state, op)
+        for state, op in states
+        if not is_the_engines_own(state)
+    }
 
 
 def is_the_engines_own(state: dict[str, Any]) -> bool:
@@ -59,8 +65,14 @@ def shown_by_engine(state: dict[str, Any], op: str) -> dict[str, Any]:
 
 def planned(engine: Engine[Any], state: StackState, program: Callable[[], Any]) -> Shown:
     """What the same program registers in process."""
-    settings = {"source": str(engine.project / "fleet"), "kubeconfigs": kubeconfigs(engine.world.members)}
-    config = {k if ":" in k else f"fleet:{k}": value for k, value in {**settings, **engine.world.config}.items()}
+    settings = {
+        "source": str(engine.project / "fleet"),
+        "kubeconfigs": kubeconfigs(engine.world.members),
+    }
+    config = {
+        k if ":" in k else f"fleet:{k}": value
+        for k, value in {**settings, **engine.world.config}.items()
+    }
     run = run_program(program, state=state, project="fleet", stack="dev", config=config)
     assert run.error is None
     return {r.urn: shown_in_process(r, state) for r in run.registrations}
@@ -105,7 +117,9 @@ def same(engine: Engine[Any], state: StackState, program: Callable[[], Any] = of
     preview, plan = previewed(engine), planned(engine, state, program)
     assert preview.keys() == plan.keys()
     fields = [(urn, field) for urn in plan for field in plan[urn]]
-    assert not [(u, f, preview[u][f], plan[u][f]) for u, f in fields if not alike(preview[u][f], plan[u][f])]
+    assert not [
+        (u, f, preview[u][f], plan[u][f]) for u, f in fields if not alike(preview[u][f], plan[u][f])
+    ]
 
 
 def alike(engines: Any, ours: Any) -> bool:
@@ -166,8 +180,14 @@ def test_templates(tmp_path: Path, broken: bool) -> None:
     """On a new stack, and after an update that broke, with a member that goes and an object that is renamed."""
     engine_or_skip()
     engine = Engine(tmp_path / "stack", world=TemplateWorld())
-    asked = policy(placement=weights(a=2, b=1), propagateDeps=True, preserveResourcesOnDeletion=True)
-    engine.world.objects = {"policy": asked, "settings": CONFIG, "web": needing({"configMap": {"name": "settings"}})}
+    asked = policy(
+        placement=weights(a=2, b=1), propagateDeps=True, preserveResourcesOnDeletion=True
+    )
+    engine.world.objects = {
+        "policy": asked,
+        "settings": CONFIG,
+        "web": needing({"configMap": {"name": "settings"}}),
+    }
     if broken:
         assert not engine.up(fails="b").ok
         rename = [{"path": "/metadata/name", "operator": "replace", "value": "www"}]
@@ -189,7 +209,15 @@ def optioned(tmp_path: Path, option: str) -> Engine:
     return engine
 
 
-OPTIONS = ("depends_on", "transforms", "transformations", "of the stack", "of a parent", "protect", "providers")
+OPTIONS = (
+    "depends_on",
+    "transforms",
+    "transformations",
+    "of the stack",
+    "of a parent",
+    "protect",
+    "providers",
+)
 
 
 @pytest.mark.parametrize("option", OPTIONS)

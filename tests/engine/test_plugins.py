@@ -31,7 +31,8 @@ def test_the_providers_import_them_and_the_preview_says_so(shop: Engine[World]) 
     planned, done = shop.preview(), shop.up()
     assert planned.ok, planned.text
     assert (
-        "decided with my_plugins:Freeze, my_plugins:Cheapest too, and so no longer as KubeFleet v0.3.1" in planned.text
+        "decided with my_plugins:Freeze, my_plugins:Cheapest too, and so no longer as KubeFleet v0.3.1"
+        in planned.text
     )
     assert done.ok, done.text
     assert shop.stands("Deployment").keys() == {"b"}
@@ -45,7 +46,9 @@ def test_a_module_that_is_not_there_is_refused_with_the_key(shop: Engine[World])
     assert "my_plugins:Freeze: there is no module my_plugins" in planned.text
 
 
-def test_a_plugin_that_answers_otherwise_in_the_providers_stops_the_update(shop: Engine[World]) -> None:
+def test_a_plugin_that_answers_otherwise_in_the_providers_stops_the_update(
+    shop: Engine[World],
+) -> None:
     module = shop.project / "my_plugins.py"
     elsewhere = "(-1 if 'dynamic' in str(getattr(__import__('__main__'), '__file__', '')) else 1)"
     module.write_text(module.read_text().replace("-int(price)", f"-int(price) * {elsewhere}"))

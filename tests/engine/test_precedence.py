@@ -55,7 +55,9 @@ def check_order(log: str, first: str, last: str) -> None:
     """Check that on each member the deletion of one kind has ended before that of another begins."""
     steps = [match.groups() for match in STEP.finditer(log)]
     for member in "abc":
-        assert steps.index((first, member, "deleted")) < steps.index((last, member, "deleting")), log
+        assert steps.index((first, member, "deleted")) < steps.index((last, member, "deleting")), (
+            log
+        )
 
 
 def logged(story: Engine[Story]) -> Outcome:
@@ -66,7 +68,9 @@ def logged(story: Engine[Story]) -> Outcome:
 
 def uids(story: Engine[Story], kind: str, name: str, space: str) -> dict[str, str]:
     """The uid of an object on the members that have it."""
-    found = {member: plane.get(kind, name, "-n", space) for member, plane in story.world.planes.items()}
+    found = {
+        member: plane.get(kind, name, "-n", space) for member, plane in story.world.planes.items()
+    }
     return {member: data["metadata"]["uid"] for member, data in found.items() if data}
 
 
@@ -107,7 +111,9 @@ def test_a_team_comes_to_a_placement_that_moves_one_member_at_a_time(story: Engi
     before = uids(story, "horizontalpodautoscaler", "h", "t5")
     write(story, "t5", [*with_a_team(), *scaled])
     step = checked(story)
-    assert "comes after Namespace t5two of ClusterResourcePlacement t5p on a, b, c" in step.shown.text
+    assert (
+        "comes after Namespace t5two of ClusterResourcePlacement t5p on a, b, c" in step.shown.text
+    )
     assert uids(story, "configmap", "c", "t5two").keys() == {"a", "b", "c"}
     assert uids(story, "horizontalpodautoscaler", "h", "t5") == before
 
@@ -129,9 +135,15 @@ def test_an_approval_brings_the_namespace_late(story: Engine[Story]) -> None:
 def test_a_definition_and_its_custom_resources(story: Engine[Story]) -> None:
     """Two placements bring a namespace and a definition in waves, a third what needs both."""
     home, crd = namespace("t6"), definition("Widget")
-    widget, inside = named("example.com/v1", "Widget", "w", "t6", spec={"size": 1}), config("c", "t6")
+    widget, inside = (
+        named("example.com/v1", "Widget", "w", "t6", spec={"size": 1}),
+        config("c", "t6"),
+    )
     brought = [home, crd, widget, inside]
-    crds = [placement("crds", select(crd), strategy=EXTERNAL), *staged("crds", "c", "ab", task=None)]
+    crds = [
+        placement("crds", select(crd), strategy=EXTERNAL),
+        *staged("crds", "c", "ab", task=None),
+    ]
     homes = placement("homes", select(home, alone=True), strategy=ROLLING)
     widgets = placement("widgets", select(widget), select(inside), home="t6", strategy=ROLLING)
     write(story, "t6", [*brought, *crds, homes, widgets])
@@ -144,5 +156,9 @@ def autoscaler(space: str) -> Data:
     """An autoscaler of the Deployment ``web``."""
     usage = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}
     scaled = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
-    spec = {"scaleTargetRef": scaled, "maxReplicas": 2, "metrics": [{"type": "Resource", "resource": usage}]}
+    spec = {
+        "scaleTargetRef": scaled,
+        "maxReplicas": 2,
+        "metrics": [{"type": "Resource", "resource": usage}],
+    }
     return named("autoscaling/v2", "HorizontalPodAutoscaler", "h", space, spec=spec)

@@ -17,7 +17,9 @@ def renamed(engine: Engine, name: str) -> None:
     settings = (engine.project / f"Pulumi.{name}.yaml").read_text()
     assert yaml.safe_load(settings)
     engine.name = name
-    workspace = automation.LocalWorkspaceOptions(work_dir=str(engine.project), env_vars=engine.environment)
+    workspace = automation.LocalWorkspaceOptions(
+        work_dir=str(engine.project), env_vars=engine.environment
+    )
     engine.stack = automation.select_stack(name, work_dir=str(engine.project), opts=workspace)
 
 
@@ -41,4 +43,6 @@ def test_a_stack_that_is_renamed(engine: Engine, broken: bool) -> None:
     again = engine.preview()
     assert again.changes == {}, again.changes
     assert "is called" not in again.text
-    assert {one.name for one in engine.state().resources.values() if one.type.endswith("fleet:Roster")} == {"prod"}
+    assert {
+        one.name for one in engine.state().resources.values() if one.type.endswith("fleet:Roster")
+    } == {"prod"}

@@ -27,8 +27,18 @@ def test_the_engine_renders_what_the_command_line_renders(tmp_path: Path) -> Non
     done = engine.up()
     assert done.ok, done.text
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "fleet_components.cli", "render", str(REPOSITORY), "--stack", "local"]
-    rendered = subprocess.run([*command, "--out", str(out), "--fresh"], capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "fleet_components.cli",
+        "render",
+        str(REPOSITORY),
+        "--stack",
+        "local",
+    ]
+    rendered = subprocess.run(
+        [*command, "--out", str(out), "--fresh"], capture_output=True, text=True, check=False
+    )
     assert rendered.returncode == 0, rendered.stderr
     by_engine, by_command = objects(engine.project / "out"), objects(out / "local")
     assert len({folder for folder, *_ in by_engine}) == 5

@@ -35,7 +35,9 @@ def test_replaced_by_hand_and_refused(shop: Shop, way: str) -> None:
     shop.open(KIND)
     world, before = shop.world, shop.uids()
     with denied(world.planes["a"], world.space, "object.metadata.name != 'web'", "configmaps"):
-        code, text = shop.engine.command("up", "--yes", "--skip-preview", "--replace=**ConfigMap::dev/one@a/**")
+        code, text = shop.engine.command(
+            "up", "--yes", "--skip-preview", "--replace=**ConfigMap::dev/one@a/**"
+        )
         assert code != 0
         assert WORDS in text
         assert f"ConfigMap (dev/one@a/{world.space}/web)" in text
@@ -72,11 +74,16 @@ def test_a_definition_that_is_replaced(shop: Shop) -> None:
     widget = {**world.objects["Widget"], "metadata": {"name": "web"}}
     one = placement("one", world.objects["space"], whole, widget)
     world.objects |= {defined: whole, "Widget": widget, "one": one}
-    text = refused(shop.engine, f"widgets.{shop.group}: cannot be replaced on a while the fleet has objects")
+    text = refused(
+        shop.engine, f"widgets.{shop.group}: cannot be replaced on a while the fleet has objects"
+    )
     assert f"Widget {world.space}/web" in text
     assert shop.uids() == before
     del world.objects["Widget"]
-    world.objects[defined], world.objects["one"] = before_scope(whole), placement("one", world.objects["space"], whole)
+    world.objects[defined], world.objects["one"] = (
+        before_scope(whole),
+        placement("one", world.objects["space"], whole),
+    )
     assert (done := shop.engine.up()).ok, done.text
     world.objects[defined] = whole
     refused(shop.engine, f"widgets.{shop.group}: would be deleted on a and made anew")

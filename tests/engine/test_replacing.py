@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.stories import RBAC, Data, Story, deployment, namespace, placement, refused, unchanged
+from tests.engine.stories import (
+    RBAC,
+    Data,
+    Story,
+    deployment,
+    namespace,
+    placement,
+    refused,
+    unchanged,
+)
 from tests.engine.test_identity import tokens
 
 pytestmark = pytest.mark.engine
@@ -35,19 +44,27 @@ def stateful() -> tuple[Data, Data]:
 
 
 def claim() -> tuple[Data, Data]:
-    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "one"}
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "one",
+    }
     old = made("v1", "PersistentVolumeClaim", annotations=SKIPPED, spec=spec)
     return old, with_spec(old, storageClassName="two")
 
 
 def sealed() -> tuple[Data, Data]:
-    return tuple(made("v1", "ConfigMap", immutable=True, data={"k": value}) for value in ("one", "two"))  # type: ignore[return-value]
+    return tuple(
+        made("v1", "ConfigMap", immutable=True, data={"k": value}) for value in ("one", "two")
+    )  # type: ignore[return-value]
 
 
 def binding() -> tuple[Data, Data]:
     roles = ({"apiGroup": RBAC, "kind": "ClusterRole", "name": name} for name in ("view", "edit"))
     subjects = [{"apiGroup": RBAC, "kind": "Group", "name": "readers"}]
-    one, two = (made(f"{RBAC}/v1", "ClusterRoleBinding", roleRef=role, subjects=subjects) for role in roles)
+    one, two = (
+        made(f"{RBAC}/v1", "ClusterRoleBinding", roleRef=role, subjects=subjects) for role in roles
+    )
     return one, two
 
 
@@ -84,14 +101,20 @@ def test_replaced(story: Engine[Story], make: Any) -> None:
         before = world.uids(what, on="a")
         world.objects["it"] = wanted
         if old["kind"] in ("StatefulSet", "PersistentVolumeClaim"):
-            world.config["confirm"] = ",".join(tokens(refused(story, "and made anew, with all that it holds")))
+            world.config["confirm"] = ",".join(
+                tokens(refused(story, "and made anew, with all that it holds"))
+            )
             assert world.uids(what, on="a") == before
         shown, done = story.preview(), story.up()
         assert shown.ok, shown.text
         assert done.ok, done.text
         assert "replaced, because" in shown.text
         for outcome in (shown, done):
-            what_happens = {name: change for name, change in outcome.changes.items() if name.startswith(old["kind"])}
+            what_happens = {
+                name: change
+                for name, change in outcome.changes.items()
+                if name.startswith(old["kind"])
+            }
             assert set(what_happens.values()) == {"create-replacement"}, outcome.changes
         after = world.uids(what, on="a")
         assert None not in after.values()
@@ -102,5 +125,9 @@ def test_replaced(story: Engine[Story], make: Any) -> None:
 
 def placed_in(space: str, data: Data) -> Data:
     """A namespaced object in the namespace, and any other one called by its name."""
-    where = {"name": space} if data["kind"] in ("ClusterRoleBinding", "PriorityClass") else {"namespace": space}
+    where = (
+        {"name": space}
+        if data["kind"] in ("ClusterRoleBinding", "PriorityClass")
+        else {"namespace": space}
+    )
     return {**data, "metadata": {**data["metadata"], **where}}

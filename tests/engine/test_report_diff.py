@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.stories import Data, Story, carried_out, config_map, deployment, shop_of, unchanged
+from tests.engine.stories import (
+    Data,
+    Story,
+    carried_out,
+    config_map,
+    deployment,
+    shop_of,
+    unchanged,
+)
 
 pytestmark = pytest.mark.engine
 
@@ -41,7 +49,9 @@ def _told(live: Mapping[str, Any]) -> dict[str, Any]:
     metadata = live["metadata"]
     told = {key: metadata.get(key) for key in ("uid", "generation", "labels", "ownerReferences")}
     # Of the cluster's own: the revision of a Deployment, and the status of everything.
-    managers = [one for one in metadata["managedFields"] if one["manager"] != "kube-controller-manager"]
+    managers = [
+        one for one in metadata["managedFields"] if one["manager"] != "kube-controller-manager"
+    ]
     managers = [one for one in managers if one.get("subresource") != "status"]
     return {**told, "managers": managers, **{key: live.get(key) for key in ("spec", "data")}}
 
@@ -57,8 +67,24 @@ def shop(story: Engine[Story]) -> Engine[Story]:
     a = tale.planes["a"]
     a.kubectl("create", "deployment", "web", "-n", tale.space, "--image=web:0", "--replicas=4")
     for plane in tale.planes.values():
-        plane.kubectl("create", "configmap", "c", "-n", tale.space, "--from-literal=k=one", "--from-literal=other=1")
-    a.kubectl("create", "secret", "generic", "s", "-n", tale.space, "--from-literal=password=their-password")
+        plane.kubectl(
+            "create",
+            "configmap",
+            "c",
+            "-n",
+            tale.space,
+            "--from-literal=k=one",
+            "--from-literal=other=1",
+        )
+    a.kubectl(
+        "create",
+        "secret",
+        "generic",
+        "s",
+        "-n",
+        tale.space,
+        "--from-literal=password=their-password",
+    )
     return story
 
 
@@ -80,16 +106,24 @@ def test_it_writes_nothing_whatever_is_done(shop: Engine[Story]) -> None:
     assert written(tale) == before
     carried_out(shop)
     assert written(tale) == before
-    for field in ("/spec/replicas: 4, wanted 1", "/spec/template/spec/containers/0/image: web:0, wanted web:1"):
+    for field in (
+        "/spec/replicas: 4, wanted 1",
+        "/spec/template/spec/containers/0/image: web:0, wanted web:1",
+    ):
         assert f"Deployment {tale.space}/web: {field}" in seen.text
     assert f"Deployment {tale.space}/web: is not there" in seen.text
     assert f"Secret {tale.space}/s: /data/password: (redacted" in seen.text
     for text in (seen.text, shop.export()):
         assert "their-password" not in text
     differences = report(shop, "a")["differences"]
-    assert differences[f"Deployment {tale.space}/web"]["/spec/replicas"] == {"wanted": "1", "there": "4"}
+    assert differences[f"Deployment {tale.space}/web"]["/spec/replicas"] == {
+        "wanted": "1",
+        "there": "4",
+    }
     assert f"ConfigMap {tale.space}/c" not in differences
-    assert report(shop, "b")["differences"][f"Deployment {tale.space}/web"] == {"/": {"wanted": "(the whole object)"}}
+    assert report(shop, "b")["differences"][f"Deployment {tale.space}/web"] == {
+        "/": {"wanted": "(the whole object)"}
+    }
     # A changed source, and what others change, show as changes of the report alone.
     tale.objects["web"] = deployment(tale.space, "web:2")
     tale.objects["c"]["data"]["k"] = "two"
@@ -133,7 +167,9 @@ def test_all_fields_are_compared_if_asked(shop: Engine[Story]) -> None:
     tale = shop.world
     strategy(tale, type="ReportDiff", comparisonOption="FullComparison")
     carried_out(shop)
-    assert report(shop, "a")["differences"][f"ConfigMap {tale.space}/c"] == {"/data/other": {"there": "1"}}
+    assert report(shop, "a")["differences"][f"ConfigMap {tale.space}/c"] == {
+        "/data/other": {"there": "1"}
+    }
 
 
 def test_a_member_that_does_not_answer_keeps_its_last_report(shop: Engine[Story]) -> None:
@@ -166,7 +202,9 @@ def test_it_may_watch_what_another_placement_has_written(shop: Engine[Story]) ->
     del tale.objects["watch"]
     assert shop.up().ok
     after = written(tale)
-    assert {key: one["uid"] for key, one in before.items()} == {key: one["uid"] for key, one in after.items()}
+    assert {key: one["uid"] for key, one in before.items()} == {
+        key: one["uid"] for key, one in after.items()
+    }
 
 
 def test_switched_to_and_back(shop: Engine[Story]) -> None:
@@ -182,7 +220,9 @@ def test_switched_to_and_back(shop: Engine[Story]) -> None:
         assert "propagationPolicy: Abandon" in outcome.text
     assert written(tale) == before
     strategy(tale)
-    tale.objects["shop"]["apiVersion"] = "placement.kubernetes-fleet.io/v1beta1"  # v1 has no deleteStrategy
+    tale.objects["shop"]["apiVersion"] = (
+        "placement.kubernetes-fleet.io/v1beta1"  # v1 has no deleteStrategy
+    )
     tale.objects["shop"]["spec"]["strategy"]["deleteStrategy"] = {"propagationPolicy": "Abandon"}
     carried_out(shop)
     assert written(tale) == before
@@ -209,9 +249,7 @@ def test_drift_is_left_alone_until_the_source_changes(shop: Engine[Story]) -> No
     a.kubectl("scale", "deployment", "web", "--replicas=4", "-n", tale.space)
     a.kubectl("set", "image", "deployment/web", "web=by-hand:1", "-n", tale.space)
     before = written(tale)
-    told = (
-        f"shop on a: found drifts, which are left alone until the source changes:\nDeployment {tale.space}/web: /spec"
-    )
+    told = f"shop on a: found drifts, which are left alone until the source changes:\nDeployment {tale.space}/web: /spec"
     for run in (shop.preview, shop.up, shop.up_refreshed, shop.preview, shop.up):
         outcome = run()
         assert outcome.ok, outcome.text

@@ -163,7 +163,11 @@ def test_what_a_plan_refuses_is_not_begun(engine: Engine) -> None:
 
 
 WRONG: dict[str, tuple[tuple[str, ...], Callable[[Path], dict[str, str]], str]] = {
-    "another stack": (("rollout", ".", "--stack", "prod", "--yes"), lambda _: {}, 'there is no stack "prod"'),
+    "another stack": (
+        ("rollout", ".", "--stack", "prod", "--yes"),
+        lambda _: {},
+        'there is no stack "prod"',
+    ),
     "no CLI": (ROLLOUT, lambda folder: {"PATH": str(folder)}, "the Pulumi CLI is not on PATH"),
     "another passphrase": (ROLLOUT, lambda _: {"PULUMI_CONFIG_PASSPHRASE": "wrong"}, "passphrase"),
     "no backend": (ROLLOUT, lambda _: {"PULUMI_BACKEND_URL": "file:///nowhere"}, "error: "),

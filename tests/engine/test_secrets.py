@@ -17,7 +17,9 @@ def test_state_events_and_output_show_nothing(engine: Engine) -> None:
     """After an update that succeeds, one that breaks, and one that goes on."""
     plant(engine.world)
     engine.encrypt_kubeconfigs()
-    engine.environment["PULUMI_DEBUG_COMMANDS"] = "true"  # makes the event log known to the command line
+    engine.environment["PULUMI_DEBUG_COMMANDS"] = (
+        "true"  # makes the event log known to the command line
+    )
     left = engine.folder / "temporary"
     left.mkdir()
     engine.environment["TMPDIR"] = str(left)
@@ -32,8 +34,14 @@ def test_state_events_and_output_show_nothing(engine: Engine) -> None:
         events.unlink()
     assert engine.images() == dict.fromkeys("abcd", "web:2")
     assert not [found(text) for text in shown if found(text)]
-    assert set(found(engine.export())) >= {IN_TEXT, IN_KUBECONFIG}, "they have to be there to be hidden"
-    assert not [file for file in left.rglob("*") if file.is_file() and found(file.read_text(errors="replace"))]
+    assert set(found(engine.export())) >= {IN_TEXT, IN_KUBECONFIG}, (
+        "they have to be there to be hidden"
+    )
+    assert not [
+        file
+        for file in left.rglob("*")
+        if file.is_file() and found(file.read_text(errors="replace"))
+    ]
 
 
 def test_rendered_files_show_nothing(engine: Engine) -> None:
@@ -50,5 +58,7 @@ def test_rendered_files_show_nothing(engine: Engine) -> None:
 def encrypted_state(engine: Engine[Any]) -> str:
     """What the backend holds."""
     files = [file for file in (engine.folder / "backend").rglob("*.json*") if file.is_file()]
-    assert any(json.loads(file.read_text()).get("checkpoint") for file in files if file.suffix == ".json")
+    assert any(
+        json.loads(file.read_text()).get("checkpoint") for file in files if file.suffix == ".json"
+    )
     return "\n".join(file.read_text() for file in files)

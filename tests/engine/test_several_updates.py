@@ -12,7 +12,17 @@ from tests.delivery.test_evictions import GROUP, budget, eviction
 from tests.delivery.test_update_runs import approved, run
 from tests.engine.checked import checked
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.stories import Data, Story, config_map, deployment, namespace, pick, placement, refused, shop_of
+from tests.engine.stories import (
+    Data,
+    Story,
+    config_map,
+    deployment,
+    namespace,
+    pick,
+    placement,
+    refused,
+    shop_of,
+)
 from tests.engine.test_envelopes import envelope
 from tests.engine.test_evictions import tainted
 from tests.engine.test_identity import tokens
@@ -82,17 +92,37 @@ def test_a_rollback_brings_back_what_has_gone(story: Engine[Story]) -> None:
     shop = placement("shop", space)
     shop["spec"]["strategy"] = {"type": "External"}
     old, new = (placed_in(world.space, one) for one in sealed())
-    first = {"old": config_map(world.space, name="old"), "sealed": old, "web": deployment(world.space)}
+    first = {
+        "old": config_map(world.space, name="old"),
+        "sealed": old,
+        "web": deployment(world.space),
+    }
     kinds = {"space": space, "shop": shop, "careful": strategy()}
     world.objects = {**kinds, **first, "one": run("one"), "yes": approved("one")}
     assert (done := story.up()).ok, done.text
-    second = {"new": config_map(world.space, name="new"), "sealed": new, "web": deployment(world.space, "web:2")}
+    second = {
+        "new": config_map(world.space, name="new"),
+        "sealed": new,
+        "web": deployment(world.space, "web:2"),
+    }
     world.objects = {**kinds, **second, "two": run("two"), "yes": approved("two")}
     checked(story)
     alive = world.uids(WEB)
-    code, text = story.command("stack", "export", "--show-secrets", "--file", str(story.folder / "state.json"))
+    code, text = story.command(
+        "stack", "export", "--show-secrets", "--file", str(story.folder / "state.json")
+    )
     assert code == 0, text
-    back = ("rollback", "shop", "fleet", "--state", str(story.folder / "state.json"), "--to", "0", "--name", "back")
+    back = (
+        "rollback",
+        "shop",
+        "fleet",
+        "--state",
+        str(story.folder / "state.json"),
+        "--to",
+        "0",
+        "--name",
+        "back",
+    )
     with story.fleet(*back, "--write") as process:
         out, err = process.communicate(timeout=300)
     assert process.returncode == 0, (out, err)
@@ -110,7 +140,9 @@ def test_a_rollback_brings_back_what_has_gone(story: Engine[Story]) -> None:
 def test_an_envelope_moves_with_evictions(story: Engine[Story]) -> None:
     """What is in it goes where the placement goes, in its present form, and leaves nothing behind."""
     world, space = story.world, namespace(story.world.space)
-    inside = envelope("e", world.space, c=config_map(world.space), web=deployment(world.space, waits=120))
+    inside = envelope(
+        "e", world.space, c=config_map(world.space), web=deployment(world.space, waits=120)
+    )
     world.objects = {"space": space, "e": inside, "shop": placement("shop", space, policy=pick(1))}
     assert (done := story.up()).ok, done.text
     (there,) = (name for name in "ab" if world.live(name, *C))

@@ -15,8 +15,16 @@ from tests.engine.test_state_rename import urn_of
 
 pytestmark = pytest.mark.engine
 FORGOTTEN = {
-    "records": (("fleet:Binding", "dev/shop@a"), ("fleet:Placement", "dev/shop"), ("fleet:Roster", "dev")),
-    "members": (("fleet:Member", "dev/a"), ("providers:kubernetes", "dev/a"), ("index:Placement", "dev/shop")),
+    "records": (
+        ("fleet:Binding", "dev/shop@a"),
+        ("fleet:Placement", "dev/shop"),
+        ("fleet:Roster", "dev"),
+    ),
+    "members": (
+        ("fleet:Member", "dev/a"),
+        ("providers:kubernetes", "dev/a"),
+        ("index:Placement", "dev/shop"),
+    ),
 }
 
 
@@ -83,7 +91,10 @@ def test_an_object_that_the_state_forgets(story: Engine[Story]) -> None:
     del story.world.objects["c"]
     step = checked(story)
     # The placement is still in the state: what it had sent counts as left by an update that broke.
-    assert {one["member"]: one["fate"] for one in step.plan["gone"]["objects"]} == {"a": "undone", "b": "deleted"}
+    assert {one["member"]: one["fate"] for one in step.plan["gone"]["objects"]} == {
+        "a": "undone",
+        "b": "deleted",
+    }
     assert set(story.world.uids(("configmap", "c")).values()) == {None}
     removed(story, "fleet:Placement", "dev/shop")
     del story.world.objects["web"]
@@ -189,7 +200,8 @@ def test_another_passphrase(engine: Engine) -> None:
     done = engine.up()
     assert done.ok, done.text
     code, text = engine.pulumi(
-        *("stack", "change-secrets-provider", "passphrase", "--stack", engine.name), answers="another\nanother\n"
+        *("stack", "change-secrets-provider", "passphrase", "--stack", engine.name),
+        answers="another\nanother\n",
     )
     assert code == 0, text
     settings = yaml.safe_load((engine.project / f"Pulumi.{engine.name}.yaml").read_text())

@@ -13,7 +13,11 @@ MAP = ("configmap", "c")
 
 def urn_of(engine: Engine[Story], kind: str, name: str) -> str:
     """The only URN with this end of its type and this name."""
-    (found,) = (urn for urn, one in engine.state().resources.items() if one.type.endswith(kind) and one.name == name)
+    (found,) = (
+        urn
+        for urn, one in engine.state().resources.items()
+        if one.type.endswith(kind) and one.name == name
+    )
     return found
 
 
@@ -38,11 +42,15 @@ def test_an_object_with_another_name_in_the_state(story: Engine[Story]) -> None:
     assert tale.uids(MAP, ("deployment", "web")) == before
     unchanged(story)
     for plane in "ab":
-        renamed(story, urn_of(story, ":ConfigMap", f"dev/shop@{plane}/{tale.space}/c"), f"other-{plane}")
+        renamed(
+            story, urn_of(story, ":ConfigMap", f"dev/shop@{plane}/{tale.space}/c"), f"other-{plane}"
+        )
     said = refused(story, "under a name that no fleet gives it", "pulumi state rename")
     assert "other-a" in said
     for plane in "ab":
-        renamed(story, urn_of(story, ":ConfigMap", f"other-{plane}"), f"dev/shop@{plane}/{tale.space}/c")
+        renamed(
+            story, urn_of(story, ":ConfigMap", f"other-{plane}"), f"dev/shop@{plane}/{tale.space}/c"
+        )
     unchanged(story)
     assert tale.uids(MAP, ("deployment", "web")) == before
 

@@ -22,9 +22,7 @@ pytestmark = [
     pytest.mark.clusters,
     pytest.mark.parametrize("planes", ["abc"], indirect=True),
 ]
-DENIED = (
-    "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'images' with binding 'images' denied request"
-)
+DENIED = "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'images' with binding 'images' denied request"
 
 
 def screen(engine: Engine, *options: str, ends: int = 0) -> list[str]:
@@ -50,7 +48,9 @@ def up(engine: Engine, log: Path) -> str:
 
 def test_a_refused_object(clusters: Engine, planes: Planes, tmp_path: Path) -> None:
     assert clusters.up().ok
-    assert screen(clusters, "--detailed-exitcode")[-1].startswith("1 placement on 3 members: 3 of 3 as decided")
+    assert screen(clusters, "--detailed-exitcode")[-1].startswith(
+        "1 placement on 3 members: 3 of 3 as decided"
+    )
     clusters.world.image = NEW
     deny(planes["b"])
     try:
@@ -72,7 +72,11 @@ def test_a_refused_object(clusters: Engine, planes: Planes, tmp_path: Path) -> N
     # The rollout has told the same at its end.
     assert "\n".join(lines[:3]) in rolled
     (shop,) = [one for one in items(clusters) if one["kind"] == "ClusterResourcePlacement"]
-    (failed,) = [one for entry in shop["status"]["placementStatuses"] for one in entry.get("failedPlacements", ())]
+    (failed,) = [
+        one
+        for entry in shop["status"]["placementStatuses"]
+        for one in entry.get("failedPlacements", ())
+    ]
     assert DENIED in failed["condition"]["message"]
     assert clusters.up().ok
     screen(clusters, "--detailed-exitcode")
@@ -110,7 +114,10 @@ def test_a_workload_that_never_gets_ready_and_an_update_that_is_killed(
     asked = screen(clusters, "--live")
     assert len(asked) <= 40
     assert "node" in one_line(asked[1:5])  # of a pod that no node takes
-    for sign, words in ((signal.SIGKILL, "an update was killed while updating it"), (signal.SIGINT, "was cancelled")):
+    for sign, words in (
+        (signal.SIGKILL, "an update was killed while updating it"),
+        (signal.SIGINT, "was cancelled"),
+    ):
         clusters.world.extra[-1] = stuck(f"x:{sign}")
         log = tmp_path / f"{sign}.jsonl"
         stop(clusters, planes, sign, log)
@@ -144,7 +151,9 @@ def stop(engine: Engine, planes: Planes, sign: int, log: Path) -> None:
     with engine.start("up", "--yes", "--skip-preview", "--event-log", str(log)) as process:
         try:
             for _ in range(300):
-                spec = planes["a"].get("deployment", "stuck", "-n", "shop")["spec"]["template"]["spec"]
+                spec = planes["a"].get("deployment", "stuck", "-n", "shop")["spec"]["template"][
+                    "spec"
+                ]
                 if spec["containers"][0]["image"] == f"x:{sign}":
                     break
                 assert process.poll() is None, process.communicate()[0]

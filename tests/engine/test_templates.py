@@ -50,7 +50,9 @@ def test_what_a_workload_needs_comes_before_it(engine: Engine[World]) -> None:
 def test_target_moves_one_member_alone(engine: Engine[World]) -> None:
     delivered(engine, weights(a=1, b=1))
     engine.world.objects["web"] = deployment(8, image="web:2")
-    seen = engine.target("**fleet:Template::dev/shop/Deployment/web", "**::dev/shop/Deployment/web@a", "**web@a/**")
+    seen = engine.target(
+        "**fleet:Template::dev/shop/Deployment/web", "**::dev/shop/Deployment/web@a", "**web@a/**"
+    )
     assert seen.ok, seen.text
     assert engine.images() == {"a": "web:2", "b": "web:1"}
     assert replicas(engine) == {"a": 4, "b": 2}
@@ -91,9 +93,13 @@ def test_state_events_and_output_show_nothing(engine: Engine[World]) -> None:
     """After an update that succeeds, one that breaks, and one that goes on."""
     planted = FleetWorld()
     plant(planted)
-    engine.world.config["kubeconfigs"] = {name: planted.config["kubeconfigs"][name] for name in engine.world.members}
+    engine.world.config["kubeconfigs"] = {
+        name: planted.config["kubeconfigs"][name] for name in engine.world.members
+    }
     engine.encrypt_kubeconfigs()
-    engine.environment["PULUMI_DEBUG_COMMANDS"] = "true"  # makes the event log known to the command line
+    engine.environment["PULUMI_DEBUG_COMMANDS"] = (
+        "true"  # makes the event log known to the command line
+    )
     engine.world.objects = {
         "login": planted.extra[0],
         "policy": policy(placement=weights(a=1, b=1), propagateDeps=True),
@@ -109,4 +115,6 @@ def test_state_events_and_output_show_nothing(engine: Engine[World]) -> None:
         shown += [text, events.read_text(), encrypted_state(engine)]
     assert engine.images() == {"a": "web:2", "b": "web:2"}
     assert not [found(text) for text in shown if found(text)]
-    assert set(found(engine.export())) >= {IN_TEXT, IN_KUBECONFIG}, "they have to be there to be hidden"
+    assert set(found(engine.export())) >= {IN_TEXT, IN_KUBECONFIG}, (
+        "they have to be there to be hidden"
+    )

@@ -10,7 +10,16 @@ import pytest
 
 from tests.control_planes import Planes
 from tests.delivery.karmada.test_depending import CONFIG, SECRET, needing
-from tests.delivery.karmada.world import WEB, World, carried_out, deployment, member, on, policy, weights
+from tests.delivery.karmada.world import (
+    WEB,
+    World,
+    carried_out,
+    deployment,
+    member,
+    on,
+    policy,
+    weights,
+)
 from tests.engine.driver import Engine, provider_or_skip
 
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
@@ -35,7 +44,9 @@ def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A stack on them; what it placed is gone with the test."""
     engine = Engine(tmp_path_factory.mktemp("stack"), world=World(), standin=False)
     engine.world.members = {name: member(name) for name in planes}
-    engine.world.config = {"kubeconfigs": {name: plane.kubeconfig.read_text() for name, plane in planes.items()}}
+    engine.world.config = {
+        "kubeconfigs": {name: plane.kubeconfig.read_text() for name, plane in planes.items()}
+    }
     yield engine
     for plane in planes.values():
         plane.kubectl("delete", "deployments,jobs,configmaps,secrets", "--all", "-n", "shop")
@@ -49,15 +60,28 @@ def stands(planes: Planes, kind: str, name: str) -> dict[str, Any]:
 
 def available(planes: Planes) -> dict[str, int]:
     """The available replicas of the Deployment on the clusters that have it."""
-    return {c: data["status"]["availableReplicas"] for c, data in stands(planes, "deployment", "web").items()}
+    return {
+        c: data["status"]["availableReplicas"]
+        for c, data in stands(planes, "deployment", "web").items()
+    }
 
 
 def test_shares_and_what_the_workload_needs(clusters: Engine[World], planes: Planes) -> None:
     web = needing({"configMap": {"name": "settings"}}, {"secret": {"secretName": "token"}})
     web["spec"]["template"]["spec"]["serviceAccountName"] = "runner"
-    runner = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "runner", "namespace": "shop"}}
+    runner = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "runner", "namespace": "shop"},
+    }
     asked = policy(placement=weights(a=3, b=1), propagateDeps=True)
-    clusters.world.objects = {"web": web, "settings": CONFIG, "token": SECRET, "runner": runner, "policy": asked}
+    clusters.world.objects = {
+        "web": web,
+        "settings": CONFIG,
+        "token": SECRET,
+        "runner": runner,
+        "policy": asked,
+    }
     code, text = clusters.command("up", "--yes", "--skip-preview")
     assert code == 0, text
     assert available(planes) == {"a": 3, "b": 1}
@@ -92,8 +116,12 @@ def test_overrides_as_the_cluster_holds_them(clusters: Engine[World], planes: Pl
         "on-web": rule(
             "on-web",
             WEB,
-            imageOverrider=[{"component": "Registry", "operator": "add", "value": "mirror.example.com"}],
-            plaintext=[{"path": "/metadata/annotations", "operator": "add", "value": {"where": "b"}}],
+            imageOverrider=[
+                {"component": "Registry", "operator": "add", "value": "mirror.example.com"}
+            ],
+            plaintext=[
+                {"path": "/metadata/annotations", "operator": "add", "value": {"where": "b"}}
+            ],
         ),
         "on-settings": rule(
             "on-settings",
@@ -108,9 +136,14 @@ def test_overrides_as_the_cluster_holds_them(clusters: Engine[World], planes: Pl
     }
     carried_out(clusters)
     web, config = stands(planes, "deployment", "web"), stands(planes, "configmap", "settings")
-    images = {c: data["spec"]["template"]["spec"]["containers"][0]["image"] for c, data in web.items()}
+    images = {
+        c: data["spec"]["template"]["spec"]["containers"][0]["image"] for c, data in web.items()
+    }
     assert images == {"a": "web:1", "b": "mirror.example.com/web:1"}
-    assert {c: data["metadata"]["annotations"].get("where") for c, data in web.items()} == {"a": None, "b": "b"}
+    assert {c: data["metadata"]["annotations"].get("where") for c, data in web.items()} == {
+        "a": None,
+        "b": "b",
+    }
     assert "colour: blue" in config["a"]["data"]["app.yaml"]
     assert "colour: red" in config["b"]["data"]["app.yaml"]
     rename = [{"path": "/metadata/name", "operator": "replace", "value": "www"}]
@@ -123,17 +156,23 @@ def test_overrides_as_the_cluster_holds_them(clusters: Engine[World], planes: Pl
 def rule(name: str, selector: dict[str, Any], **overriders: Any) -> dict[str, Any]:
     """An override policy for the member ``b``."""
     one = {"targetCluster": {"clusterNames": ["b"]}, "overriders": overriders}
-    return {**policy(name, "OverridePolicy"), "spec": {"resourceSelectors": [selector], "overrideRules": [one]}}
+    return {
+        **policy(name, "OverridePolicy"),
+        "spec": {"resourceSelectors": [selector], "overrideRules": [one]},
+    }
 
 
 @pytest.mark.parametrize(
-    ("policys", "objects", "adopted"), [("Abort", None, False), ("Abort", "overwrite", True), ("Overwrite", None, True)]
+    ("policys", "objects", "adopted"),
+    [("Abort", None, False), ("Abort", "overwrite", True), ("Overwrite", None, True)],
 )
 def test_what_somebody_else_made(
     clusters: Engine[World], planes: Planes, policys: str, objects: str | None, adopted: bool
 ) -> None:
     """The annotation of the object beats the policy."""
-    planes["a"].kubectl("create", "configmap", "settings", "-n", "shop", "--from-literal=colour=theirs")
+    planes["a"].kubectl(
+        "create", "configmap", "settings", "-n", "shop", "--from-literal=colour=theirs"
+    )
     before = stands(planes, "configmap", "settings")["a"]
     ours = {**copy.deepcopy(CONFIG), "data": {"colour": "ours"}}
     if objects:
@@ -152,10 +191,17 @@ def test_what_somebody_else_made(
         assert "conflictResolution of Template/shop/ConfigMap/settings is Abort" in done.text
 
 
-def test_what_somebody_else_made_without_a_field_in_conflict(clusters: Engine[World], planes: Planes) -> None:
-    planes["a"].kubectl("create", "configmap", "settings", "-n", "shop", "--from-literal=other=theirs")
+def test_what_somebody_else_made_without_a_field_in_conflict(
+    clusters: Engine[World], planes: Planes
+) -> None:
+    planes["a"].kubectl(
+        "create", "configmap", "settings", "-n", "shop", "--from-literal=other=theirs"
+    )
     before = stands(planes, "configmap", "settings")["a"]
-    clusters.world.objects = {"settings": {**CONFIG, "data": {"colour": "ours"}}, "policy": configs()}
+    clusters.world.objects = {
+        "settings": {**CONFIG, "data": {"colour": "ours"}},
+        "policy": configs(),
+    }
     done = clusters.up()
     assert not done.ok
     assert "is on a already, somebody else has made it" in done.text
@@ -165,11 +211,16 @@ def test_what_somebody_else_made_without_a_field_in_conflict(clusters: Engine[Wo
 def configs(*members: str, **spec: Any) -> dict[str, Any]:
     """A policy that takes the ConfigMap to these members, to ``a`` if none is named."""
     selector = {"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}
-    return policy("settings", placement=on(*(members or ("a",))), resourceSelectors=[selector], **spec)
+    return policy(
+        "settings", placement=on(*(members or ("a",))), resourceSelectors=[selector], **spec
+    )
 
 
 def test_what_is_preserved_stays(clusters: Engine[World], planes: Planes) -> None:
-    clusters.world.objects = {"settings": CONFIG, "policy": configs("a", "b", preserveResourcesOnDeletion=True)}
+    clusters.world.objects = {
+        "settings": CONFIG,
+        "policy": configs("a", "b", preserveResourcesOnDeletion=True),
+    }
     carried_out(clusters)
     del clusters.world.objects["settings"]
     carried_out(clusters)
@@ -182,7 +233,11 @@ def test_a_job_divides_its_completions(clusters: Engine[World], planes: Planes) 
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": "sum", "namespace": "shop", "annotations": {"pulumi.com/skipAwait": "true"}},
+        "metadata": {
+            "name": "sum",
+            "namespace": "shop",
+            "annotations": {"pulumi.com/skipAwait": "true"},
+        },
         "spec": {"parallelism": 4, "completions": 10, "template": pod},
     }
     selector = {"apiVersion": "batch/v1", "kind": "Job", "name": "sum"}
@@ -190,10 +245,15 @@ def test_a_job_divides_its_completions(clusters: Engine[World], planes: Planes) 
     clusters.world.objects = {"sum": job, "policy": asked}
     carried_out(clusters)
     specs = {c: data["spec"] for c, data in stands(planes, "job", "sum").items()}
-    assert {c: (spec["parallelism"], spec["completions"]) for c, spec in specs.items()} == {"a": (3, 7), "b": (1, 3)}
+    assert {c: (spec["parallelism"], spec["completions"]) for c, spec in specs.items()} == {
+        "a": (3, 7),
+        "b": (1, 3),
+    }
 
 
-def test_the_new_copy_stands_before_the_old_one_goes(clusters: Engine[World], planes: Planes) -> None:
+def test_the_new_copy_stands_before_the_old_one_goes(
+    clusters: Engine[World], planes: Planes
+) -> None:
     clusters.world.objects = {"web": deployment(2), "policy": policy(placement=on("a"))}
     carried_out(clusters)
     clusters.world.objects["policy"] = policy(placement=on("b"))
@@ -203,7 +263,9 @@ def test_the_new_copy_stands_before_the_old_one_goes(clusters: Engine[World], pl
     assert text.index("web@b/shop/web created") < text.index("web@a/shop/web deleting")
 
 
-def test_a_member_that_scales_by_itself_keeps_its_replicas(clusters: Engine[World], planes: Planes) -> None:
+def test_a_member_that_scales_by_itself_keeps_its_replicas(
+    clusters: Engine[World], planes: Planes
+) -> None:
     web = deployment(4)
     web["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
     clusters.world.objects = {"web": web, "policy": policy(placement=weights(a=1, b=1))}
@@ -214,6 +276,11 @@ def test_a_member_that_scales_by_itself_keeps_its_replicas(clusters: Engine[Worl
     web["spec"]["replicas"] = 6
     carried_out(clusters)
     found = stands(planes, "deployment", "web")
-    assert {cluster: data["spec"]["replicas"] for cluster, data in found.items()} == {"a": 5, "b": 2}
-    images = {c: data["spec"]["template"]["spec"]["containers"][0]["image"] for c, data in found.items()}
+    assert {cluster: data["spec"]["replicas"] for cluster, data in found.items()} == {
+        "a": 5,
+        "b": 2,
+    }
+    images = {
+        c: data["spec"]["template"]["spec"]["containers"][0]["image"] for c, data in found.items()
+    }
     assert images == {"a": "web:2", "b": "web:2"}

@@ -45,7 +45,9 @@ def test_a_plan_shows_what_they_do(tmp_path: Path) -> None:
         preview = operation == stack.preview
         # As in a plan, where nobody knows the ID of what is new.
         mocks = partial(PlanMocks, stored={}) if preview else FleetMocks
-        run = run_program(lambda: declare(ours.append), project="shop", stack="dev", preview=preview, mocks=mocks)
+        run = run_program(
+            lambda: declare(ours.append), project="shop", stack="dev", preview=preview, mocks=mocks
+        )
         assert run.error is None, run.error
         theirs = told.read_text().splitlines()
         assert sorted(ours) == sorted(theirs)
@@ -54,10 +56,16 @@ def test_a_plan_shows_what_they_do(tmp_path: Path) -> None:
     cluster, pool = run.named("weu-1-cluster"), run.named("weu-1-apps")
     assert cluster.inputs["tags"] == stored[cluster.urn]["inputs"]["tags"] == TAGS
     assert reveal(stored[cluster.urn]["inputs"]) == reveal(json.loads(json.dumps(cluster.inputs)))
-    assert pool.options == {"retainOnDelete": stored[pool.urn]["retainOnDelete"]} == {"retainOnDelete": True}
+    assert (
+        pool.options
+        == {"retainOnDelete": stored[pool.urn]["retainOnDelete"]}
+        == {"retainOnDelete": True}
+    )
     for one in run.registrations:
         if one.type in (CLUSTER, POOL) or one.name.startswith("see-"):
-            assert sorted(stored[one.urn].get("dependencies") or []) == sorted(one.dependencies), one.name
+            assert sorted(stored[one.urn].get("dependencies") or []) == sorted(one.dependencies), (
+                one.name
+            )
 
 
 def of_the_cluster(lines: list[str]) -> list[str]:

@@ -9,7 +9,15 @@ import pytest
 from tests.delivery.test_staged import GROUP
 from tests.delivery.test_update_runs import APPROVAL, approved, run
 from tests.engine.driver import Engine
-from tests.engine.stories import Data, Story, carried_out, deployment, namespace, placement, unchanged
+from tests.engine.stories import (
+    Data,
+    Story,
+    carried_out,
+    deployment,
+    namespace,
+    placement,
+    unchanged,
+)
 
 pytestmark = pytest.mark.engine
 WEB = ("deployment", "web")
@@ -23,14 +31,22 @@ def stage(name: str, **tasks: Any) -> Data:
 def strategy() -> Data:
     """One member first; the other one once that is approved."""
     stages = [stage("canary", afterStageTasks=[APPROVAL]), stage("prod")]
-    kind = {"apiVersion": GROUP, "kind": "ClusterStagedUpdateStrategy", "metadata": {"name": "careful"}}
+    kind = {
+        "apiVersion": GROUP,
+        "kind": "ClusterStagedUpdateStrategy",
+        "metadata": {"name": "careful"},
+    }
     return {**kind, "spec": {"stages": stages}}
 
 
 def images(story: Story) -> dict[str, str]:
     """The image of the Deployment on each API server."""
     live = {name: story.live(name, *WEB) for name in "ab"}
-    return {name: one["spec"]["template"]["spec"]["containers"][0]["image"] for name, one in live.items() if one}
+    return {
+        name: one["spec"]["template"]["spec"]["containers"][0]["image"]
+        for name, one in live.items()
+        if one
+    }
 
 
 def test_a_run_goes_through_its_stages_and_another_one_goes_back(story: Engine[Story]) -> None:
@@ -39,7 +55,13 @@ def test_a_run_goes_through_its_stages_and_another_one_goes_back(story: Engine[S
     world.members = {"a": {"stage": "canary"}, "b": {"stage": "prod"}}
     shop = placement("shop", space)
     shop["spec"]["strategy"] = {"type": "External"}
-    world.objects = {"space": space, "shop": shop, "web": web, "careful": strategy(), "one": run("one")}
+    world.objects = {
+        "space": space,
+        "shop": shop,
+        "web": web,
+        "careful": strategy(),
+        "one": run("one"),
+    }
     world.config["approvals"] = "one-after-canary"
     assert story.up().ok
     assert images(world) == {"a": FIRST, "b": FIRST}

@@ -49,7 +49,9 @@ def test_a_webhook_that_nobody_serves(story: Engine[Story]) -> None:
     """On one member: what is new is refused there, what is to be replaced stays; all others are through by then."""
     world = story.world
     shop_of(world, sealed=placed_in(world.space, sealed()[0]))
-    world.objects["shop"]["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
+    world.objects["shop"]["spec"]["strategy"] = {
+        "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}
+    }
     assert (done := story.up()).ok, done.text
     objects = (("configmap", "c"), ("configmap", "web"), ("deployment", "web"))
     before = world.uids(*objects)
@@ -74,7 +76,9 @@ def test_a_webhook_that_nobody_serves(story: Engine[Story]) -> None:
     assert (mended := story.up()).ok, mended.text
     after = world.uids(*objects, new)
     assert None not in after.values()
-    assert {key[2] for key in before if after[key] != before[key] and key[1] == "configmap"} == {"web"}
+    assert {key[2] for key in before if after[key] != before[key] and key[1] == "configmap"} == {
+        "web"
+    }
     unchanged(story)
     said(story, "status", 0, "--live")
 

@@ -36,7 +36,8 @@ def run(folder: Path, before: Records | None = None) -> tuple[dict[str, Any], Re
 def _carried_out(records: Records) -> Past:
     done = {
         name: {
-            cluster: Done(placed.revision, overrides=placed.overrides) for cluster, placed in record.decisions.items()
+            cluster: Done(placed.revision, overrides=placed.overrides)
+            for cluster, placed in record.decisions.items()
         }
         for name, record in records.items()
     }
@@ -47,9 +48,15 @@ def _show(decided: Decided) -> dict[str, Any]:
     status = decided.outcome.decision.status
     condition = status.placement_condition(decided.subject.kind)
     return {
-        "objects": [f"{data['kind']} {data['metadata']['name']}" for data in decided.subject.objects],
+        "objects": [
+            f"{data['kind']} {data['metadata']['name']}" for data in decided.subject.objects
+        ],
         "picked": [_scored(decision) for decision in status.decisions if decision.selected],
-        "left out": {decision.cluster_name: decision.reason for decision in status.decisions if not decision.selected},
+        "left out": {
+            decision.cluster_name: decision.reason
+            for decision in status.decisions
+            if not decision.selected
+        },
         "condition": f"{condition.type} {condition.status} {condition.reason}: {condition.message}",
         "rollout": _rollout(decided.record),
         **({"overridden": overridden} if (overridden := _overridden(decided)) else {}),
@@ -76,7 +83,10 @@ def _deviation(one: Mapping[str, Any]) -> list[str] | str:
     """The fields that change, each with the rule behind it."""
     if rule := one["deleted"]:
         return f"deleted by {rule['override']} [{rule['rule']}]"
-    return [f"{show_field(field)} by {field['by']['override']} [{field['by']['rule']}]" for field in one["fields"]]
+    return [
+        f"{show_field(field)} by {field['by']['override']} [{field['by']['rule']}]"
+        for field in one["fields"]
+    ]
 
 
 def _scored(decision: ClusterDecision) -> str:
@@ -92,4 +102,8 @@ def _rollout(record: Record[Any, Any]) -> dict[str, str]:
 
 
 def _at(record: Record[Any, Any], revision: int, wave: int) -> Iterable[str]:
-    return sorted(n for n, placed in record.decisions.items() if (placed.revision, placed.wave) == (revision, wave))
+    return sorted(
+        n
+        for n, placed in record.decisions.items()
+        if (placed.revision, placed.wave) == (revision, wave)
+    )

@@ -22,7 +22,9 @@ def passes(example: Path) -> list[dict[str, str]]:
         for name, before, after in _hunks(block):
             text = texts.get(name) or (example / name).read_text()
             if before:
-                assert text.count(before) == 1, f"{example.name}/README.md changes lines that {name} has not, or twice"
+                assert text.count(before) == 1, (
+                    f"{example.name}/README.md changes lines that {name} has not, or twice"
+                )
                 texts[name] = text.replace(before, after)
             else:
                 texts[name] = f"{text}---\n{after}"

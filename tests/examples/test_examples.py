@@ -50,7 +50,9 @@ def test_further_passes_after_the_changes_of_the_readme(folder: Path, tmp_path: 
         for name, text in files.items():
             (edited / name).write_text(text)
         found[which], records = run(edited, records)
-    assert found == {which: outcomes for which, outcomes in EXPECTED[folder.name].items() if which in FURTHER}
+    assert found == {
+        which: outcomes for which, outcomes in EXPECTED[folder.name].items() if which in FURTHER
+    }
     assert found, "a README ends with a change"
 
 
@@ -65,7 +67,12 @@ def test_the_readme_tells_the_command_and_every_cluster(folder: Path) -> None:
     text = (folder / "README.md").read_text()
     assert f"fleet plan examples/{folder.name}\n" in text
     told = (EXPECTED[folder.name].get(which, {}) for which in ("first", *FURTHER))
-    picked = {entry.split()[0] for outcomes in told for outcome in outcomes.values() for entry in outcome["picked"]}
+    picked = {
+        entry.split()[0]
+        for outcomes in told
+        for outcome in outcomes.values()
+        for entry in outcome["picked"]
+    }
     assert [cluster for cluster in sorted(picked) if cluster not in text] == []
 
 
@@ -84,11 +91,15 @@ def test_the_printed_form_is_refused_with_what_to_write_instead(form: Path, tmp_
         read_source(folder / "members.yaml", folder / "app.yaml", printed)
     messages = [str(problem).removeprefix(f"{tmp_path}/") for problem in refused.value.problems]
     assert messages == EXPECTED[folder.name]["refused"][form.stem]
-    fields = [problem for problem in refused.value.problems if not problem.what.startswith("not YAML")]
+    fields = [
+        problem for problem in refused.value.problems if not problem.what.startswith("not YAML")
+    ]
     assert all(problem.line for problem in refused.value.problems)
     assert all(problem.path and problem.hint for problem in fields)
 
 
 def test_what_is_refused_is_there_to_read() -> None:
-    expected = {(name, form) for name, outcome in EXPECTED.items() for form in outcome.get("refused", ())}
+    expected = {
+        (name, form) for name, outcome in EXPECTED.items() for form in outcome.get("refused", ())
+    }
     assert expected == {(form.parent.name, form.stem) for form in PRINTED}

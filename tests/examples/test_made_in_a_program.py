@@ -14,7 +14,11 @@ OBJECTS = {"shop", "shop/payment", "shop/prices", "shop/storefront"}
 def test_every_member_gets_every_object() -> None:
     result = run("plan", EXAMPLE, "-o", "json")
     assert result.exit_code == 0, result.output
-    made = {one["name"] for one in json.loads(result.stdout)["resources"] if one["type"].startswith("kubernetes:")}
+    made = {
+        one["name"]
+        for one in json.loads(result.stdout)["resources"]
+        if one["type"].startswith("kubernetes:")
+    }
     assert made == {f"prod/shop@{member}/{name}" for member in ("east", "west") for name in OBJECTS}
     assert "change-me" not in result.stdout
     readme = (EXAMPLE / "README.md").read_text()

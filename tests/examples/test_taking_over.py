@@ -28,5 +28,7 @@ def test_every_object_is_updated_in_place(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(objects) == 3
     former = {urn for urn, one in before.resources.items() if names.is_object(one.type)}
     assert {alias for r in objects for alias in r.aliases} == former
-    again = ran("after.py", StackState({k: v for k, v in run.state().resources.items() if k not in former}))
+    again = ran(
+        "after.py", StackState({k: v for k, v in run.state().resources.items() if k not in former})
+    )
     assert not any(r.aliases for r in again.registrations if names.is_object(r.type))

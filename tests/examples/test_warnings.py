@@ -10,13 +10,19 @@ from fleet_components import Options, Past, plan_fleet, read_source
 
 ROOT = Path(__file__).parents[2]
 FLEETS = {
-    **{folder.parent.name: [folder.parent] for folder in sorted(ROOT.glob("examples/*/members.yaml"))},
+    **{
+        folder.parent.name: [folder.parent]
+        for folder in sorted(ROOT.glob("examples/*/members.yaml"))
+    },
     "taking-over": [ROOT / "examples/taking-over/fleet"],
     "local": [ROOT / "stacks/fleet"],
     "azure": [ROOT / "stacks/azure"],
     # What the last step of `make demo` plans.
     "next": [
-        *(ROOT / "stacks/fleet" / f"{name}.yaml" for name in ("monitoring", "placements", "reports")),
+        *(
+            ROOT / "stacks/fleet" / f"{name}.yaml"
+            for name in ("monitoring", "placements", "reports")
+        ),
         ROOT / "stacks/fleet-next",
     ],
 }
@@ -24,7 +30,9 @@ ABOUT = {
     "crp-with-status-reporting": [
         '"NamespaceAccessible" has no effect: no status is written to a cluster: fleet status -o yaml prints the ClusterResourcePlacementStatus'
     ],
-    "crp-namespace-only": ["2 objects are selected by no policy: Service my-app/web, Deployment my-app/web"],
+    "crp-namespace-only": [
+        "2 objects are selected by no policy: Service my-app/web, Deployment my-app/web"
+    ],
     "envelope-without-namespace": [
         "does not go to aks-dublin, aks-tokyo, where ResourcePlacement my-app/storefront needs it"
     ],
@@ -36,7 +44,10 @@ ABOUT = {
 @pytest.mark.parametrize("name", FLEETS)
 def test_nothing_is_warned_of_but_what_it_is_about(name: str) -> None:
     plan = plan_fleet(read_source(*FLEETS[name]), Past(), Options())
-    found = [*plan.warnings, *(problem for one in plan.subjects for problem in one.subject.warnings)]
+    found = [
+        *plan.warnings,
+        *(problem for one in plan.subjects for problem in one.subject.warnings),
+    ]
     assert [problem.what for problem in found] == ABOUT.get(name, [])
 
 

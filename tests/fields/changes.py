@@ -16,7 +16,19 @@ from tests.fields.seen import Object, Step
 
 _GONE = object()
 _NUMBERS = (0, 1, 2, 3, 100)
-_WORDS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Eq", "Ne", "Equal", "zone", "provider")
+_WORDS = (
+    "In",
+    "NotIn",
+    "Exists",
+    "DoesNotExist",
+    "Gt",
+    "Lt",
+    "Eq",
+    "Ne",
+    "Equal",
+    "zone",
+    "provider",
+)
 
 
 def changed(steps: Sequence[Step], field: Field, *, make: bool = False) -> Iterator[list[Step]]:
@@ -30,21 +42,30 @@ def changed(steps: Sequence[Step], field: Field, *, make: bool = False) -> Itera
         make: what holds the field is made where it is missing.
     """
     now = steps[-1].objects
-    words = ["shop", "a"] if make else [*_WORDS, *sorted({text for one in now for text in _texts(one)})]
+    words = (
+        ["shop", "a"] if make else [*_WORDS, *sorted({text for one in now for text in _texts(one)})]
+    )
     for number, one in enumerate(now):
         if not field.is_of(one):
             continue
         written = {**one, "apiVersion": field.kind.api_version}
         for other in others(written, field, words, make=make):
             around = [Manifest(it) for at, it in enumerate(now) if at != number]
-            if other != written and not admit(Manifest(other), context=Existing(tuple(around), RELEASES)).problems:
+            if (
+                other != written
+                and not admit(Manifest(other), context=Existing(tuple(around), RELEASES)).problems
+            ):
                 yield [_with(step, one, other) for step in steps]
 
 
 def in_version(steps: Sequence[Step], field: Field) -> list[Step]:
     """The same updates, the objects of the field's kind in its version."""
     return [
-        Step(objects=[_in_version(one, field) for one in step.objects], as_of=step.as_of, approvals=step.approvals)
+        Step(
+            objects=[_in_version(one, field) for one in step.objects],
+            as_of=step.as_of,
+            approvals=step.approvals,
+        )
         for step in steps
     ]
 
@@ -66,10 +87,16 @@ def _with(step: Step, one: Object, other: Object) -> Step:
 
 def _replaced(it: Object, one: Object, other: Object) -> Object:
     """The object of an earlier step, changed in the same way where it is the same."""
-    return other if {**it, "apiVersion": ""} == {**one, "apiVersion": ""} else {**it, "apiVersion": other["apiVersion"]}
+    return (
+        other
+        if {**it, "apiVersion": ""} == {**one, "apiVersion": ""}
+        else {**it, "apiVersion": other["apiVersion"]}
+    )
 
 
-def others(one: Object, field: Field, words: Sequence[str] = (), *, make: bool = False) -> Iterator[Object]:
+def others(
+    one: Object, field: Field, words: Sequence[str] = (), *, make: bool = False
+) -> Iterator[Object]:
     """The object with other values of a field.
 
     Args:
@@ -81,7 +108,9 @@ def others(one: Object, field: Field, words: Sequence[str] = (), *, make: bool =
     yield from _changed(one, field.steps, field.kind.structure, words, make)
 
 
-def _changed(value: Any, steps: Steps, schema: Schema, words: Sequence[str], make: bool) -> Iterator[Any]:
+def _changed(
+    value: Any, steps: Steps, schema: Schema, words: Sequence[str], make: bool
+) -> Iterator[Any]:
     if not steps:
         yield from _others(value, schema, words)
         return

@@ -12,17 +12,24 @@ from tests.fields.seen import Object, Step
 POLICY = "policy.karmada.io/v1alpha1"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 _APIS = [{"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}]
-_BOTH = {"matchLabels": {"env": "prod"}, "matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}]}
+_BOTH = {
+    "matchLabels": {"env": "prod"},
+    "matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}],
+}
 _RICH = {
     "labelSelector": _BOTH,
-    "fieldSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["west"]}]},
+    "fieldSelector": {
+        "matchExpressions": [{"key": "region", "operator": "In", "values": ["west"]}]
+    },
     "clusterNames": ["a", "b", "c", "d", "e"],
     "exclude": ["b"],
 }
 """Takes a alone: each part leaves out a member that all others would take."""
 
 
-def cluster(name: str, status: Object | None = None, labels: Object | None = None, **spec: Any) -> Object:
+def cluster(
+    name: str, status: Object | None = None, labels: Object | None = None, **spec: Any
+) -> Object:
     """A member; with a status where one is given."""
     return {
         "apiVersion": "cluster.karmada.io/v1alpha1",
@@ -53,14 +60,27 @@ def _room(pods: int) -> Object:
     return {"resourceSummary": {"allocatable": {"pods": str(pods)}}}
 
 
-def deployment(replicas: int = 6, image: str = "registry.example.com/web:1", **labels: str) -> Object:
+def deployment(
+    replicas: int = 6, image: str = "registry.example.com/web:1", **labels: str
+) -> Object:
     """A Deployment that names a ConfigMap."""
     needs = [{"configMapRef": {"name": "app"}}]
-    container = {"name": "web", "image": image, "command": ["run"], "args": ["--fast"], "envFrom": needs}
+    container = {
+        "name": "web",
+        "image": image,
+        "command": ["run"],
+        "args": ["--fast"],
+        "envFrom": needs,
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "shop", "labels": labels, "annotations": {"team": "one"}},
+        "metadata": {
+            "name": "web",
+            "namespace": "shop",
+            "labels": labels,
+            "annotations": {"team": "one"},
+        },
         "spec": {"replicas": replicas, "template": {"spec": {"containers": [container]}}},
     }
 
@@ -70,7 +90,14 @@ _CONTENT = [namespace(), namespace("other"), config("app"), deployment(env="prod
 _MORE = [
     {**deployment(), "metadata": {"name": "more", "namespace": "shop", "labels": {"env": "prod"}}},
     {**deployment(), "metadata": {"name": "less", "namespace": "shop", "labels": {"tier": "gold"}}},
-    {**deployment(), "metadata": {"name": "web", "namespace": "other", "labels": {"env": "prod", "tier": "gold"}}},
+    {
+        **deployment(),
+        "metadata": {
+            "name": "web",
+            "namespace": "other",
+            "labels": {"env": "prod", "tier": "gold"},
+        },
+    },
 ]
 _NOWHERE = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "nowhere"}
 
@@ -106,7 +133,10 @@ def divided(preference: str = "Weighted", **weights: Any) -> Object:
 
 
 def _tainted(effect: str = "NoSchedule", **more: str) -> list[Object]:
-    return [cluster("a", taints=[{"key": "gpu", "value": "big", "effect": effect, **more}]), cluster("b")]
+    return [
+        cluster("a", taints=[{"key": "gpu", "value": "big", "effect": effect, **more}]),
+        cluster("b"),
+    ]
 
 
 def _sick(since: str | None, *where: str) -> Object:
@@ -137,19 +167,33 @@ def _graded(count: int) -> Object:
 def _requesting(replicas: int, cpu: str) -> Object:
     web = deployment(replicas)
     container = {"name": "web", "image": "web:1", "resources": {"requests": {"cpu": cpu}}}
-    return {**web, "spec": {"replicas": replicas, "template": {"spec": {"containers": [container]}}}}
+    return {
+        **web,
+        "spec": {"replicas": replicas, "template": {"spec": {"containers": [container]}}},
+    }
 
 
 def _new(kind: str, *more: Object, around: Sequence[Object] = (), **placement: Any) -> list[Step]:
     """A new fleet whose policy has that placement."""
-    return [Step(objects=[*(around or members()), *_CONTENT, policy(kind, placement=placement), *more])]
+    return [
+        Step(objects=[*(around or members()), *_CONTENT, policy(kind, placement=placement), *more])
+    ]
 
 
 def _with(
-    kind: str, *more: Object, around: Sequence[Object] = (), as_of: datetime | None = None, **spec: Any
+    kind: str,
+    *more: Object,
+    around: Sequence[Object] = (),
+    as_of: datetime | None = None,
+    **spec: Any,
 ) -> list[Step]:
     """A new fleet whose policy says that, on the member a where it does not say where."""
-    return [Step(objects=[*(around or members()), *_CONTENT, policy(kind, **{**_ON_A, **spec}), *more], as_of=as_of)]
+    return [
+        Step(
+            objects=[*(around or members()), *_CONTENT, policy(kind, **{**_ON_A, **spec}), *more],
+            as_of=as_of,
+        )
+    ]
 
 
 _ON_A: dict[str, Any] = {"placement": {"clusterAffinity": {"clusterNames": ["a"]}}}
@@ -157,13 +201,22 @@ _ON_B: dict[str, Any] = {"placement": {"clusterAffinity": {"clusterNames": ["b"]
 
 
 def _overflowing(kind: str) -> list[Step]:
-    group = {"affinityName": "first", "clusterNames": ["z"], "overflowAffinities": [{"affinityName": "more", **_RICH}]}
+    group = {
+        "affinityName": "first",
+        "clusterNames": ["z"],
+        "overflowAffinities": [{"affinityName": "more", **_RICH}],
+    }
     around = [*members(_room(8)), cluster("z", _room(2))]
-    return _new(kind, around=around, clusterAffinities=[group], replicaScheduling=divided("Aggregated"))
+    return _new(
+        kind, around=around, clusterAffinities=[group], replicaScheduling=divided("Aggregated")
+    )
 
 
 def _weighted(kind: str) -> list[Step]:
-    rules = [{"targetCluster": _RICH, "weight": 2}, {"targetCluster": {"clusterNames": ["f"]}, "weight": 1}]
+    rules = [
+        {"targetCluster": _RICH, "weight": 2},
+        {"targetCluster": {"clusterNames": ["f"]}, "weight": 1},
+    ]
     return _new(kind, replicaScheduling=divided(staticWeightList=rules))
 
 
@@ -171,13 +224,19 @@ def _preempting(kind: str) -> list[Step]:
     """A policy comes that may take what another one has."""
     gate = settings(preemption=True)
     first = [*members(), *_CONTENT, gate, policy(kind, "first", **_ON_A)]
-    return [Step(objects=first), Step(objects=[*first, policy(kind, priority=2, preemption="Always", **_ON_B)])]
+    return [
+        Step(objects=first),
+        Step(objects=[*first, policy(kind, priority=2, preemption="Always", **_ON_B)]),
+    ]
 
 
 def _activating(kind: str) -> list[Step]:
     """A policy comes for an object that has waited."""
     waiting = [*members(), *_CONTENT, policy(kind, "other", resourceSelectors=[_NOWHERE])]
-    return [Step(objects=waiting), Step(objects=[*waiting, policy(kind, activationPreference="Lazy", **_ON_A)])]
+    return [
+        Step(objects=waiting),
+        Step(objects=[*waiting, policy(kind, activationPreference="Lazy", **_ON_A)]),
+    ]
 
 
 def _failing(kind: str, mode: str, since: str | None = "2026-11-20T11:58:00Z") -> list[Step]:
@@ -196,7 +255,11 @@ def _failing(kind: str, mode: str, since: str | None = "2026-11-20T11:58:00Z") -
 
 def _late(kind: str) -> list[Step]:
     """The same, with nowhere to go: it works again, and the eviction goes on until its time is over."""
-    application = {"decisionConditions": {"tolerationSeconds": 0}, "purgeMode": "Gracefully", "gracePeriodSeconds": 30}
+    application = {
+        "decisionConditions": {"tolerationSeconds": 0},
+        "purgeMode": "Gracefully",
+        "gracePeriodSeconds": 30,
+    }
     before = _with(
         kind,
         settings(exact=True),
@@ -228,9 +291,13 @@ def _evicting(kind: str) -> list[Step]:
 def _tolerating(kind: str, **toleration: Any) -> list[Step]:
     """A toleration of a taint that drives objects from a member."""
     since = _tainted("NoExecute", timeAdded="2026-11-20T11:58:00Z")
-    tolerations = [{"key": "gpu", "operator": "Equal", "value": "big", "effect": "NoExecute", **toleration}]
+    tolerations = [
+        {"key": "gpu", "operator": "Equal", "value": "big", "effect": "NoExecute", **toleration}
+    ]
     gate = settings(noExecuteEviction=True)
-    return _with(kind, gate, around=since, placement={"clusterTolerations": tolerations}, as_of=NOON)
+    return _with(
+        kind, gate, around=since, placement={"clusterTolerations": tolerations}, as_of=NOON
+    )
 
 
 def _spreading(kind: str, *constraints: Object) -> list[Step]:
@@ -264,7 +331,8 @@ _PROPAGATING: Mapping[str, Callable[[str], list[Step]]] = {
                 policy(
                     kind,
                     resourceSelectors=[
-                        {key: _WEB[key] for key in ("apiVersion", "kind", "namespace")} | {"labelSelector": _BOTH}
+                        {key: _WEB[key] for key in ("apiVersion", "kind", "namespace")}
+                        | {"labelSelector": _BOTH}
                     ],
                 ),
             ]
@@ -277,7 +345,10 @@ _PROPAGATING: Mapping[str, Callable[[str], list[Step]]] = {
                 *members(),
                 *_CONTENT,
                 *_MORE,
-                policy(kind, resourceSelectors=[{key: _WEB[key] for key in ("apiVersion", "kind", "name")}]),
+                policy(
+                    kind,
+                    resourceSelectors=[{key: _WEB[key] for key in ("apiVersion", "kind", "name")}],
+                ),
             ]
         )
     ],
@@ -291,17 +362,25 @@ _PROPAGATING: Mapping[str, Callable[[str], list[Step]]] = {
         replicaScheduling=divided(dynamicWeight="AvailableReplicas"),
     ),
     "aggregated": lambda kind: _new(
-        kind, around=[cluster("a", _room(8)), cluster("b", _room(8))], replicaScheduling=divided("Aggregated")
+        kind,
+        around=[cluster("a", _room(8)), cluster("b", _room(8))],
+        replicaScheduling=divided("Aggregated"),
     ),
     "tolerations": lambda kind: _new(
         kind,
         around=_tainted(),
-        clusterTolerations=[{"key": "gpu", "operator": "Equal", "value": "big", "effect": "NoSchedule"}],
+        clusterTolerations=[
+            {"key": "gpu", "operator": "Equal", "value": "big", "effect": "NoSchedule"}
+        ],
     ),
     "tolerations for a time": lambda kind: _tolerating(kind, tolerationSeconds=300),
     "some members": lambda kind: _spreading(kind, _between("cluster", 1, 2)),
-    "some regions": lambda kind: _spreading(kind, _between("region", 1, 1), _between("cluster", 1, 2)),
-    "by a label": lambda kind: _spreading(kind, {"spreadByLabel": "tier", "minGroups": 1, "maxGroups": 2}),
+    "some regions": lambda kind: _spreading(
+        kind, _between("region", 1, 1), _between("cluster", 1, 2)
+    ),
+    "by a label": lambda kind: _spreading(
+        kind, {"spreadByLabel": "tier", "minGroups": 1, "maxGroups": 2}
+    ),
     "too many members": lambda kind: _spreading(kind, _between("cluster", 6, 7)),
     "with what it needs": lambda kind: _with(kind, propagateDeps=True),
     "the more important one": lambda kind: _with(kind, policy(kind, "first", **_ON_B), priority=1),
@@ -316,7 +395,9 @@ _PROPAGATING: Mapping[str, Callable[[str], list[Step]]] = {
     "overwriting": lambda kind: _with(kind, conflictResolution="Overwrite"),
     "activating": _activating,
     "suspended": lambda kind: _with(kind, suspension={"dispatching": True}),
-    "suspended somewhere": lambda kind: _with(kind, suspension={"dispatchingOnClusters": {"clusterNames": ["a"]}}),
+    "suspended somewhere": lambda kind: _with(
+        kind, suspension={"dispatchingOnClusters": {"clusterNames": ["a"]}}
+    ),
     "preserved": lambda kind: _with(kind, preserveResourcesOnDeletion=True),
 }
 
@@ -328,16 +409,29 @@ def _override(kind: str, spec: Object, name: str = "change") -> Object:
 
 _IMAGE = "/spec/template/spec/containers/0/image"
 _OVERRIDERS: Mapping[str, Object] = {
-    "plaintext": {"plaintext": [{"path": "/metadata/annotations/team", "operator": "replace", "value": "two"}]},
-    "plaintext added": {"plaintext": [{"path": "/metadata/annotations/more", "operator": "add", "value": "two"}]},
+    "plaintext": {
+        "plaintext": [{"path": "/metadata/annotations/team", "operator": "replace", "value": "two"}]
+    },
+    "plaintext added": {
+        "plaintext": [{"path": "/metadata/annotations/more", "operator": "add", "value": "two"}]
+    },
     "image": {
         "imageOverrider": [
-            {"predicate": {"path": _IMAGE}, "component": "Tag", "operator": "replace", "value": "2"},
+            {
+                "predicate": {"path": _IMAGE},
+                "component": "Tag",
+                "operator": "replace",
+                "value": "2",
+            },
         ]
     },
     "registry": {"imageOverrider": [{"component": "Registry", "operator": "add", "value": ".eu"}]},
-    "command": {"commandOverrider": [{"containerName": "web", "operator": "add", "value": ["--more"]}]},
-    "args": {"argsOverrider": [{"containerName": "web", "operator": "remove", "value": ["--fast"]}]},
+    "command": {
+        "commandOverrider": [{"containerName": "web", "operator": "add", "value": ["--more"]}]
+    },
+    "args": {
+        "argsOverrider": [{"containerName": "web", "operator": "remove", "value": ["--fast"]}]
+    },
     "labels": {"labelsOverrider": [{"operator": "add", "value": {"env": "new"}}]},
     "annotations": {"annotationsOverrider": [{"operator": "add", "value": {"team": "new"}}]},
     "field as JSON": {
@@ -371,7 +465,11 @@ _OVERRIDERS = {
         for form in ("json", "yaml")
     },
 }
-_DOCUMENTED = {"team": "one", "json": '{"level": "info", "other": 1}', "yaml": "level: info\nother: 1\n"}
+_DOCUMENTED = {
+    "team": "one",
+    "json": '{"level": "info", "other": 1}',
+    "yaml": "level: info\nother: 1\n",
+}
 
 
 def _overridden(kind: str, spec: Object) -> list[Step]:
@@ -393,12 +491,21 @@ def _overriding(kind: str) -> dict[str, list[Step]]:
             ("in the former form", {"overriders": overriders}),
         )
     }
-    by_labels = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "labelSelector": _BOTH}
+    by_labels = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "shop",
+        "labelSelector": _BOTH,
+    }
     rules = [{"targetCluster": _RICH, "overriders": change}]
     return {
         **found,
-        "by labels": _overridden(kind, {"resourceSelectors": [by_labels], "overrideRules": [{"overriders": change}]}),
-        "of some members, by rules": _overridden(kind, {"resourceSelectors": [_WEB], "overrideRules": rules}),
+        "by labels": _overridden(
+            kind, {"resourceSelectors": [by_labels], "overrideRules": [{"overriders": change}]}
+        ),
+        "of some members, by rules": _overridden(
+            kind, {"resourceSelectors": [_WEB], "overrideRules": rules}
+        ),
         "of some members": _overridden(
             kind, {"resourceSelectors": [_WEB], "targetCluster": _RICH, "overriders": change}
         ),
@@ -423,7 +530,11 @@ def _again(name: str) -> list[Step]:
     before, after = _rebalancing()
     rebalancer = after.objects[-1]
     again = {**rebalancer, "metadata": {"name": name}}
-    return [before, Step(objects=[*before.objects, rebalancer]), Step(objects=[*after.objects[:-1], again])]
+    return [
+        before,
+        Step(objects=[*before.objects, rebalancer]),
+        Step(objects=[*after.objects[:-1], again]),
+    ]
 
 
 def _of_members() -> dict[str, list[Step]]:
@@ -440,7 +551,12 @@ def _of_members() -> dict[str, list[Step]]:
         clusterAffinity={"fieldSelector": {"matchExpressions": where[-1:]}},
     )
     graded = [_graded(3), cluster("b", _room(4))]
-    asked = [*graded, namespace(), _requesting(9, "3"), policy(kind, placement={"replicaScheduling": _BY_ROOM})]
+    asked = [
+        *graded,
+        namespace(),
+        _requesting(9, "3"),
+        policy(kind, placement={"replicaScheduling": _BY_ROOM}),
+    ]
     summed = {
         "allocatable": {"pods": "9"},
         "allocated": {"pods": "2"},
@@ -458,7 +574,10 @@ def _of_members() -> dict[str, list[Step]]:
         "leaving": _new(
             kind,
             around=[
-                {**cluster("a"), "metadata": {"name": "a", "deletionTimestamp": "2026-11-20T11:00:00Z"}},
+                {
+                    **cluster("a"),
+                    "metadata": {"name": "a", "deletionTimestamp": "2026-11-20T11:00:00Z"},
+                },
                 cluster("b"),
             ],
         ),

@@ -11,11 +11,16 @@ from tests.fields.seen import Object, Step
 PLACEMENT = "placement.kubernetes-fleet.io/v1beta1"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 _IDENTITY = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
-_BOTH = {"matchLabels": {"env": "prod"}, "matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}]}
+_BOTH = {
+    "matchLabels": {"env": "prod"},
+    "matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}],
+}
 """Labels and expressions, each of which leaves something out."""
 
 
-def member(name: str, status: Object | None = None, taints: Sequence[Object] = (), **labels: str) -> Object:
+def member(
+    name: str, status: Object | None = None, taints: Sequence[Object] = (), **labels: str
+) -> Object:
     """A member; with a status where one is given."""
     return {
         "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
@@ -45,23 +50,37 @@ def config(name: str, value: str = "1", **labels: str) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}
 
 
-CONTENT = [namespace(env="prod", tier="gold"), namespace("other", env="prod"), config("app", env="prod", tier="gold")]
+CONTENT = [
+    namespace(env="prod", tier="gold"),
+    namespace("other", env="prod"),
+    config("app", env="prod", tier="gold"),
+]
 CONTENT += [config("extra", env="prod"), config("more", tier="gold")]
 _SHOP = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
 _MAPS = {"group": "", "version": "v1", "kind": "ConfigMap"}
 
 
 def placed(
-    policy: Object | None = None, strategy: Object | None = None, *selectors: Object, **metadata: Any
+    policy: Object | None = None,
+    strategy: Object | None = None,
+    *selectors: Object,
+    **metadata: Any,
 ) -> list[Object]:
     """The same placement of both kinds, one by the other: of the namespace, and of what is in it."""
-    spec: dict[str, Any] = {**({"policy": policy} if policy else {}), **({"strategy": strategy} if strategy else {})}
+    spec: dict[str, Any] = {
+        **({"policy": policy} if policy else {}),
+        **({"strategy": strategy} if strategy else {}),
+    }
     return [
         {
             "apiVersion": PLACEMENT,
             "kind": "ClusterResourcePlacement",
             "metadata": {"name": "shop", **metadata},
-            "spec": {"resourceSelectors": list(selectors) or [{**_SHOP, "selectionScope": "NamespaceOnly"}], **spec},
+            "spec": {
+                "resourceSelectors": list(selectors)
+                or [{**_SHOP, "selectionScope": "NamespaceOnly"}],
+                **spec,
+            },
         },
         {
             "apiVersion": PLACEMENT,
@@ -72,7 +91,9 @@ def placed(
     ]
 
 
-def fleet(policy: Object | None = None, strategy: Object | None = None, *more: Object, **metadata: Any) -> list[Step]:
+def fleet(
+    policy: Object | None = None, strategy: Object | None = None, *more: Object, **metadata: Any
+) -> list[Step]:
     """A new fleet with that placement."""
     return [Step(objects=[*MEMBERS, *CONTENT, *more, *placed(policy, strategy, **metadata)])]
 
@@ -88,16 +109,27 @@ def _pick(number: int, **policy: Any) -> Object:
 
 
 def _required(*terms: Object) -> Object:
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": list(terms)}}
+    required = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": list(terms)}
+    }
     return {"placementType": "PickAll", "affinity": {"clusterAffinity": required}}
 
 
 def _preferred(*terms: Object) -> Object:
-    return _pick(2, affinity={"clusterAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}})
+    return _pick(
+        2,
+        affinity={
+            "clusterAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}
+        },
+    )
 
 
 def _owning(**properties: str) -> Object:
-    return {"properties": {f"example.com/{name}": {"value": value} for name, value in properties.items()}}
+    return {
+        "properties": {
+            f"example.com/{name}": {"value": value} for name, value in properties.items()
+        }
+    }
 
 
 def _rich(name: str, nodes: str, cpu: str, **labels: str) -> Object:
@@ -105,22 +137,35 @@ def _rich(name: str, nodes: str, cpu: str, **labels: str) -> Object:
     return member(name, {**_owning(nodes=nodes), "resourceUsage": amounts}, (), **labels)
 
 
-_OWNERS = [_rich("a", "3", "8", env="prod"), _rich("b", "5", "16", env="prod"), _rich("c", "7", "4", env="test")]
+_OWNERS = [
+    _rich("a", "3", "8", env="prod"),
+    _rich("b", "5", "16", env="prod"),
+    _rich("c", "7", "4", env="test"),
+]
 
 
 def _property(name: str, operator: str = "Ge", value: str = "5") -> Object:
-    return {"propertySelector": {"matchExpressions": [{"name": name, "operator": operator, "values": [value]}]}}
+    return {
+        "propertySelector": {
+            "matchExpressions": [{"name": name, "operator": operator, "values": [value]}]
+        }
+    }
 
 
 def _among(members: Sequence[Object], policy: Object, **step: Any) -> list[Step]:
     return [Step(objects=[*members, *CONTENT, *placed(policy)], **step)]
 
 
-def _second(strategy: Object, *more: Object, extra: Sequence[Object] = (), **step: Any) -> list[Step]:
+def _second(
+    strategy: Object, *more: Object, extra: Sequence[Object] = (), **step: Any
+) -> list[Step]:
     """An update of what is there already: the content has changed, and a member has come for another one."""
     before = [*MEMBERS, *CONTENT, *extra, *placed({"placementType": "PickAll"}, strategy), *more]
     after = [_updated(one) for one in before if one["metadata"]["name"] != "d"]
-    return [Step(objects=before, **step), Step(objects=[*after, member("e", env="test", tier="gold")], **step)]
+    return [
+        Step(objects=before, **step),
+        Step(objects=[*after, member("e", env="test", tier="gold")], **step),
+    ]
 
 
 def _waiting() -> list[Step]:
@@ -131,10 +176,15 @@ def _waiting() -> list[Step]:
         namespace(),
         {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"parallelism": 1}},
     ]
-    rolling = {"rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1, "unavailablePeriodSeconds": 30}}
+    rolling = {
+        "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1, "unavailablePeriodSeconds": 30}
+    }
     jobs = {"group": "batch", "version": "v1", "kind": "Job"}
     selectors = {
-        "ClusterResourcePlacement": ({**_SHOP, "selectionScope": "NamespaceWithResourceSelectors"}, jobs),
+        "ClusterResourcePlacement": (
+            {**_SHOP, "selectionScope": "NamespaceWithResourceSelectors"},
+            jobs,
+        ),
         "ResourcePlacement": (jobs,),
     }
     for one, names in zip(placed(None, rolling), (["a", "b"], ["c", "d"]), strict=True):
@@ -149,7 +199,11 @@ def _updated(one: Object) -> Object:
     if one["kind"] == "ConfigMap":
         return {**one, "data": {"key": "2"}}
     labels = {**one["metadata"].get("labels", {}), "new": "1"}
-    return {**one, "metadata": {**one["metadata"], "labels": labels}} if one["kind"] == "Namespace" else one
+    return (
+        {**one, "metadata": {**one["metadata"], "labels": labels}}
+        if one["kind"] == "Namespace"
+        else one
+    )
 
 
 def _stages(
@@ -165,7 +219,10 @@ def _stages(
         run = {"placementName": name, "stagedRolloutStrategyName": "rings"}
         run |= {} if state is None else {"state": state}
         run |= {} if index is None else {"resourceSnapshotIndex": index}
-        for kind, one, spec in (("Strategy", "rings", {"stages": list(stages)}), ("Run", called, run)):
+        for kind, one, spec in (
+            ("Strategy", "rings", {"stages": list(stages)}),
+            ("Run", called, run),
+        ):
             found.append(
                 {
                     "apiVersion": f"placement.kubernetes-fleet.io/{version}",
@@ -181,7 +238,11 @@ def _moving() -> list[Step]:
     """The members that are named change, and none may be missing meanwhile."""
     rolling = {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
     before, after = (
-        [*MEMBERS, *CONTENT, *placed({"placementType": "PickFixed", "clusterNames": names}, rolling)]
+        [
+            *MEMBERS,
+            *CONTENT,
+            *placed({"placementType": "PickFixed", "clusterNames": names}, rolling),
+        ]
         for names in (["a", "b"], ["c", "d"])
     )
     return [Step(objects=before), Step(objects=after)]
@@ -191,15 +252,26 @@ def _evicting(policy: Object, **budget: Any) -> list[Step]:
     """Two members are evicted that a taint keeps the placement away from."""
     before = [*MEMBERS, *CONTENT, *placed(policy)]
     taints = [{"key": "drained", "effect": "NoSchedule"}]
-    after = [{**one, "spec": {**one["spec"], "taints": taints}} if one in MEMBERS[:2] else one for one in before]
-    after += [_disrupting("Eviction", f"leave-{name}", placementName="shop", clusterName=name) for name in "ab"]
+    after = [
+        {**one, "spec": {**one["spec"], "taints": taints}} if one in MEMBERS[:2] else one
+        for one in before
+    ]
+    after += [
+        _disrupting("Eviction", f"leave-{name}", placementName="shop", clusterName=name)
+        for name in "ab"
+    ]
     after += [_disrupting("DisruptionBudget", "shop", **budget)] if budget else []
     return [Step(objects=before), Step(objects=after)]
 
 
 def _disrupting(kind: str, name: str, **spec: Any) -> Object:
     metadata = {"name": name}
-    return {"apiVersion": PLACEMENT, "kind": f"ClusterResourcePlacement{kind}", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": PLACEMENT,
+        "kind": f"ClusterResourcePlacement{kind}",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def _defined(kind: str, group: str, scope: str) -> Object:
@@ -210,7 +282,12 @@ def _defined(kind: str, group: str, scope: str) -> Object:
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{plural}.{group}"},
-        "spec": {"group": group, "names": {"kind": kind, "plural": plural}, "scope": scope, "versions": versions},
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural},
+            "scope": scope,
+            "versions": versions,
+        },
     }
 
 
@@ -225,7 +302,9 @@ def _custom() -> list[Step]:
         kind, scope, place = selected[one["kind"]]
         for group in ("example.com", "example.org"):
             objects.append(_defined(kind, group, scope))
-            objects.append({"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "one", **place}})
+            objects.append(
+                {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "one", **place}}
+            )
         selector = {"group": "example.com", "version": "v1", "kind": kind}
         objects.append({**one, "spec": {"resourceSelectors": [selector]}})
     return [Step(objects=objects)]
@@ -233,7 +312,10 @@ def _custom() -> list[Step]:
 
 _EXTERNAL = {"type": "External"}
 _CANARY = {"name": "canary", "labelSelector": {"matchLabels": {"env": "test"}}}
-_REST = {"name": "rest", "labelSelector": {"matchExpressions": [{"key": "env", "operator": "In", "values": ["prod"]}]}}
+_REST = {
+    "name": "rest",
+    "labelSelector": {"matchExpressions": [{"key": "env", "operator": "In", "values": ["prod"]}]},
+}
 _ORDERED = [
     member(name, order=order, ring="1", env=env)
     for name, order, env in (("a", "3", "x"), ("b", "1", "x"), ("c", "2", "x"))
@@ -241,7 +323,12 @@ _ORDERED = [
 
 
 def _staged(*stages: Object, members: Sequence[Object] = MEMBERS, **run: Any) -> list[Step]:
-    return [Step(objects=[*members, *CONTENT, *placed(None, _EXTERNAL), *_stages(*stages, **run)], as_of=NOON)]
+    return [
+        Step(
+            objects=[*members, *CONTENT, *placed(None, _EXTERNAL), *_stages(*stages, **run)],
+            as_of=NOON,
+        )
+    ]
 
 
 def _approved() -> list[Step]:
@@ -264,8 +351,16 @@ def _rolled_back() -> list[Step]:
     """Three revisions one after the other, all of which are kept, then a run that goes back to the first."""
     first, steps, written = [*MEMBERS, *CONTENT], list[Step](), list[Object]()
     second = list(map(_updated, first))
-    third = [*MEMBERS, namespace(env="prod", tier="gold", new="2"), *CONTENT[1:2], config("app", "3")]
-    kept = [{**one, "spec": {**one["spec"], "revisionHistoryLimit": 3}} for one in placed(None, _EXTERNAL)]
+    third = [
+        *MEMBERS,
+        namespace(env="prod", tier="gold", new="2"),
+        *CONTENT[1:2],
+        config("app", "3"),
+    ]
+    kept = [
+        {**one, "spec": {**one["spec"], "revisionHistoryLimit": 3}}
+        for one in placed(None, _EXTERNAL)
+    ]
     for index, content in (("0", first), ("1", second), ("2", third), ("0", third)):
         runs = _stages(_CANARY, _REST, index=index, called=f"run-{len(steps)}")
         written = [*(one for one in written if one["kind"].endswith("Run")), *runs]
@@ -277,8 +372,14 @@ def _condition(kind: str, status: str = "True", since: str = "2026-11-20T11:58:0
     return {"type": kind, "status": status, "reason": "Seen", "lastTransitionTime": since}
 
 
-def _observed(*conditions: Object, heartbeat: str = "2026-11-20T11:59:00Z", **status: Any) -> Object:
-    agent = {"type": "MemberAgent", "conditions": list(conditions), "lastReceivedHeartbeat": heartbeat}
+def _observed(
+    *conditions: Object, heartbeat: str = "2026-11-20T11:59:00Z", **status: Any
+) -> Object:
+    agent = {
+        "type": "MemberAgent",
+        "conditions": list(conditions),
+        "lastReceivedHeartbeat": heartbeat,
+    }
     return {"agentStatus": [agent], **status}
 
 
@@ -287,7 +388,12 @@ _SICK = (_condition("Joined"), _condition("Healthy", "False"))
 
 
 def _envelope(kind: str, place: Mapping[str, Any], **data: Object) -> Object:
-    return {"apiVersion": PLACEMENT, "kind": kind, "metadata": {"name": "wrapped", **place}, "data": data}
+    return {
+        "apiVersion": PLACEMENT,
+        "kind": kind,
+        "metadata": {"name": "wrapped", **place},
+        "data": data,
+    }
 
 
 _ROLE = {
@@ -296,10 +402,19 @@ _ROLE = {
     "metadata": {"name": "reader"},
     "rules": [],
 }
-_QUOTA = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}, "spec": {}}
+_QUOTA = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "q", "namespace": "shop"},
+    "spec": {},
+}
 _ENVELOPES = [
     _envelope("ClusterResourceEnvelope", {"labels": {"env": "prod"}}, **{"role.yaml": _ROLE}),
-    _envelope("ResourceEnvelope", {"namespace": "shop", "labels": {"env": "prod"}}, **{"quota.yaml": _QUOTA}),
+    _envelope(
+        "ResourceEnvelope",
+        {"namespace": "shop", "labels": {"env": "prod"}},
+        **{"quota.yaml": _QUOTA},
+    ),
 ]
 
 
@@ -308,7 +423,9 @@ def _wrapped(by: Object) -> list[Step]:
     selector = {"group": "placement.kubernetes-fleet.io", "version": "v1beta1", **by}
     kinds = ("ClusterResourceEnvelope", "ResourceEnvelope")
     both = zip(placed(), kinds, strict=True)
-    selecting = ({**one, "spec": {"resourceSelectors": [{**selector, "kind": kind}]}} for one, kind in both)
+    selecting = (
+        {**one, "spec": {"resourceSelectors": [{**selector, "kind": kind}]}} for one, kind in both
+    )
     return [Step(objects=[*MEMBERS[:1], *CONTENT, *_ENVELOPES, *selecting])]
 
 
@@ -317,7 +434,13 @@ def _overriding(*rules: Object, place: Object | None = None) -> list[Step]:
     app = {**_MAPS, "name": "app"}
     selecting: list[tuple[str, Object, Object, str, Object]] = [
         ("ClusterResourceOverride", {}, {"clusterResourceSelectors": [_SHOP]}, "shop", {}),
-        ("ResourceOverride", {"namespace": "shop"}, {"resourceSelectors": [app]}, "maps", place or {}),
+        (
+            "ResourceOverride",
+            {"namespace": "shop"},
+            {"resourceSelectors": [app]},
+            "maps",
+            place or {},
+        ),
     ]
     overrides = [
         {
@@ -343,7 +466,9 @@ def _patching(*operations: Object, **more: Any) -> Object:
 _LABEL = {"op": "add", "path": "/metadata/labels/env", "value": "edge"}
 
 SITUATIONS: dict[str, list[Step]] = {
-    "all": fleet({"placementType": "PickAll"}, None, annotations={"fleet-components/protected": "true"}),
+    "all": fleet(
+        {"placementType": "PickAll"}, None, annotations={"fleet-components/protected": "true"}
+    ),
     "applied": fleet(
         None,
         {
@@ -359,12 +484,18 @@ SITUATIONS: dict[str, list[Step]] = {
     "fixed": fleet({"placementType": "PickFixed", "clusterNames": ["a", "c"]}),
     "some": fleet(_pick(2)),
     "one of a kind": _selecting({**_SHOP, "selectionScope": "NamespaceWithResources"}),
-    "by labels": _selecting({"group": "", "version": "v1", "kind": "Namespace", "labelSelector": _BOTH}),
+    "by labels": _selecting(
+        {"group": "", "version": "v1", "kind": "Namespace", "labelSelector": _BOTH}
+    ),
     "maps by labels": _selecting({**_MAPS, "labelSelector": _BOTH}, kind="ResourcePlacement"),
     "required labels": fleet(_required({"labelSelector": _BOTH})),
     "required properties": _among(_OWNERS, _required(_property("example.com/nodes"))),
-    "required capacity": _among(_OWNERS, _required(_property("resources.kubernetes-fleet.io/total-cpu", value="16"))),
-    "required room": _among(_OWNERS, _required(_property("resources.kubernetes-fleet.io/available-cpu", value="16"))),
+    "required capacity": _among(
+        _OWNERS, _required(_property("resources.kubernetes-fleet.io/total-cpu", value="16"))
+    ),
+    "required room": _among(
+        _OWNERS, _required(_property("resources.kubernetes-fleet.io/available-cpu", value="16"))
+    ),
     "required share": _among(
         _OWNERS, _required(_property("resources.kubernetes-fleet.io/allocatable-cpu", value="16"))
     ),
@@ -372,23 +503,36 @@ SITUATIONS: dict[str, list[Step]] = {
     "preferred properties": _among(
         _OWNERS,
         _preferred(
-            {"weight": 20, "preference": {"propertySorter": {"name": "example.com/nodes", "sortOrder": "Descending"}}}
+            {
+                "weight": 20,
+                "preference": {
+                    "propertySorter": {"name": "example.com/nodes", "sortOrder": "Descending"}
+                },
+            }
         ),
     ),
     "spread": fleet(
         _pick(
-            3, topologySpreadConstraints=[{"topologyKey": "region", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]
+            3,
+            topologySpreadConstraints=[
+                {"topologyKey": "region", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+            ],
         )
     ),
     "skewed": _among(
-        [member(name, region=region) for name, region in (("a", "w"), ("b", "w"), ("c", "w"), ("d", "e"))],
+        [
+            member(name, region=region)
+            for name, region in (("a", "w"), ("b", "w"), ("c", "w"), ("d", "e"))
+        ],
         _pick(4, topologySpreadConstraints=[{"topologyKey": "region", "maxSkew": 1}]),
     ),
     "tainted": _among(
         [member("a", taints=[{"key": "gpu", "value": "big", "effect": "NoSchedule"}]), member("b")],
         {
             "placementType": "PickAll",
-            "tolerations": [{"key": "gpu", "operator": "Equal", "value": "big", "effect": "NoSchedule"}],
+            "tolerations": [
+                {"key": "gpu", "operator": "Equal", "value": "big", "effect": "NoSchedule"}
+            ],
         },
     ),
     "tainted otherwise": _among(
@@ -397,13 +541,20 @@ SITUATIONS: dict[str, list[Step]] = {
                 "apiVersion": "cluster.karmada.io/v1alpha1",
                 "kind": "Cluster",
                 "metadata": {"name": "a"},
-                "spec": {"syncMode": "Push", "taints": [{"key": "gpu", "value": "big", "effect": "NoExecute"}]},
+                "spec": {
+                    "syncMode": "Push",
+                    "taints": [{"key": "gpu", "value": "big", "effect": "NoExecute"}],
+                },
             }
         ],
         {"placementType": "PickAll", "tolerations": [{"key": "gpu", "operator": "Exists"}]},
     ),
-    "rolling": _second({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1}}),
-    "rolling without surge": _second({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 4, "maxSurge": 0}}),
+    "rolling": _second(
+        {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1}}
+    ),
+    "rolling without surge": _second(
+        {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 4, "maxSurge": 0}}
+    ),
     "rolling and waiting": _waiting(),
     "moving": _moving(),
     "evicting": _evicting({"placementType": "PickAll"}),
@@ -413,34 +564,60 @@ SITUATIONS: dict[str, list[Step]] = {
     "external": fleet(None, _EXTERNAL),
     "staged": _staged(_CANARY, _REST),
     "staged by order": _staged(
-        {"name": "all", "labelSelector": {}, "sortingLabelKey": "order", "maxConcurrency": 2}, members=_ORDERED
+        {"name": "all", "labelSelector": {}, "sortingLabelKey": "order", "maxConcurrency": 2},
+        members=_ORDERED,
     ),
     "staged with approvals": _staged(
-        {**_CANARY, "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}, {"type": "Approval"}]},
+        {
+            **_CANARY,
+            "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}, {"type": "Approval"}],
+        },
         {**_REST, "beforeStageTasks": [{"type": "Approval"}]},
     ),
-    "staged with a wait": _staged({**_CANARY, "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}]}, _REST),
-    "staged with an approval": _staged({**_CANARY, "afterStageTasks": [{"type": "Approval"}]}, _REST),
-    "staged after an approval": _staged({**_CANARY, "beforeStageTasks": [{"type": "Approval"}]}, _REST),
+    "staged with a wait": _staged(
+        {**_CANARY, "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}]}, _REST
+    ),
+    "staged with an approval": _staged(
+        {**_CANARY, "afterStageTasks": [{"type": "Approval"}]}, _REST
+    ),
+    "staged after an approval": _staged(
+        {**_CANARY, "beforeStageTasks": [{"type": "Approval"}]}, _REST
+    ),
     "staged and approved": _approved(),
     "staged and back": _rolled_back(),
     "staged at first": _staged(
-        {**_CANARY, "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}, {"type": "Approval"}]},
+        {
+            **_CANARY,
+            "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}, {"type": "Approval"}],
+        },
         _REST,
         state=None,
         index="",
     ),
     "observed": _among(
-        [member("a", _observed(*_WELL)), member("b", _observed(*_SICK, heartbeat="2026-11-20T11:58:00Z"))],
+        [
+            member("a", _observed(*_WELL)),
+            member("b", _observed(*_SICK, heartbeat="2026-11-20T11:58:00Z")),
+        ],
         {"placementType": "PickAll"},
         as_of=NOON,
     ),
     "with namespaces": _among(
         [
             member(
-                "a", _observed(*_WELL, conditions=[_condition("NamespaceCollectionSucceeded")], namespaces={"shop": ""})
+                "a",
+                _observed(
+                    *_WELL,
+                    conditions=[_condition("NamespaceCollectionSucceeded")],
+                    namespaces={"shop": ""},
+                ),
             ),
-            member("b", _observed(*_WELL, conditions=[_condition("NamespaceCollectionSucceeded")], namespaces={})),
+            member(
+                "b",
+                _observed(
+                    *_WELL, conditions=[_condition("NamespaceCollectionSucceeded")], namespaces={}
+                ),
+            ),
         ],
         {"placementType": "PickAll"},
         as_of=NOON,
@@ -455,7 +632,9 @@ SITUATIONS: dict[str, list[Step]] = {
     "overridden": _overriding(_patching(_LABEL)),
     "overridden, by type": _overriding(_patching(_LABEL, overrideType="JSONPatch")),
     "overridden in one placement": _overriding(_patching(_LABEL), place={"scope": "Namespaced"}),
-    "overridden otherwise": _overriding(_patching({"op": "remove", "path": "/metadata/labels/env"})),
+    "overridden otherwise": _overriding(
+        _patching({"op": "remove", "path": "/metadata/labels/env"})
+    ),
     "deleted by an override": _overriding(_patching(overrideType="Delete")),
     "wrapped": _wrapped({"labelSelector": {"matchLabels": {"env": "prod"}}}),
     "wrapped by name": _wrapped({"name": "wrapped"}),

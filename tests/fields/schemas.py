@@ -32,7 +32,10 @@ class Field:
 
     def is_of(self, one: Mapping[str, Any]) -> bool:
         """Whether an object is of the kind, in whatever version."""
-        return (one["kind"], one["apiVersion"].rpartition("/")[0]) == (self.kind.name, self.kind.group)
+        return (one["kind"], one["apiVersion"].rpartition("/")[0]) == (
+            self.kind.name,
+            self.kind.group,
+        )
 
     def asked(self, one: Any) -> bool:
         """Whether an object has the field."""
@@ -52,7 +55,12 @@ class Field:
     @property
     def listed(self) -> bool:
         """Whether the table takes every value of it out of what is carried out."""
-        said = {value for entry in self.entries if not (entry.beside or entry.unless) for value in entry.only}
+        said = {
+            value
+            for entry in self.entries
+            if not (entry.beside or entry.unless)
+            for value in entry.only
+        }
         asked = set(self.schema.enum) - {self.schema.default}
         return any(entry.always for entry in self.entries) or bool(asked and asked <= said)
 
@@ -62,7 +70,13 @@ def _has(value: Any, steps: Steps) -> bool:
         return True
     step, *rest = steps
     if step in ("[]", "{}"):
-        inner = value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ()
+        inner = (
+            value
+            if isinstance(value, list)
+            else value.values()
+            if isinstance(value, Mapping)
+            else ()
+        )
         return any(_has(item, tuple(rest)) for item in inner)
     return isinstance(value, Mapping) and step in value and _has(value[step], tuple(rest))
 

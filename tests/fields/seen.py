@@ -71,11 +71,18 @@ def _done(plan: FleetPlan, one: Decided) -> dict[str, Any]:
     return {
         "entries": dict(one.entries),
         "waves": outcome.rollout.waves,
-        "sent": {member: (plan.keeps(one, member), sent) for member, sent in one.deliveries.items()},
-        "versions": [warning.what for warning in one.subject.warnings if "would hand these out" in warning.what],
+        "sent": {
+            member: (plan.keeps(one, member), sent) for member, sent in one.deliveries.items()
+        },
+        "versions": [
+            warning.what
+            for warning in one.subject.warnings
+            if "would hand these out" in warning.what
+        ],
         "protected": one.subject.protected,
         "condition": status and status.condition,
         "decisions": getattr(status, "decisions", None),
-        "observed": getattr(one.record.memory, "schedule", None) and one.record.memory.schedule.observed_group,
+        "observed": getattr(one.record.memory, "schedule", None)
+        and one.record.memory.schedule.observed_group,
         "told": [getattr(outcome, name, None) for name in ("due", "left")],
     }

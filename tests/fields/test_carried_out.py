@@ -81,7 +81,10 @@ def _as_written(situation: str) -> Any:
 
 def _having(field: Field) -> dict[str, bool]:
     """The situations that have the kind, those first that have the field, which is told of each; small ones first."""
-    having = {name: [one for one in steps[-1].objects if field.is_of(one)] for name, steps in SITUATIONS.items()}
+    having = {
+        name: [one for one in steps[-1].objects if field.is_of(one)]
+        for name, steps in SITUATIONS.items()
+    }
     told = {name: any(map(field.asked, ones)) for name, ones in having.items() if ones}
     return dict(sorted(told.items(), key=lambda item: (not item[1], len(SITUATIONS[item[0]]))))
 
@@ -127,7 +130,11 @@ def test_a_field_without_effect_has_none(field: Field) -> None:
     """Whatever it holds, a plan does the same; what holds the field may matter, as a status does."""
     for name in islice(_having(field), 1):
         given = islice(changed(SITUATIONS[name], field, make=True), 3)
-        holding = [steps for steps in given if any(field.is_of(one) and field.asked(one) for one in steps[-1].objects)]
+        holding = [
+            steps
+            for steps in given
+            if any(field.is_of(one) and field.asked(one) for one in steps[-1].objects)
+        ]
         done = list(filter(None, map(_planned, holding)))
         assert all(plan == done[0] for plan in done)
 
@@ -151,9 +158,14 @@ def test_an_api_server_refuses_it_whatever_it_holds(field: Field) -> None:
 @pytest.mark.parametrize("field", [it for it in CARRIED_OUT if _is_bound(it)], ids=str)
 def test_a_namespaced_policy_selects_in_its_own_namespace_alone(field: Field) -> None:
     one = next(
-        one for steps in SITUATIONS.values() for one in steps[-1].objects if field.is_of(one) and field.asked(one)
+        one
+        for steps in SITUATIONS.values()
+        for one in steps[-1].objects
+        if field.is_of(one) and field.asked(one)
     )
-    given = [admit(Manifest(other), context=UNDER) for other in others(one, field, ("shop", "other"))]
+    given = [
+        admit(Manifest(other), context=UNDER) for other in others(one, field, ("shop", "other"))
+    ]
     assert any(it.problems for it in given)
     taken = [it.defaulted.data for it in given if not it.problems]
     assert taken
@@ -163,8 +175,12 @@ def test_a_namespaced_policy_selects_in_its_own_namespace_alone(field: Field) ->
 def _all_changes(field: Field) -> Iterator[Object]:
     """Objects that hold the field, which situations do not."""
     told: list[Object] = []
-    for one in (one for steps in SITUATIONS.values() for one in steps[-1].objects if field.is_of(one)):
+    for one in (
+        one for steps in SITUATIONS.values() for one in steps[-1].objects if field.is_of(one)
+    ):
         if one["spec"] not in told:
             told.append(one["spec"])
             written = {**one, "apiVersion": field.kind.api_version}
-            yield from (it for it in others(written, field, ("In", "Ge"), make=True) if field.asked(it))
+            yield from (
+                it for it in others(written, field, ("In", "Ge"), make=True) if field.asked(it)
+            )

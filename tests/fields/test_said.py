@@ -39,13 +39,23 @@ def _minimal(field: Field) -> dict[str, Any]:
     """A small object of the field's kind that an API server takes."""
     kind, given = field.kind, example(field.kind.schema)
     metadata = {"name": "one", **({"namespace": "shop"} if kind.namespaced else {})}
-    spec = {"spec": {**given.get("spec", {}), **_SPECS.get(kind.name, {})}} if "spec" in given else {}
-    return {**given, **spec, "apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
+    spec = (
+        {"spec": {**given.get("spec", {}), **_SPECS.get(kind.name, {})}} if "spec" in given else {}
+    )
+    return {
+        **given,
+        **spec,
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": metadata,
+    }
 
 
 def _asking(field: Field, entry: Unheeded) -> Iterator[Object]:
     """Objects that ask for the field in a way that the entry is about."""
-    words = [word.replace("!", "no").replace("*", "x").replace("?", "y") for word in entry.only] or ["word"]
+    words = [
+        word.replace("!", "no").replace("*", "x").replace("?", "y") for word in entry.only
+    ] or ["word"]
     for other in others(_minimal(field), field, words, make=True):
         yield _beside(other, entry) if entry.beside else other
 
@@ -73,7 +83,9 @@ def _beside(one: Object, entry: Unheeded) -> Object:
     return result
 
 
-def _said(one: Object, settings: KarmadaSettings = KarmadaSettings()) -> tuple[list[Problem], list[Problem]]:
+def _said(
+    one: Object, settings: KarmadaSettings = KarmadaSettings()
+) -> tuple[list[Problem], list[Problem]]:
     return unheeded([Manifest(one)], settings)
 
 
@@ -89,7 +101,9 @@ def _of(problems: list[Problem], entry: Unheeded) -> list[Problem]:
     return [it for it in problems if _matches(it.path, entry) and entry.reason in it.what]
 
 
-@pytest.mark.parametrize(("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES])
+@pytest.mark.parametrize(
+    ("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES]
+)
 def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
     said = [_said(one) for one in _asking(field, entry)]
     assert said
@@ -97,17 +111,28 @@ def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
     warned = [problem for _, found in said for problem in _of(found, entry)]
     assert bool(refused) == (entry.effect is Effect.REFUSED)
     assert bool(warned) == (entry.effect is Effect.NONE)
-    assert all(problem.hint == entry.hint.replace("{name}", "one") for problem in (*refused, *warned))
+    assert all(
+        problem.hint == entry.hint.replace("{name}", "one") for problem in (*refused, *warned)
+    )
 
 
-@pytest.mark.parametrize(("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES])
-def test_a_forecast_of_a_hub_refuses_nothing_and_names_what_it_leaves_out(field: Field, entry: Unheeded) -> None:
-    said = [unheeded([Manifest(one)], KarmadaSettings(), hub=lambda _: True) for one in _asking(field, entry)]
+@pytest.mark.parametrize(
+    ("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES]
+)
+def test_a_forecast_of_a_hub_refuses_nothing_and_names_what_it_leaves_out(
+    field: Field, entry: Unheeded
+) -> None:
+    said = [
+        unheeded([Manifest(one)], KarmadaSettings(), hub=lambda _: True)
+        for one in _asking(field, entry)
+    ]
     refused = [problem for found, _ in said for problem in found if _matches(problem.path, entry)]
     warned = [problem for _, found in said for problem in found if _matches(problem.path, entry)]
     assert not refused
     if entry.effect is Effect.REFUSED or (entry.on_hub and entry.unless):
-        assert any(f"is left out of this forecast: on the hub {entry.on_hub}" in one.what for one in warned)
+        assert any(
+            f"is left out of this forecast: on the hub {entry.on_hub}" in one.what for one in warned
+        )
     elif entry.effect is Effect.NONE:
         assert any(entry.reason in one.what for one in warned) != bool(entry.on_hub)
 
@@ -127,7 +152,15 @@ def test_what_asks_for_nothing_is_passed_in_silence(kind: tuple[str, str]) -> No
 
 
 def silent(field: Field) -> None:
-    nothing = [None, "", False, [], {}, field.schema.default, *(entry.default for entry in field.entries)]
+    nothing = [
+        None,
+        "",
+        False,
+        [],
+        {},
+        field.schema.default,
+        *(entry.default for entry in field.entries),
+    ]
     for one in others(_minimal(field), field, make=True):
         for value in nothing:
             refused, warned = _said(_with_value(one, field.steps, value))
@@ -146,7 +179,9 @@ def _with_value(value: Any, steps: tuple[str, ...], new: Any) -> Any:
     return {**value, step: _with_value(value.get(step, {}), tuple(rest), new)}
 
 
-SETTLED: list[Unheeded] = sorted({entry for _, entry in CASES if entry.unless}, key=lambda it: it.field)
+SETTLED: list[Unheeded] = sorted(
+    {entry for _, entry in CASES if entry.unless}, key=lambda it: it.field
+)
 
 
 @pytest.mark.parametrize("entry", SETTLED, ids=lambda it: it.field)
@@ -160,7 +195,9 @@ def test_what_a_setting_has_carried_out_is_not_warned_of(entry: Unheeded) -> Non
 
 
 def test_what_a_hub_writes_is_not_taken_for_what_a_user_wrote() -> None:
-    field = next(it for it in SAID if str(it) == "ClusterResourcePlacement-v1-metadata.finalizers.[]")
+    field = next(
+        it for it in SAID if str(it) == "ClusterResourcePlacement-v1-metadata.finalizers.[]"
+    )
     finalizers = ["kubernetes-fleet.io/crp-cleanup", "example.com/mine"]
     one = _minimal(field)
     refused, warned = _said({**one, "metadata": {**one["metadata"], "finalizers": finalizers}})

@@ -70,7 +70,9 @@ spec:
 """
 
 
-def test_all_that_is_refused_is_said_at_once_with_file_line_field_and_what_to_do(tmp_path: Path) -> None:
+def test_all_that_is_refused_is_said_at_once_with_file_line_field_and_what_to_do(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(FleetError) as error:
         written(tmp_path, PLACEMENTS)
     file = tmp_path / "fleet.yaml"
@@ -79,7 +81,9 @@ def test_all_that_is_refused_is_said_at_once_with_file_line_field_and_what_to_do
         '6: PropagationPolicy shop/shop: spec.schedulerName: "another"',
         "11: PropagationPolicy shop/shop: spec.failover.application.statePreservation:",
     ]
-    assert told[0].startswith("19: ResourcePlacement shop/shop: spec.strategy.type: Unsupported value")
+    assert told[0].startswith(
+        "19: ResourcePlacement shop/shop: spec.strategy.type: Unsupported value"
+    )
     assert all(problem.hint for problem in error.value.problems)
 
 
@@ -89,7 +93,10 @@ def test_what_has_no_effect_is_one_warning_for_objects_that_are_alike(tmp_path: 
         for one, seconds in zip(kubefleet.MEMBERS, (15, 60, 30, 15), strict=True)
     )
     (warning,) = written(tmp_path, members).warnings
-    assert (warning.subject, warning.path) == ("MemberCluster a", ("spec", "heartbeatPeriodSeconds"))
+    assert (warning.subject, warning.path) == (
+        "MemberCluster a",
+        ("spec", "heartbeatPeriodSeconds"),
+    )
     assert warning.what == "15 has no effect: no agent runs on a member; the same in c, d"
     assert (warning.file, warning.line) == (str(tmp_path / "fleet.yaml"), 10)
 
@@ -109,13 +116,22 @@ def test_defaults_that_are_written_out_ask_for_nothing() -> None:
         "reportBackStrategy": {"type": "Disabled"},
     }
     placements = [
-        {**one, "spec": {**one["spec"], "revisionHistoryLimit": 10, "statusReportingScope": "ClusterScopeOnly"}}
+        {
+            **one,
+            "spec": {
+                **one["spec"],
+                "revisionHistoryLimit": 10,
+                "statusReportingScope": "ClusterScopeOnly",
+            },
+        }
         for one in kubefleet.placed(None, strategy)
     ]
     assert warned(*kubefleet.MEMBERS, *kubefleet.CONTENT, *placements) == []
 
 
-@pytest.mark.parametrize("kind", sorted(kind for entry in EFFECTS if not entry.field for kind in entry.kinds))
+@pytest.mark.parametrize(
+    "kind", sorted(kind for entry in EFFECTS if not entry.field for kind in entry.kinds)
+)
 def test_a_kind_that_is_refused_as_a_whole_is_refused_by_name(kind: str) -> None:
     one = {**_OF_KIND[kind], "kind": kind, "metadata": {"name": "one"}}
     assert f"{kind} is not carried out by this version" in " ".join(refused(MEMBER, one))
@@ -131,14 +147,25 @@ _OF_KIND: Mapping[str, Object] = {
 
 
 def test_kinds_that_are_carried_out_are_those_that_are_not_refused() -> None:
-    whole = {kind for entry in EFFECTS if not entry.field and entry.effect is Effect.REFUSED for kind in entry.kinds}
+    whole = {
+        kind
+        for entry in EFFECTS
+        if not entry.field and entry.effect is Effect.REFUSED
+        for kind in entry.kinds
+    }
     assert whole == set(_OF_KIND)
     assert whole.isdisjoint(ALL)
 
 
 def _made(kind: str, name: str, **more: Any) -> Object:
     group = "work.karmada.io/v1alpha1" if kind == "Work" else _FLEET
-    return {"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": "shop"}, "spec": {}, **more}
+    return {
+        "apiVersion": group,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {},
+        **more,
+    }
 
 
 def test_what_hubs_made_is_counted_by_kind() -> None:
@@ -160,12 +187,19 @@ def test_an_approval_request_counts_once_it_is_approved(kind: str) -> None:
     approved = {"conditions": [{"type": "Approved", "status": "True"}]}
     waiting = {"conditions": [{"type": "Approved", "status": "False"}]}
     assert warned(MEMBER, _made(kind, "x", status=approved)) == []
-    assert warned(MEMBER, _made(kind, "x", status=waiting)) == [f"1 {kind} object: made by a hub, passed over"]
+    assert warned(MEMBER, _made(kind, "x", status=waiting)) == [
+        f"1 {kind} object: made by a hub, passed over"
+    ]
 
 
 def _run(name: str, placement: str = "shop", **spec: Any) -> Object:
     given = {"placementName": placement, "stagedRolloutStrategyName": "rings", **spec}
-    return {"apiVersion": _FLEET, "kind": "ClusterStagedUpdateRun", "metadata": {"name": name}, "spec": given}
+    return {
+        "apiVersion": _FLEET,
+        "kind": "ClusterStagedUpdateRun",
+        "metadata": {"name": name},
+        "spec": given,
+    }
 
 
 def _staged(*runs: Object, kind: str = "External") -> Sequence[Object]:
@@ -185,7 +219,9 @@ def test_a_run_that_does_not_run_moves_nothing_and_says_why(state: str | None) -
     objects = _staged(_run("one", **({"state": state} if state else {})))
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
     held = {(entry.change, entry.reason) for entry in plan.subjects[0].entries.values()}
-    assert held == {(Change.HELD, f"update run one has state {state or 'Initialize'}; Run lets it go on")}
+    assert held == {
+        (Change.HELD, f"update run one has state {state or 'Initialize'}; Run lets it go on")
+    }
 
 
 def test_a_priority_class_that_is_missing_is_refused_and_one_that_is_there_only_warned_of() -> None:
@@ -193,28 +229,47 @@ def test_a_priority_class_that_is_missing_is_refused_and_one_that_is_there_only_
         priority = {"priorityClassSource": "KubePriorityClass", "priorityClassName": name}
         return karmada.policy("PropagationPolicy", schedulePriority=priority)
 
-    own = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1}
+    own = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 1,
+    }
     content = [karmada.cluster("a"), kubefleet.namespace(), karmada.deployment()]
     (told,) = refused(*content, policy("high"))
     assert 'there is no PriorityClass "high"' in told
-    for found in (warned(*content, policy("high"), own), warned(*content, policy("system-node-critical"))):
+    for found in (
+        warned(*content, policy("high"), own),
+        warned(*content, policy("system-node-critical")),
+    ):
         (told,) = found
         assert "spec.schedulePriority: has no effect: it orders the queue" in told
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "karmada-system", "karmada-es-a"])
-def test_a_policy_of_a_namespace_that_is_never_propagated_takes_nothing_and_says_so(namespace: str) -> None:
-    objects = [karmada.policy("PropagationPolicy"), karmada._override("OverridePolicy", {"overrideRules": []})]
+def test_a_policy_of_a_namespace_that_is_never_propagated_takes_nothing_and_says_so(
+    namespace: str,
+) -> None:
+    objects = [
+        karmada.policy("PropagationPolicy"),
+        karmada._override("OverridePolicy", {"overrideRules": []}),
+    ]
     moved = [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in objects]
     selector = {"apiVersion": "apps/v1", "kind": "Deployment"}
     moved[0] = {**moved[0], "spec": {"resourceSelectors": [selector]}}
     told = warned(karmada.cluster("a"), kubefleet.namespace(), *moved)
     assert len(told) == 2
-    assert all("metadata.namespace: has no effect: Karmada propagates nothing of the namespaces" in it for it in told)
+    assert all(
+        "metadata.namespace: has no effect: Karmada propagates nothing of the namespaces" in it
+        for it in told
+    )
 
 
 def test_a_selector_of_such_a_namespace_is_warned_of() -> None:
-    selectors = [{"apiVersion": "v1", "kind": "ConfigMap", "namespace": name} for name in ("shop", "kube-public")]
+    selectors = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "namespace": name}
+        for name in ("shop", "kube-public")
+    ]
     policy = karmada.policy("ClusterPropagationPolicy", resourceSelectors=selectors)
     (told,) = warned(karmada.cluster("a"), kubefleet.namespace(), policy)
     assert "spec.resourceSelectors[1].namespace: has no effect" in told
@@ -230,7 +285,10 @@ def header(api_version: str, kind: str, name: str, namespace: str = "") -> Objec
     [("v1", "Event"), ("events.k8s.io/v1", "Event"), ("coordination.k8s.io/v1", "Lease")],
 )
 def test_kinds_that_karmada_does_not_watch_are_not_placed(api_version: str, kind: str) -> None:
-    selectors = [{"apiVersion": api_version, "kind": kind}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+    selectors = [
+        {"apiVersion": api_version, "kind": kind},
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+    ]
     objects = [
         karmada.cluster("a"),
         kubefleet.namespace(),
@@ -257,13 +315,19 @@ def test_karmada_brings_every_namespace_but_default_by_itself(name: str) -> None
     ]
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
     brought = {one.subject.key for one in plan.subjects}
-    assert brought == {f"{name}/ConfigMap/conf", *(() if name == "default" else ("Namespace/shop",))}
+    assert brought == {
+        f"{name}/ConfigMap/conf",
+        *(() if name == "default" else ("Namespace/shop",)),
+    }
     by_name = karmada.policy(
         "ClusterPropagationPolicy",
         resourceSelectors=[selector, {"apiVersion": "v1", "kind": "Namespace", "name": name}],
     )
     plan = plan_fleet(source_of(map(Manifest, [*objects[:3], by_name])), Past(), Options())
-    assert {one.subject.key for one in plan.subjects} == {f"{name}/ConfigMap/conf", f"Namespace/{name}"}
+    assert {one.subject.key for one in plan.subjects} == {
+        f"{name}/ConfigMap/conf",
+        f"Namespace/{name}",
+    }
 
 
 MEMBER_NAME = "kubernetes-fleet.io/member-name"
@@ -272,8 +336,12 @@ MEMBER_NAME = "kubernetes-fleet.io/member-name"
 def test_a_placement_may_ask_for_the_name_of_a_member() -> None:
     """The hub writes it into the labels of each MemberCluster, so that nobody else has to."""
     by_name = {"labelSelector": {"matchLabels": {MEMBER_NAME: "b"}}}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [by_name]}}
-    placement, _ = kubefleet.placed({"placementType": "PickAll", "affinity": {"clusterAffinity": required}})
+    required = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [by_name]}
+    }
+    placement, _ = kubefleet.placed(
+        {"placementType": "PickAll", "affinity": {"clusterAffinity": required}}
+    )
     objects = [*map(kubefleet.member, "ab"), kubefleet.namespace(), placement]
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
     assert [sorted(one.record.decisions) for one in plan.subjects] == [["b"]]
@@ -282,13 +350,18 @@ def test_a_placement_may_ask_for_the_name_of_a_member() -> None:
 
 def test_failover_of_applications_that_nobody_watches_is_warned_of() -> None:
     application = {"decisionConditions": {"tolerationSeconds": 60}}
-    policy = karmada.policy("PropagationPolicy", propagateDeps=True, failover={"application": application})
+    policy = karmada.policy(
+        "PropagationPolicy", propagateDeps=True, failover={"application": application}
+    )
     content = [karmada.cluster("a"), kubefleet.namespace(), karmada.deployment(), policy]
     (told,) = warned(*content)
     assert "spec.failover.application: has no effect yet: nothing watches applications" in told
     assert warned(*content, karmada._sick(None)) == []
     (told,) = warned(*content, hub=True)
-    assert "spec.failover.application: is left out of this forecast: on the hub what fails moves" in told
+    assert (
+        "spec.failover.application: is left out of this forecast: on the hub what fails moves"
+        in told
+    )
     assert warned(*content, karmada._sick(None), hub=True) == []
 
 
@@ -297,7 +370,9 @@ def test_what_depends_on_how_a_hub_is_set_up_is_left_out_of_its_forecast() -> No
     policy = karmada.policy("PropagationPolicy", placement={"clusterTolerations": [toleration]})
     content = [karmada.cluster("a"), kubefleet.namespace(), karmada.deployment(), policy]
     (told,) = warned(*content, hub=True)
-    assert "60 is left out of this forecast: on the hub it counts where NoExecute taints evict" in told
+    assert (
+        "60 is left out of this forecast: on the hub it counts where NoExecute taints evict" in told
+    )
     assert "noExecuteEviction: true" in told
     assert warned(*content, karmada.settings(noExecuteEviction=True), hub=True) == []
 
@@ -336,7 +411,9 @@ def test_a_kind_whose_replicas_nobody_knows_is_warned_of_once() -> None:
 
 def test_a_kind_without_any_number_or_one_that_is_declared_is_not() -> None:
     assert warned(*AROUND, WIDGETS, _widget("one", secret="tls", ready=True)) == []
-    known = karmada.settings(workloads=[{"apiVersion": "example.com/v1", "kind": "Widget", "replicas": "spec.size"}])
+    known = karmada.settings(
+        workloads=[{"apiVersion": "example.com/v1", "kind": "Widget", "replicas": "spec.size"}]
+    )
     assert warned(*AROUND, WIDGETS, _widget("one", size=3), known) == []
     duplicated = {**WIDGETS, "spec": {**WIDGETS["spec"], "placement": {}}}
     assert warned(*AROUND, duplicated, _widget("one", size=3)) == []
@@ -394,7 +471,11 @@ def test_so_is_that_of_a_cluster(cluster: Object, field: str) -> None:
 
 
 def test_an_envelope_is_held_to_its_definition() -> None:
-    wrong = {"apiVersion": _FLEET, "kind": "ResourceEnvelope", "metadata": {"name": "w", "namespace": "shop"}}
+    wrong = {
+        "apiVersion": _FLEET,
+        "kind": "ResourceEnvelope",
+        "metadata": {"name": "w", "namespace": "shop"},
+    }
     told = refused(MEMBER, {**wrong, "spec": {"data": {}}, "data": {}})
     assert any("unknown field" in it for it in told)
     assert any("data: Invalid value: 0" in it for it in told)

@@ -20,7 +20,10 @@ def _id(entry: Unheeded) -> str:
 @pytest.mark.parametrize("entry", EFFECTS, ids=_id)
 def test_an_entry_is_about_a_field_of_each_of_its_kinds(entry: Unheeded) -> None:
     having = {
-        kind.name for kind in KINDS.values() for known, _ in entries_of(kind.api_version, kind.name) if known == entry
+        kind.name
+        for kind in KINDS.values()
+        for known, _ in entries_of(kind.api_version, kind.name)
+        if known == entry
     }
     assert sorted(having) == sorted(entry.kinds)
     assert len(set(entry.kinds)) == len(entry.kinds)
@@ -50,7 +53,9 @@ def test_a_field_is_in_one_entry_or_in_several_of_different_values(kind: tuple[s
 def of_different_values(field: Field) -> None:
     entries = field.entries
     assert len({entry.field for entry in entries}) <= 1, "a field, and one that holds it"
-    assert [entry.always for entry in entries] == sorted(entry.always for entry in entries), "the rest comes last"
+    assert [entry.always for entry in entries] == sorted(entry.always for entry in entries), (
+        "the rest comes last"
+    )
     assert all(not (one.always and other.always) for one, other in pairwise(entries))
     assert all(not set(one.only) & set(other.only) for one, other in combinations(entries, 2))
 

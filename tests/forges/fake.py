@@ -76,12 +76,17 @@ def _on_github(forge: Forge) -> list[dict[str, Any]]:
 
 
 def _on_gitlab(forge: Forge) -> list[dict[str, Any]]:
-    return [{"id": one.id, "body": one.text, "author": {"id": one.author}} for one in forge.comments]
+    return [
+        {"id": one.id, "body": one.text, "author": {"id": one.author}} for one in forge.comments
+    ]
 
 
 def _on_azure(forge: Forge) -> list[dict[str, Any]]:
     return [
-        {"id": 100 + one.id, "comments": [{"id": 1, "content": one.text, "author": {"id": str(one.author)}}]}
+        {
+            "id": 100 + one.id,
+            "comments": [{"id": 1, "content": one.text, "author": {"id": str(one.author)}}],
+        }
         for one in forge.comments
     ]
 
@@ -95,7 +100,12 @@ def _posted_on_azure(forge: Forge, body: Any) -> dict[str, Any]:
 THREADS = "/tp/_apis/git/repositories/repo/pullRequests/7/threads"
 ROUTES: dict[str, Any] = {
     r"GET /repos/acme/shop/pulls": lambda f, m, q, b: f.page(
-        [one for one in f.pulls if f"{one['head']['repo']['owner']}:{one['head']['ref']}" == q["head"][0]], q
+        [
+            one
+            for one in f.pulls
+            if f"{one['head']['repo']['owner']}:{one['head']['ref']}" == q["head"][0]
+        ],
+        q,
     ),
     r"GET /repos/acme/shop/issues/7/comments": lambda f, m, q, b: f.page(_on_github(f), q),
     r"POST /repos/acme/shop/issues/7/comments": lambda f, m, q, b: {"id": f.say(ME, b["body"]).id},

@@ -22,7 +22,12 @@ def github(forge: Forge, folder: Path, fork: bool = False) -> dict[str, str]:
     owner = "stranger" if fork else "acme"
     forge.pulls = [{"number": 7, "head": head(owner)}]
     repository = {"full_name": f"{owner}/shop", "owner": {"login": owner}}
-    run = {"head_sha": COMMIT, "head_branch": "change", "head_repository": repository, "pull_requests": []}
+    run = {
+        "head_sha": COMMIT,
+        "head_branch": "change",
+        "head_repository": repository,
+        "pull_requests": [],
+    }
     event = {"workflow_run": {**run, "repository": {"full_name": "acme/shop"}}}
     (folder / "event.json").write_text(json.dumps(event))
     names = {"GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_PATH": str(folder / "event.json")}
@@ -30,13 +35,21 @@ def github(forge: Forge, folder: Path, fork: bool = False) -> dict[str, str]:
 
 
 def gitlab(forge: Forge, folder: Path, fork: bool = False) -> dict[str, str]:
-    names = {"CI_API_V4_URL": forge.url, "CI_MERGE_REQUEST_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "7"}
+    names = {
+        "CI_API_V4_URL": forge.url,
+        "CI_MERGE_REQUEST_PROJECT_ID": "5",
+        "CI_MERGE_REQUEST_IID": "7",
+    }
     names["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] = "6" if fork else "5"
     return names if fork else {**names, "FLEET_COMMENT_TOKEN": TOKEN}
 
 
 def azure_devops(forge: Forge, folder: Path, fork: bool = False) -> dict[str, str]:
-    names = {"SYSTEM_COLLECTIONURI": f"{forge.url}/", "SYSTEM_TEAMPROJECTID": "tp", "BUILD_REPOSITORY_ID": "repo"}
+    names = {
+        "SYSTEM_COLLECTIONURI": f"{forge.url}/",
+        "SYSTEM_TEAMPROJECTID": "tp",
+        "BUILD_REPOSITORY_ID": "repo",
+    }
     names |= {"SYSTEM_PULLREQUEST_PULLREQUESTID": "7", "SYSTEM_PULLREQUEST_ISFORK": str(fork)}
     return {**names, "FLEET_COMMENT_TOKEN": TOKEN}
 

@@ -65,7 +65,13 @@ def changed(draw: st.DrawFn, wholes: list[Any]) -> Any:
         if isinstance(above, dict) and draw(st.integers(0, 4)) == 0:
             value = above.pop(last)
             if draw(st.booleans()):
-                above[draw(st.sampled_from([str(last).upper(), f"{last}s", "", "x", "\0", "a.b/c", "<<"]))] = value
+                above[
+                    draw(
+                        st.sampled_from(
+                            [str(last).upper(), f"{last}s", "", "x", "\0", "a.b/c", "<<"]
+                        )
+                    )
+                ] = value
     return whole
 
 
@@ -104,7 +110,13 @@ def paths(value: Any, above: Path_ = ()) -> Iterator[Path_]:
     """Every field of a value."""
     if above:
         yield above
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in items:
         yield from paths(item, (*above, key))
 

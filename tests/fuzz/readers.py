@@ -90,7 +90,11 @@ def _stack(text: str) -> list[Any]:
     """A project and a stack, as two documents, and the values of the stack that a fleet hears."""
     project, _, stack = text.partition("\n---\n")
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in {"__main__.py": "", "Pulumi.yaml": project, "Pulumi.dev.yaml": stack}.items():
+        for name, content in {
+            "__main__.py": "",
+            "Pulumi.yaml": project,
+            "Pulumi.dev.yaml": stack,
+        }.items():
             Path(folder, name).write_text(content)
         read = read_project(Path(folder))
         values = read_stack_config(read, choose_stack(read, None)).values
@@ -110,11 +114,15 @@ def _patched(pointer: str) -> list[Any]:
 
 READERS: Mapping[str, Reader] = {
     "manifests": Reader(lambda text: load_text(text, "in.yaml"), values=_YAML),
-    "fleets": Reader(lambda text: plan_fleet(gather(Text("in.yaml", text)), Past(), Options()), values=_YAML),
+    "fleets": Reader(
+        lambda text: plan_fleet(gather(Text("in.yaml", text)), Past(), Options()), values=_YAML
+    ),
     "envelopes": Reader(lambda text: [*map(unwrap, load_text(text, "in.yaml"))], values=_YAML),
     "states": Reader(_state, values=_JSON),
     "stacks": Reader(_stack, (FleetError, WrongValueError), _YAML),
-    "kubeconfigs": Reader(lambda text: (read_kubeconfig(text, "a"), identity_in(text, "a")), values=_YAML),
+    "kubeconfigs": Reader(
+        lambda text: (read_kubeconfig(text, "a"), identity_in(text, "a")), values=_YAML
+    ),
     "json": Reader(read_json, (UnreadableError,), _JSON),
     "yaml": Reader(read_yaml, (UnreadableError,), _YAML),
     "nodes": Reader(read_nodes, (UnreadableError, yaml.MarkedYAMLError), _YAML),

@@ -29,7 +29,11 @@ COMMANDS = [
     ("explain", "--output", "json"),
     ("render", "--out", "out"),
 ]
-WRITTEN_BY = {"stages.json": "stages.yaml", "overriders.json": "overriders.yaml", "export.json": "stages.yaml"}
+WRITTEN_BY = {
+    "stages.json": "stages.yaml",
+    "overriders.json": "overriders.yaml",
+    "export.json": "stages.yaml",
+}
 """Of each state the fleet that has left it."""
 
 Runs = Callable[..., None]
@@ -77,13 +81,23 @@ def test_a_fleet_is_planned_or_refused(runs: Runs, command: tuple[str, ...], fle
 @pytest.mark.parametrize("name", WRITTEN_BY)
 @few
 @given(data=st.data(), command=commands)
-def test_a_state_is_heard_or_refused(runs: Runs, name: str, data: st.DataObject, command: tuple[str, ...]) -> None:
+def test_a_state_is_heard_or_refused(
+    runs: Runs, name: str, data: st.DataObject, command: tuple[str, ...]
+) -> None:
     written = (CORPUS / "states" / name).read_text()
     state = data.draw(cut([written]) | changed([json.loads(written)]).map(json.dumps))
     runs(command, (CORPUS / "fleets" / WRITTEN_BY[name]).read_text(), state)
 
 
-LINKS = ["a.yaml", "Chart.yaml", "kustomization.yaml", "Pulumi.yaml", "in/a.yaml", "in/Chart.yaml", "values.yaml"]
+LINKS = [
+    "a.yaml",
+    "Chart.yaml",
+    "kustomization.yaml",
+    "Pulumi.yaml",
+    "in/a.yaml",
+    "in/Chart.yaml",
+    "values.yaml",
+]
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -97,9 +111,20 @@ def test_a_link_to_itself_is_refused(link: str, tmp_path: Path) -> None:
 
 
 def test_a_long_name_of_a_stack_is_refused(tmp_path: Path) -> None:
-    state = (CORPUS / "states/stages.json").read_text().replace("urn:pulumi:local::", f"urn:pulumi:{'x' * 300}::")
+    state = (
+        (CORPUS / "states/stages.json")
+        .read_text()
+        .replace("urn:pulumi:local::", f"urn:pulumi:{'x' * 300}::")
+    )
     (tmp_path / "state.json").write_text(state)
-    ended = run("render", CORPUS / "fleets/stages.yaml", "--out", tmp_path, "--state", tmp_path / "state.json")
+    ended = run(
+        "render",
+        CORPUS / "fleets/stages.yaml",
+        "--out",
+        tmp_path,
+        "--state",
+        tmp_path / "state.json",
+    )
     assert ended.exit_code == 1
     assert (
         ended.stderr.splitlines()[0]

@@ -15,7 +15,9 @@ from tests.fuzz.readers import CORPUS, READERS, corpus
 pytestmark = pytest.mark.long
 
 FILES = sorted(CORPUS.glob("*/*"))
-OF_PYTHON = re.compile("Exceeds the limit|codec can't|object is not|has no attribute|subscriptable|unhashable|Errno")
+OF_PYTHON = re.compile(
+    "Exceeds the limit|codec can't|object is not|has no attribute|subscriptable|unhashable|Errno"
+)
 """Words of Python's own errors, which nobody outside of the code can make use of."""
 
 
@@ -26,7 +28,11 @@ def said(name: str, text: str) -> str:
         reader.read(text)
     except reader.refuses as error:
         problems = error.problems if isinstance(error, FleetError) else ()
-        unplaced = [problem for problem in problems if not (problem.what and (problem.file or problem.subject))]
+        unplaced = [
+            problem
+            for problem in problems
+            if not (problem.what and (problem.file or problem.subject))
+        ]
         return f"without a place: {unplaced}" if unplaced else str(error).encode().decode()
     return ""
 
@@ -48,8 +54,16 @@ def test_anything_is_read_or_refused(name: str, data: st.DataObject) -> None:
 
 
 def test_what_is_good_is_read() -> None:
-    good = [file for file in FILES if file.stem in ("good", "stages", "overriders", "declarations", "export")]
-    assert {file.parent.name for file in good} == {folder.name for folder in CORPUS.iterdir()} == READERS.keys()
+    good = [
+        file
+        for file in FILES
+        if file.stem in ("good", "stages", "overriders", "declarations", "export")
+    ]
+    assert (
+        {file.parent.name for file in good}
+        == {folder.name for folder in CORPUS.iterdir()}
+        == READERS.keys()
+    )
     assert [said(file.parent.name, file.read_text()) for file in good] == [""] * len(good)
 
 

@@ -23,7 +23,9 @@ def _answers(members: int) -> Listing:
 def observe(members: int) -> Callable[[], object]:
     """Set up one observation."""
     listing = _answers(members)
-    listing = Listing(listing.system, listing.as_of, listing.served, listing.answers)  # nothing is cached in it
+    listing = Listing(
+        listing.system, listing.as_of, listing.served, listing.answers
+    )  # nothing is cached in it
     folder = TemporaryDirectory(prefix="fleet-bench-")
 
     def run() -> object:

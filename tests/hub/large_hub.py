@@ -12,11 +12,16 @@ from fleet_components.hub.reading import missing
 
 PLACEMENT, CLUSTER = "placement.kubernetes-fleet.io/v1", "cluster.kubernetes-fleet.io/v1"
 TIME = "2026-01-01T00:00:00Z"
-_PARENT, _SINCE = "kubernetes-fleet.io/parent-CRP", {"lastTransitionTime": TIME, "message": "", "status": "True"}
+_PARENT, _SINCE = (
+    "kubernetes-fleet.io/parent-CRP",
+    {"lastTransitionTime": TIME, "message": "", "status": "True"},
+)
 _CLUSTER_SCOPED = ("Namespace", "MemberCluster")
 
 
-def large_hub(members: int = 1000, placements: int = 200, each: int = 20, objects: int = 10) -> Iterator[list[Any]]:
+def large_hub(
+    members: int = 1000, placements: int = 200, each: int = 20, objects: int = 10
+) -> Iterator[list[Any]]:
     """Yield the objects of a hub in the order in which they can be made.
 
     Args:
@@ -28,11 +33,15 @@ def large_hub(members: int = 1000, placements: int = 200, each: int = 20, object
     names = [f"member-{number:04}" for number in range(members)]
     yield [_member(number, name) for number, name in enumerate(names)]
     shops = [f"shop-{number:03}" for number in range(placements)]
-    yield [_thing("v1", "Namespace", one) for one in (*shops, *(f"fleet-member-{name}" for name in names))]
+    yield [
+        _thing("v1", "Namespace", one)
+        for one in (*shops, *(f"fleet-member-{name}" for name in names))
+    ]
     yield [one for shop in shops for one in _content(shop, objects)[1:]]
     yield [one for shop in shops for one in _kept(shop, each, objects)]
     chosen = {
-        shop: [names[(place * 7 + step * 31) % members] for step in range(each)] for place, shop in enumerate(shops)
+        shop: [names[(place * 7 + step * 31) % members] for step in range(each)]
+        for place, shop in enumerate(shops)
     }
     yield [_binding(shop, name) for shop, picked in chosen.items() for name in picked]
     yield [_work(shop, name, objects) for shop, picked in chosen.items() for name in picked]
@@ -44,39 +53,62 @@ def listed(*sizes: int) -> Listing:
     for one in (one for some in large_hub(*sizes) for one in some):
         by_kind[one["apiVersion"], one["kind"]].append(one)
     served = {
-        (api.rpartition("/")[0], kind): Resource(api, kind, f"{kind.lower()}s", kind not in _CLUSTER_SCOPED)
+        (api.rpartition("/")[0], kind): Resource(
+            api, kind, f"{kind.lower()}s", kind not in _CLUSTER_SCOPED
+        )
         for api, kind in by_kind
     }
     listing = Listing(System.KUBEFLEET, datetime(2026, 1, 1, 0, 1, tzinfo=UTC), served)
     while queries := missing(listing):
-        listing = listing.with_answers({query: tuple(_answer(query, by_kind)) for query in queries}, {})
+        listing = listing.with_answers(
+            {query: tuple(_answer(query, by_kind)) for query in queries}, {}
+        )
     return listing
 
 
 def _answer(query: Query, by_kind: dict[tuple[str, str], list[Any]]) -> Iterator[Any]:
     for one in by_kind[query.api_version, query.kind]:
         if query.namespace in ("", one["metadata"].get("namespace")):
-            yield {key: one[key] for key in ("apiVersion", "kind", "metadata")} if query.metadata_only else one
+            yield (
+                {key: one[key] for key in ("apiVersion", "kind", "metadata")}
+                if query.metadata_only
+                else one
+            )
 
 
 def _thing(api: str, kind: str, name: str, **fields: Any) -> Any:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, **fields.pop("metadata", {})}, **fields}
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": name, **fields.pop("metadata", {})},
+        **fields,
+    }
 
 
 def _member(number: int, name: str) -> Any:
-    labels = {"region": f"region-{number % 8}", "environment": ("prod", "canary", "test")[number % 3]}
+    labels = {
+        "region": f"region-{number % 8}",
+        "environment": ("prod", "canary", "test")[number % 3],
+    }
     agent = {"type": "MemberAgent", "lastReceivedHeartbeat": TIME}
     agent["conditions"] = [{**_SINCE, "type": one, "reason": one} for one in ("Joined", "Healthy")]  # type: ignore[assignment]
     amounts = {"cpu": str(number % 64 + 4), "memory": f"{number % 256 + 16}Gi"}
     status = {
         "agentStatus": [agent],
         "conditions": [{**_SINCE, "type": one, "reason": one} for one in ("ReadyToJoin", "Joined")],
-        "properties": {"kubernetes-fleet.io/node-count": {"value": str(number % 9), "observationTime": TIME}},
+        "properties": {
+            "kubernetes-fleet.io/node-count": {"value": str(number % 9), "observationTime": TIME}
+        },
         "resourceUsage": {"capacity": amounts, "allocatable": amounts, "available": amounts},
     }
     identity = {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}
     return _thing(
-        CLUSTER, "MemberCluster", name, metadata={"labels": labels}, spec={"identity": identity}, status=status
+        CLUSTER,
+        "MemberCluster",
+        name,
+        metadata={"labels": labels},
+        spec={"identity": identity},
+        status=status,
     )
 
 
@@ -84,7 +116,11 @@ def _content(shop: str, objects: int) -> list[Any]:
     found = [_thing("v1", "Namespace", shop)]
     for number in range(objects - 1):
         name, labels = f"web-{number}", {"app": f"web-{number}"}
-        container = {"name": "web", "image": "nginx:1.27.5", "resources": {"requests": {"cpu": "100m"}}}
+        container = {
+            "name": "web",
+            "image": "nginx:1.27.5",
+            "resources": {"requests": {"cpu": "100m"}},
+        }
         template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
         spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
         data = {"settings.yaml": "a: b\n" * 20}
@@ -111,7 +147,11 @@ def _kept(shop: str, each: int, objects: int) -> Iterator[Any]:
         PLACEMENT,
         "ClusterResourcePlacement",
         shop,
-        spec={"resourceSelectors": [selector], "policy": policy, "strategy": {"type": "RollingUpdate"}},
+        spec={
+            "resourceSelectors": [selector],
+            "policy": policy,
+            "strategy": {"type": "RollingUpdate"},
+        },
         status={"selectedResources": chosen, "observedResourceIndex": "0"},
     )
     latest = {_PARENT: shop, "kubernetes-fleet.io/is-latest-snapshot": "true"}
@@ -122,7 +162,10 @@ def _kept(shop: str, each: int, objects: int) -> Iterator[Any]:
         metadata={"labels": {**latest, "kubernetes-fleet.io/policy-index": "0"}},
         spec={"policy": policy, "policyHash": "YQ=="},
     )
-    notes = {"kubernetes-fleet.io/number-of-resource-snapshots": "1", "kubernetes-fleet.io/resource-hash": "a"}
+    notes = {
+        "kubernetes-fleet.io/number-of-resource-snapshots": "1",
+        "kubernetes-fleet.io/resource-hash": "a",
+    }
     labels = {**latest, "kubernetes-fleet.io/resource-index": "0"}
     yield _thing(
         PLACEMENT,
@@ -134,7 +177,12 @@ def _kept(shop: str, each: int, objects: int) -> Iterator[Any]:
 
 
 def _binding(shop: str, member: str) -> Any:
-    decision = {"clusterName": member, "selected": True, "reason": "picked", "clusterScore": {"affinityScore": 0}}
+    decision = {
+        "clusterName": member,
+        "selected": True,
+        "reason": "picked",
+        "clusterScore": {"affinityScore": 0},
+    }
     spec = {
         "state": "Bound",
         "targetCluster": member,
@@ -144,9 +192,20 @@ def _binding(shop: str, member: str) -> Any:
         "applyStrategy": {"type": "ClientSideApply"},
     }
     types = ("RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available")
-    status = {"conditions": [{**_SINCE, "type": one, "reason": one, "observedGeneration": 1} for one in types]}
+    status = {
+        "conditions": [
+            {**_SINCE, "type": one, "reason": one, "observedGeneration": 1} for one in types
+        ]
+    }
     labels = {"labels": {_PARENT: shop}}
-    return _thing(PLACEMENT, "ClusterResourceBinding", f"{shop}-{member}", metadata=labels, spec=spec, status=status)
+    return _thing(
+        PLACEMENT,
+        "ClusterResourceBinding",
+        f"{shop}-{member}",
+        metadata=labels,
+        spec=spec,
+        status=status,
+    )
 
 
 def _work(shop: str, member: str, objects: int) -> Any:
@@ -157,5 +216,9 @@ def _work(shop: str, member: str, objects: int) -> Any:
     }
     metadata = {"labels": labels, "namespace": f"fleet-member-{member}"}
     return _thing(
-        PLACEMENT, "Work", f"{shop}-work", metadata=metadata, spec={"workload": {"manifests": _content(shop, objects)}}
+        PLACEMENT,
+        "Work",
+        f"{shop}-work",
+        metadata=metadata,
+        spec={"workload": {"manifests": _content(shop, objects)}},
     )

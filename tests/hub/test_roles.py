@@ -10,7 +10,15 @@ import pytest
 from fleet_components.hub import reading, roles
 from fleet_components.hub.listing import NOT_ASKED, Listing, Query, Resource, System
 from fleet_components.hub.reading import Reader
-from fleet_components.hub.roles import NO_SECRETS_NOTE, NOTES, REFUSED_NOTE, SECRETS_NOTE, first_queries, notes, role
+from fleet_components.hub.roles import (
+    NO_SECRETS_NOTE,
+    NOTES,
+    REFUSED_NOTE,
+    SECRETS_NOTE,
+    first_queries,
+    notes,
+    role,
+)
 
 QUERIES = (
     Query("v1", "Secret", "shop", metadata_only=True),
@@ -36,9 +44,14 @@ def rules(found: Any) -> dict[str, list[str]]:
     return {rule["apiGroups"][0]: rule["resources"] for rule in found["rules"]}
 
 
-@pytest.mark.parametrize(("no_secrets", "core"), [(True, ["configmaps"]), (False, ["configmaps", "secrets"])])
+@pytest.mark.parametrize(
+    ("no_secrets", "core"), [(True, ["configmaps"]), (False, ["configmaps", "secrets"])]
+)
 def test_it_lists_each_kind_once(no_secrets: bool, core: list[str]) -> None:
-    assert rules(role(listing(), QUERIES, no_secrets=no_secrets)) == {"": core, "apps": ["deployments"]}
+    assert rules(role(listing(), QUERIES, no_secrets=no_secrets)) == {
+        "": core,
+        "apps": ["deployments"],
+    }
 
 
 def test_works_of_karmada_are_in_it_though_they_are_not_always_asked_for() -> None:
@@ -72,12 +85,17 @@ def test_plurals_without_a_hub(kind: str, plural: str, monkeypatch: pytest.Monke
         return (Query(asked.served["example.com", kind].api_version, kind),)
 
     monkeypatch.setattr(
-        reading, "_READERS", dict.fromkeys(System, Reader(queries, lambda _: pytest.fail("nothing is read")))
+        reading,
+        "_READERS",
+        dict.fromkeys(System, Reader(queries, lambda _: pytest.fail("nothing is read"))),
     )
     asked, found = first_queries(System.KUBEFLEET)
     assert rules(role(asked, found)) == {"example.com": [plural]}
 
 
 def test_the_kinds_of_karmada_are_known() -> None:
-    assert {f"{word}.karmada.io" for word in roles._OF_KARMADA} >= {"cluster.karmada.io", "policy.karmada.io"}
+    assert {f"{word}.karmada.io" for word in roles._OF_KARMADA} >= {
+        "cluster.karmada.io",
+        "policy.karmada.io",
+    }
     assert all(kinds == tuple(sorted(kinds)) for kinds in roles._OF_KARMADA.values())

@@ -35,7 +35,9 @@ ALLOWED = re.compile(r"what is remembered of|status: True|\"True\"|'True'|=True"
 def of_kubefleet(name: str) -> Iterator[FleetPlan]:
     seen = observations(name)
     yield from map(kubefleet.planned, seen)
-    yield from (kubefleet.planned(after, past=kubefleet.past_of(before)) for before, after in pairwise(seen))
+    yield from (
+        kubefleet.planned(after, past=kubefleet.past_of(before)) for before, after in pairwise(seen)
+    )
 
 
 def of_karmada(name: str) -> Iterator[FleetPlan]:
@@ -67,7 +69,9 @@ def shown(plan: FleetPlan) -> Iterator[str]:
         *((of_karmada, name) for name in recordings("karmada-live")),
     ],
 )
-def test_no_plan_tells_of_what_it_is_made_of(plans: Callable[[str], Iterator[FleetPlan]], name: str) -> None:
+def test_no_plan_tells_of_what_it_is_made_of(
+    plans: Callable[[str], Iterator[FleetPlan]], name: str
+) -> None:
     lines = [line for plan in plans(name) for text in shown(plan) for line in text.splitlines()]
     assert lines
     assert sorted({line for line in lines if INTERNAL.search(ALLOWED.sub("", line))}) == []

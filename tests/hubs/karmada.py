@@ -66,7 +66,9 @@ class KarmadaMember:
     labels: Mapping[str, str] = attrs.field(factory=dict)
     taints: Sequence[str] = ()
     nodes: int = 1
-    capacity: Mapping[str, str] = attrs.field(factory=lambda: {"cpu": "6", "memory": "64Gi", "pods": "100"})
+    capacity: Mapping[str, str] = attrs.field(
+        factory=lambda: {"cpu": "6", "memory": "64Gi", "pods": "100"}
+    )
 
     @property
     def places(self) -> list[str]:
@@ -143,7 +145,9 @@ class KarmadaHub:
         """Metadata of all objects that Karmada changes, by uid. Asked for over one connection: kubectl is slow."""
         found: dict[str, Document] = {}
         for path in (*karmada_api.WATCHED, *self._templates.values()):
-            listed = self._get(path, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")["items"]
+            listed = self._get(
+                path, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+            )["items"]
             found |= {one["metadata"]["uid"]: one["metadata"] for one in listed or ()}
         return found
 
@@ -234,20 +238,32 @@ def _rest(hub: ControlPlane) -> None:
     A template of a Deployment would have pods on the hub otherwise. The annotation keeps it so after a restart.
     """
     bindings = [
-        one for one in hub.get("clusterrolebindings")["items"] if karmada_api.must_rest(one["metadata"]["name"])
+        one
+        for one in hub.get("clusterrolebindings")["items"]
+        if karmada_api.must_rest(one["metadata"]["name"])
     ]
     for one in bindings:
         one["subjects"] = []
-        one["metadata"].setdefault("annotations", {})["rbac.authorization.kubernetes.io/autoupdate"] = "false"
+        one["metadata"].setdefault("annotations", {})[
+            "rbac.authorization.kubernetes.io/autoupdate"
+        ] = "false"
     apply(hub, bindings, "replace")
 
 
 def _start(
-    hub: ControlPlane, gates: Mapping[str, bool], flags: Mapping[str, Sequence[str]], stack: ExitStack
+    hub: ControlPlane,
+    gates: Mapping[str, bool],
+    flags: Mapping[str, Sequence[str]],
+    stack: ExitStack,
 ) -> dict[str, Program]:
     assert not set(flags) - set(PROGRAMS), flags
-    certificates, ports = hub.folder / "certificates", {AGGREGATED: free_port(), WEBHOOK: free_port()}
-    switched = [f"--feature-gates={','.join(f'{name}={str(on).lower()}' for name, on in gates.items())}"] * bool(gates)
+    certificates, ports = (
+        hub.folder / "certificates",
+        {AGGREGATED: free_port(), WEBHOOK: free_port()},
+    )
+    switched = [
+        f"--feature-gates={','.join(f'{name}={str(on).lower()}' for name, on in gates.items())}"
+    ] * bool(gates)
     quiet = ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
     given = {
         AGGREGATED: [
@@ -275,7 +291,13 @@ def _start(
     }
     programs = {}
     for name, arguments in given.items():
-        command = [name, f"--kubeconfig={hub.kubeconfig}", *arguments, *_QUICK[name], *flags.get(name, ())]
+        command = [
+            name,
+            f"--kubeconfig={hub.kubeconfig}",
+            *arguments,
+            *_QUICK[name],
+            *flags.get(name, ()),
+        ]
         programs[name] = Program(command, hub.folder / f"{name}.log")
         stack.callback(programs[name].stop)
     programs[AGGREGATED].start()
@@ -289,11 +311,18 @@ def _start(
     return programs
 
 
-def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]], manager: Program) -> None:
+def join(
+    hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]], manager: Program
+) -> None:
     """Join members, and return when Karmada finds them well."""
 
     def enter(one: KarmadaMember, plane: ControlPlane) -> None:
-        apply(plane, [_node(f"node-{i}", one.capacity) for i in range(one.nodes)], "replace", "--force")
+        apply(
+            plane,
+            [_node(f"node-{i}", one.capacity) for i in range(one.nodes)],
+            "replace",
+            "--force",
+        )
         to = ["--kubeconfig", str(hub.kubeconfig), "--cluster-kubeconfig", str(plane.kubeconfig)]
         _run(CLIENT, "join", one.name, *to, *one.places)
 
@@ -302,9 +331,22 @@ def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]
     manager.until(lambda: _ready(hub, [one for one, _ in members]), "seeing all members ready")
     for one, _ in members:  # not before: Karmada changes a cluster that joins again and again
         if one.labels:
-            hub.kubectl("label", CLUSTERS, one.name, *(f"{key}={value}" for key, value in one.labels.items()))
+            hub.kubectl(
+                "label",
+                CLUSTERS,
+                one.name,
+                *(f"{key}={value}" for key, value in one.labels.items()),
+            )
         if one.taints:
-            _run(CLIENT, "taint", "clusters", one.name, *one.taints, "--kubeconfig", str(hub.kubeconfig))
+            _run(
+                CLIENT,
+                "taint",
+                "clusters",
+                one.name,
+                *one.taints,
+                "--kubeconfig",
+                str(hub.kubeconfig),
+            )
 
 
 def _run(*command: str) -> None:
@@ -323,7 +365,10 @@ def _ready(hub: ControlPlane, members: Iterable[KarmadaMember]) -> bool:
 
     def ready(member: KarmadaMember) -> bool:
         status = found[member.name]
-        well = any((one["type"], one["status"]) == ("Ready", "True") for one in status.get("conditions", ()))
+        well = any(
+            (one["type"], one["status"]) == ("Ready", "True")
+            for one in status.get("conditions", ())
+        )
         counted = status.get("nodeSummary", {}).get("readyNum") == member.nodes
         return well and counted and "allocatable" in status.get("resourceSummary", {})
 
@@ -331,9 +376,18 @@ def _ready(hub: ControlPlane, members: Iterable[KarmadaMember]) -> bool:
 
 
 def _node(name: str, capacity: Mapping[str, str]) -> Document:
-    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    labels = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+    }
     status = {"capacity": dict(capacity), "allocatable": dict(capacity)}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": status,
+    }
 
 
 def _answers(hub: ControlPlane) -> bool:

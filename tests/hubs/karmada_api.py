@@ -27,7 +27,11 @@ WATCHED = (
 )
 """What changes when Karmada does something, beside the templates."""
 NAMESPACES: Sequence[Document] = [
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"karmada.io/system": "true"}}}
+    {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": {"karmada.io/system": "true"}},
+    }
     for name in (SYSTEM, "karmada-cluster")
 ]
 _NAME = {"name": "fleet:clusters"}
@@ -37,7 +41,11 @@ ROLES: Sequence[Document] = [
         "kind": "ClusterRole",
         "metadata": _NAME,
         "rules": [
-            {"apiGroups": ["cluster.karmada.io"], "resources": ["clusters", "clusters/status"], "verbs": ["*"]},
+            {
+                "apiGroups": ["cluster.karmada.io"],
+                "resources": ["clusters", "clusters/status"],
+                "verbs": ["*"],
+            },
         ],
     },
     {
@@ -45,7 +53,9 @@ ROLES: Sequence[Document] = [
         "kind": "ClusterRoleBinding",
         "metadata": _NAME,
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", **_NAME},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "system:anonymous"}],
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "system:anonymous"}
+        ],
     },
 ]
 """Whoever the API server calls for is nobody to the one of Clusters, as the control plane has no proxy's certificate."""
@@ -64,17 +74,28 @@ _ACTIVE = {
 def must_rest(binding: str) -> bool:
     """Whether a ClusterRoleBinding lets somebody in who would run templates on the hub."""
     prefix, name = binding.rpartition(":")[::2]
-    return (prefix == "system:controller" and name not in _ACTIVE) or binding == "system:kube-scheduler"
+    return (
+        prefix == "system:controller" and name not in _ACTIVE
+    ) or binding == "system:kube-scheduler"
 
 
 _PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
-    "autoscaling.karmada.io/v1alpha1": {"FederatedHPA": "Namespaced", "CronFederatedHPA": "Namespaced"},
+    "autoscaling.karmada.io/v1alpha1": {
+        "FederatedHPA": "Namespaced",
+        "CronFederatedHPA": "Namespaced",
+    },
     "config.karmada.io/v1alpha1": {
         "ResourceInterpreterCustomization": "Cluster",
         "ResourceInterpreterWebhookConfiguration": "Cluster",
     },
-    "multicluster.x-k8s.io/v1alpha1": {"ServiceExport": "Namespaced", "ServiceImport": "Namespaced"},
-    "networking.karmada.io/v1alpha1": {"MultiClusterIngress": "Namespaced", "MultiClusterService": "Namespaced"},
+    "multicluster.x-k8s.io/v1alpha1": {
+        "ServiceExport": "Namespaced",
+        "ServiceImport": "Namespaced",
+    },
+    "networking.karmada.io/v1alpha1": {
+        "MultiClusterIngress": "Namespaced",
+        "MultiClusterService": "Namespaced",
+    },
     "remedy.karmada.io/v1alpha1": {"Remedy": "Cluster"},
 }
 
@@ -93,7 +114,12 @@ def placeholders() -> list[Document]:
             },
             "spec": {
                 "group": group,
-                "names": {"kind": kind, "plural": _plural(kind), "singular": kind.lower(), "listKind": f"{kind}List"},
+                "names": {
+                    "kind": kind,
+                    "plural": _plural(kind),
+                    "singular": kind.lower(),
+                    "listKind": f"{kind}List",
+                },
                 "scope": scope,
                 "versions": [
                     {
@@ -153,7 +179,10 @@ _CHANGED: Mapping[str, Sequence[str]] = {
 _CHANGED_WHEN_MADE = {"work.karmada.io": ["ResourceBinding", "ClusterResourceBinding"]}
 _JUDGED: Mapping[str, Sequence[str]] = {
     "autoscaling.karmada.io": ["FederatedHPA", "CronFederatedHPA"],
-    "config.karmada.io": ["ResourceInterpreterWebhookConfiguration", "ResourceInterpreterCustomization"],
+    "config.karmada.io": [
+        "ResourceInterpreterWebhookConfiguration",
+        "ResourceInterpreterCustomization",
+    ],
     "networking.karmada.io": ["MultiClusterIngress", "MultiClusterService"],
     "policy.karmada.io": [
         "PropagationPolicy",
@@ -174,10 +203,19 @@ def webhooks(port: int, authority: bytes) -> list[Document]:
         authority: certificate of who issued that of the webhooks.
     """
 
-    def hook(verb: str, group: str, name: str, operations: Sequence[str], resource: str) -> Document:
+    def hook(
+        verb: str, group: str, name: str, operations: Sequence[str], resource: str
+    ) -> Document:
         return {
             "name": f"{name}.karmada.io",
-            "rules": [{"operations": operations, "apiGroups": [group], "apiVersions": ["*"], "resources": [resource]}],
+            "rules": [
+                {
+                    "operations": operations,
+                    "apiGroups": [group],
+                    "apiVersions": ["*"],
+                    "resources": [resource],
+                }
+            ],
             "clientConfig": {
                 "url": f"https://localhost:{port}/{verb}-{name}",
                 "caBundle": b64encode(authority).decode(),
@@ -189,7 +227,11 @@ def webhooks(port: int, authority: bytes) -> list[Document]:
         }
 
     def hooks(verb: str, kinds: Mapping[str, Sequence[str]], *operations: str) -> list[Document]:
-        return [hook(verb, group, kind.lower(), operations, _plural(kind)) for group in kinds for kind in kinds[group]]
+        return [
+            hook(verb, group, kind.lower(), operations, _plural(kind))
+            for group in kinds
+            for kind in kinds[group]
+        ]
 
     protection = hook("validate", "*", "resourcedeletionprotection", ["DELETE"], "*")
     label = {"key": "resourcetemplate.karmada.io/deletion-protected", "operator": "Exists"}

@@ -29,7 +29,13 @@ _NAMESPACES = "/api/v1/namespaces?labelSelector=told%3Dstory"
 _BINDINGS = "/apis/work.karmada.io/v1alpha2/resourcebindings"
 _SETTINGS = "karmada.yaml"
 _PATIENCE = 90.0
-KINDS = (("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("batch/v1", "Job"), ("v1", "Namespace"), ("v1", "Secret"))
+KINDS = (
+    ("apps/v1", "Deployment"),
+    ("v1", "ConfigMap"),
+    ("batch/v1", "Job"),
+    ("v1", "Namespace"),
+    ("v1", "Secret"),
+)
 """Kinds of the templates of stories."""
 
 REPLICAS = ("spec", "replicas")
@@ -48,7 +54,9 @@ def deployment(space: str, name: str = "web") -> str:
 
 
 @contextmanager
-def begun(karmada: KarmadaHub, folder: Path, known: Sequence[Known], **settings: Any) -> Iterator[Story]:
+def begun(
+    karmada: KarmadaHub, folder: Path, known: Sequence[Known], **settings: Any
+) -> Iterator[Story]:
     """A story on a control plane; what it makes there is deleted, and its members are as before.
 
     Args:
@@ -103,7 +111,9 @@ def _restore(hub: Objects, before: Mapping[str, Document]) -> None:
     now = _members(hub)
     assert now.keys() == before.keys(), "a member has left"
     for name, was in before.items():
-        labels = merged(now[name]["metadata"].get("labels") or {}, was["metadata"].get("labels") or {})
+        labels = merged(
+            now[name]["metadata"].get("labels") or {}, was["metadata"].get("labels") or {}
+        )
         taints = was["spec"].get("taints") or []
         if labels or taints != (now[name]["spec"].get("taints") or []):
             patch = {"metadata": {"labels": labels}, "spec": {"taints": taints}}

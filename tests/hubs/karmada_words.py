@@ -45,9 +45,12 @@ def _planned(decided: Decided, state: TemplateState) -> dict[str, Any]:
         "group": status.get("schedulerObservingAffinityName", ""),
         "members": dict(sorted(schedule.clusters.items())),
         "evictions": {
-            name: (task.purge_mode, task.reason, task.producer) for name, task in sorted(schedule.evictions.items())
+            name: (task.purge_mode, task.reason, task.producer)
+            for name, task in sorted(schedule.evictions.items())
         },
-        "needed on": sorted({name for members in schedule.required_by.values() for name in members}),
+        "needed on": sorted(
+            {name for members in schedule.required_by.values() for name in members}
+        ),
     }
 
 
@@ -59,15 +62,28 @@ def _said(binding: Mapping[str, Any]) -> dict[str, Any]:
         for kind, prefix in _MARKS.items()
         if f"{prefix}/name" in marks
     )
-    tasks = sorted(spec.get("gracefulEvictionTasks") or (), key=lambda task: str(task["fromCluster"]))
+    tasks = sorted(
+        spec.get("gracefulEvictionTasks") or (), key=lambda task: str(task["fromCluster"])
+    )
     return {
         "policy": next(policies, ""),
-        "condition": [_plain(one) for one in status.get("conditions") or () if one["type"] == "Scheduled"],
+        "condition": [
+            _plain(one) for one in status.get("conditions") or () if one["type"] == "Scheduled"
+        ],
         "group": status.get("schedulerObservingAffinityName", ""),
-        "members": dict(sorted((one["name"], one.get("replicas") or 0) for one in spec.get("clusters") or ())),
-        "evictions": {task["fromCluster"]: (task["purgeMode"], task["reason"], task["producer"]) for task in tasks},
+        "members": dict(
+            sorted((one["name"], one.get("replicas") or 0) for one in spec.get("clusters") or ())
+        ),
+        "evictions": {
+            task["fromCluster"]: (task["purgeMode"], task["reason"], task["producer"])
+            for task in tasks
+        },
         "needed on": sorted(
-            {one["name"] for parent in spec.get("requiredBy") or () for one in parent.get("clusters") or ()}
+            {
+                one["name"]
+                for parent in spec.get("requiredBy") or ()
+                for one in parent.get("clusters") or ()
+            }
         ),
     }
 

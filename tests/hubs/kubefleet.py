@@ -83,8 +83,14 @@ class MemberSpec:
     def cluster(self, name: str) -> Document:
         """Its MemberCluster, whose agent reports every five seconds."""
         identity = {"kind": "ServiceAccount", "name": name, "namespace": SYSTEM}
-        spec = {"identity": identity, "heartbeatPeriodSeconds": 5, "taints": [dict(taint) for taint in self.taints]}
-        made = _made("cluster.kubernetes-fleet.io/v1", "MemberCluster", name, labels=dict(self.labels))
+        spec = {
+            "identity": identity,
+            "heartbeatPeriodSeconds": 5,
+            "taints": [dict(taint) for taint in self.taints],
+        }
+        made = _made(
+            "cluster.kubernetes-fleet.io/v1", "MemberCluster", name, labels=dict(self.labels)
+        )
         return made | {"spec": spec}
 
 
@@ -139,8 +145,14 @@ class KubeFleetHub:
             if now != before:
                 since = time.monotonic()
                 if since > give_up:
-                    moving = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-                    raise RuntimeError(f"the hub does not come to rest after {patience:.0f} s: {', '.join(moving)}")
+                    moving = sorted(
+                        name
+                        for name in before.keys() | now.keys()
+                        if before.get(name) != now.get(name)
+                    )
+                    raise RuntimeError(
+                        f"the hub does not come to rest after {patience:.0f} s: {', '.join(moving)}"
+                    )
 
     def stop_member(self, name: str) -> None:
         """End the agent of a member; its API server goes on."""
@@ -154,7 +166,9 @@ class KubeFleetHub:
         """Whether the agent of a member has joined, and has reported so many nodes."""
         status = (self.objects.get(f"{_MEMBERS}/{name}") or {}).get("status", {})
         stands = {one["type"]: one["status"] for one in status.get("conditions", ())}
-        counted = status.get("properties", {}).get("kubernetes-fleet.io/node-count", {}).get("value")
+        counted = (
+            status.get("properties", {}).get("kubernetes-fleet.io/node-count", {}).get("value")
+        )
         known = "cpu" in status.get("resourceUsage", {}).get("available", {})
         return stands.get("Joined") == "True" and counted == str(nodes) and known
 
@@ -269,7 +283,10 @@ def start_hub_agent(agent: Program, port: int) -> None:
 
 
 def _healthy(port: int) -> bool:
-    with suppress(URLError, OSError), urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+    with (
+        suppress(URLError, OSError),
+        urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer,
+    ):
         return bool(answer.status == 200)
     return False
 
@@ -277,7 +294,9 @@ def _healthy(port: int) -> bool:
 def _defaults(objects: Objects) -> bool:
     """Whether the webhooks complete what is made: the API server goes on where it cannot ask them."""
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": SYSTEM}
-    tried = _made(_PLACEMENTS, "ClusterResourcePlacement", "tried") | {"spec": {"resourceSelectors": [selector]}}
+    tried = _made(_PLACEMENTS, "ClusterResourcePlacement", "tried") | {
+        "spec": {"resourceSelectors": [selector]}
+    }
     made = objects.create(f"/apis/{_PLACEMENTS}/clusterresourceplacements", tried, dryRun="All")
     return "policy" in made["spec"]
 
@@ -295,9 +314,15 @@ def _prepare(plane: ControlPlane, member: MemberSpec, definitions: Sequence[Docu
 def _member_agent(fleet: KubeFleetHub, name: str, member: MemberSpec) -> Program:
     """Start it once the hub agent has let it into its namespace of the hub."""
     grants = f"/apis/rbac.authorization.k8s.io/v1/namespaces/fleet-member-{name}/rolebindings"
-    fleet.agent.until(lambda: bool((fleet.objects.get(grants) or {}).get("items")), f"letting {name} in")
+    fleet.agent.until(
+        lambda: bool((fleet.objects.get(grants) or {}).get("items")), f"letting {name} in"
+    )
     accounts = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts"
-    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400}}
+    asked = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": 86400},
+    }
     plane = fleet.members[name]
     token = plane.folder / "token"
     token.write_text(fleet.objects.create(f"{accounts}/{name}/token", asked)["status"]["token"])
@@ -325,7 +350,9 @@ def _member_agent(fleet: KubeFleetHub, name: str, member: MemberSpec) -> Program
 
 
 def _wait(fleet: KubeFleetHub, name: str, nodes: int) -> None:
-    fleet.agents[name].until(lambda: fleet.joined(name, nodes), f"joined with its properties: {name}")
+    fleet.agents[name].until(
+        lambda: fleet.joined(name, nodes), f"joined with its properties: {name}"
+    )
 
 
 @contextmanager
@@ -339,5 +366,7 @@ def _alone(port: int) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with socket.socket() as tried:
             if tried.connect_ex(("127.0.0.1", port)) == 0:
-                raise RuntimeError(f"port {port}, which the hub agent has built in, is taken: end what listens on it")
+                raise RuntimeError(
+                    f"port {port}, which the hub agent has built in, is taken: end what listens on it"
+                )
         yield

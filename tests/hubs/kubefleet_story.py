@@ -87,7 +87,9 @@ def _restore(fleet: KubeFleetHub) -> None:
         if labels or spec["taints"] != now["spec"].get("taints", []):
             patch = {"metadata": {"labels": labels}, "spec": spec}
             headers = {"Content-Type": "application/merge-patch+json"}
-            answer = fleet.objects.judge.client.patch(f"{_MEMBERS}/{name}", json=patch, headers=headers)
+            answer = fleet.objects.judge.client.patch(
+                f"{_MEMBERS}/{name}", json=patch, headers=headers
+            )
             assert answer.is_success, answer.text
 
 
@@ -105,6 +107,9 @@ def _clear(fleet: KubeFleetHub) -> None:
 
 def _left(fleet: KubeFleetHub) -> Iterator[str]:
     """What is deleted and still there; what hangs on placements may go while the next story begins."""
-    for plural in (*_CLUSTER_WIDE, "resourceplacements"):  # those of a namespace go with it, some time later
+    for plural in (
+        *_CLUSTER_WIDE,
+        "resourceplacements",
+    ):  # those of a namespace go with it, some time later
         listed = fleet.objects.get(f"/apis/{PLACING}/{plural}") or {"items": ()}
         yield from (f"{plural}/{one['metadata']['name']}" for one in listed["items"])

@@ -37,13 +37,18 @@ def placement_words(decided: Decided, hub: Objects) -> Iterator[str]:
 
 
 def _condition(status: Mapping[str, Any]) -> list[Any]:
-    return [_plain(one) for one in status.get("conditions", ()) if one["type"].endswith("Scheduled")]
+    return [
+        _plain(one) for one in status.get("conditions", ()) if one["type"].endswith("Scheduled")
+    ]
 
 
 def _members(status: Mapping[str, Any]) -> Counter[Any]:
     """The entries of members, which are in no order."""
     return Counter(
-        (one.get("clusterName", ""), *(_plain(each) for each in one["conditions"] if each["type"] == "Scheduled"))
+        (
+            one.get("clusterName", ""),
+            *(_plain(each) for each in one["conditions"] if each["type"] == "Scheduled"),
+        )
         for one in status.get("placementStatuses", ())
     )
 

@@ -64,7 +64,9 @@ class Objects:
         """
         served = self.get(f"/apis/{group_version}")
         assert served, group_version
-        plurals = {one["name"] for one in served["resources"] if "/" not in one["name"]} - set(without)
+        plurals = {one["name"] for one in served["resources"] if "/" not in one["name"]} - set(
+            without
+        )
         found: dict[str, str] = {}
         for plural in sorted(plurals):
             listed = self.get(f"/apis/{group_version}/{plural}") or {"items": ()}

@@ -69,7 +69,9 @@ class Program:
 
         def still() -> bool:
             if not self.running:
-                raise RuntimeError(f"{Path(self.command[0]).name} has ended, not {expected}: {self.tail()}")
+                raise RuntimeError(
+                    f"{Path(self.command[0]).name} has ended, not {expected}: {self.tail()}"
+                )
             return met()
 
         try:

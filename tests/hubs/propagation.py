@@ -23,15 +23,20 @@ def overriding(name: str, space: str, overriders: Document, *members: str, **spe
     """An override policy with one rule, for all members or some; cluster-wide where it has no namespace."""
     target = {"targetCluster": {"clusterNames": list(members)}} if members else {}
     kind = "OverridePolicy" if space else "ClusterOverridePolicy"
-    return made(POLICY, kind, name, space) | {"spec": {"overrideRules": [{**target, "overriders": overriders}], **spec}}
+    return made(POLICY, kind, name, space) | {
+        "spec": {"overrideRules": [{**target, "overriders": overriders}], **spec}
+    }
 
 
 def rebalancer(name: str, *names: tuple[str, str]) -> Document:
     """A WorkloadRebalancer of Deployments, each by namespace and name."""
     workloads = [
-        {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": space, "name": one} for space, one in names
+        {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": space, "name": one}
+        for space, one in names
     ]
-    return made("apps.karmada.io/v1alpha1", "WorkloadRebalancer", name) | {"spec": {"workloads": workloads}}
+    return made("apps.karmada.io/v1alpha1", "WorkloadRebalancer", name) | {
+        "spec": {"workloads": workloads}
+    }
 
 
 def named(*members: str) -> Document:
@@ -41,19 +46,29 @@ def named(*members: str) -> Document:
 
 def weighted(**weights: int) -> Document:
     """A placement that divides replicas by static weights."""
-    shares = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in weights.items()]
+    shares = [
+        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+        for name, weight in weights.items()
+    ]
     return divided("Weighted", weightPreference={"staticWeightList": shares})
 
 
 def dynamic(*members: str) -> Document:
     """A placement that divides replicas by what is free."""
     affinity = named(*members) if members else {}
-    return {**affinity, **divided("Weighted", weightPreference={"dynamicWeight": "AvailableReplicas"})}
+    return {
+        **affinity,
+        **divided("Weighted", weightPreference={"dynamicWeight": "AvailableReplicas"}),
+    }
 
 
 def divided(preference: str, **preferences: Any) -> Document:
     """A placement that divides replicas."""
-    scheduling = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": preference, **preferences}
+    scheduling = {
+        "replicaSchedulingType": "Divided",
+        "replicaDivisionPreference": preference,
+        **preferences,
+    }
     return {"replicaScheduling": scheduling}
 
 

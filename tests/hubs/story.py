@@ -111,7 +111,9 @@ class Story:
         """Observe the hub, as ``fleet observe --update`` does."""
         listing = ask_hub(context_of(self.hub.hub.kubeconfig, "", subject="the hub"))
         listing = attrs.evolve(listing, release=self.release)  # no image shows it
-        write_observation(self.folder, read_hub(listing), update=is_observed(self.folder), secrets=False)
+        write_observation(
+            self.folder, read_hub(listing), update=is_observed(self.folder), secrets=False
+        )
         self._seen = self._written()
 
     def begin(self, *wanted: Document) -> None:
@@ -173,7 +175,9 @@ class Story:
     def carry_out(self) -> None:
         """Do to the hub what was done to the directory since it was observed: that, and nothing else."""
         before, now, hub = self._seen, self._written(), self.objects()
-        for name in sorted(now.keys() | before.keys(), key=lambda one: ("Namespace" not in one, one)):
+        for name in sorted(
+            now.keys() | before.keys(), key=lambda one: ("Namespace" not in one, one)
+        ):
             if name not in now:
                 hub.delete(hub.judge.path(before[name]))
             elif name not in before:
@@ -208,10 +212,15 @@ class Story:
             self.hub.settle(seconds)
             self.observe()
             after = self.plan()
-            found = [*self.differences(plan, after), *(f"left: {words}" for words in changes(after))]
+            found = [
+                *self.differences(plan, after),
+                *(f"left: {words}" for words in changes(after)),
+            ]
             if not (unknown := self._unknown(found)):
                 return
-        raise AssertionError("the hub has done otherwise than the plan said:\n" + "\n".join(unknown))
+        raise AssertionError(
+            "the hub has done otherwise than the plan said:\n" + "\n".join(unknown)
+        )
 
     def differences(self, plan: FleetPlan, after: FleetPlan) -> Iterator[str]:
         """What a plan has said, against what a hub has done and what stands on its members.
@@ -222,15 +231,26 @@ class Story:
         """
         wanted: dict[tuple[str, ObjectKey], Document] = {}
         for decided in map(settled, plan.subjects):
-            planned, has = objects_by_member(decided, decided.record), after.past.records.get(decided.name)
+            planned, has = (
+                objects_by_member(decided, decided.record),
+                after.past.records.get(decided.name),
+            )
             if not decided.subject.reports:
-                wanted |= {(m, key): data for m, objects in planned.items() for key, data in objects.items()}
+                wanted |= {
+                    (m, key): data
+                    for m, objects in planned.items()
+                    for key, data in objects.items()
+                }
             if has is None:
                 yield f"{decided.name}: the hub does not have it"
             else:
                 yield from _otherwise(decided, planned, after.past, has)
-                yield from (f"{decided.name}: {said}" for said in self.words(decided, self.objects()))
-        yield from (f"{name}: the hub has it still" for name in plan.gone if name in after.past.records)
+                yield from (
+                    f"{decided.name}: {said}" for said in self.words(decided, self.objects())
+                )
+        yield from (
+            f"{name}: the hub has it still" for name in plan.gone if name in after.past.records
+        )
         for (member, key), data in wanted.items():
             stands = self._on_member(member, data)
             if stands is None:
@@ -249,26 +269,44 @@ class Story:
     def _on_member(self, member: str, data: Mapping[str, Any]) -> Document | None:
         objects, metadata = self.objects(member), data["metadata"]
         if isinstance(metadata, ObjectKey):
-            metadata = {"name": metadata.name, **({"namespace": metadata.namespace} if metadata.namespace else {})}
+            metadata = {
+                "name": metadata.name,
+                **({"namespace": metadata.namespace} if metadata.namespace else {}),
+            }
         found = objects.get(objects.judge.path({**data, "metadata": metadata}))
         return None if found is None or "deletionTimestamp" in found["metadata"] else found
 
     def _written(self) -> dict[str, Document]:
         """The objects of the directory by kind and names, without what is remembered and what no hub knows."""
-        files = (file for file in self.folder.rglob("*.yaml") if file.relative_to(self.folder).parts[0] != MEMORY)
+        files = (
+            file
+            for file in self.folder.rglob("*.yaml")
+            if file.relative_to(self.folder).parts[0] != MEMORY
+        )
         found = (data for file in files for data in yaml.safe_load_all(file.read_text()) if data)
-        return {"|".join(Manifest(data).key): data for data in found if data["apiVersion"] != API_VERSION}
+        return {
+            "|".join(Manifest(data).key): data
+            for data in found
+            if data["apiVersion"] != API_VERSION
+        }
 
     def _change(self, data: Document, before: Document) -> None:
         """Change of an object what was changed of its file."""
         judge = self.objects().judge
         for part in ("", "status"):
-            old, new = ({k: v for k, v in one.items() if (k == "status") == bool(part)} for one in (before, data))
+            old, new = (
+                {k: v for k, v in one.items() if (k == "status") == bool(part)}
+                for one in (before, data)
+            )
             if part and "conditions" in new.get(part, {}):
-                new = {part: {"conditions": [{**_CONDITION, **one} for one in new[part]["conditions"]]}}
+                new = {
+                    part: {"conditions": [{**_CONDITION, **one} for one in new[part]["conditions"]]}
+                }
             if (patch := merged(old, new)) and (before or part):
                 kind = {"Content-Type": "application/merge-patch+json"}
-                answer = judge.client.patch(f"{judge.path(data)}{part and f'/{part}'}", json=patch, headers=kind)
+                answer = judge.client.patch(
+                    f"{judge.path(data)}{part and f'/{part}'}", json=patch, headers=kind
+                )
                 assert answer.is_success, answer.json()["message"]
 
     def _unknown(self, found: Iterable[str]) -> list[str]:
@@ -281,7 +319,12 @@ class Story:
         return unknown
 
 
-_CONDITION = {"reason": "ByHand", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1}
+_CONDITION = {
+    "reason": "ByHand",
+    "message": "",
+    "lastTransitionTime": "2026-01-01T00:00:00Z",
+    "observedGeneration": 1,
+}
 """What an API server asks of a condition that nobody writes in a directory."""
 
 
@@ -300,15 +343,25 @@ def put(value: object, *path: str | int) -> Edit:
 def changes(plan: FleetPlan) -> Iterator[str]:
     """What a plan would do, in words."""
     yield from (f"refused: {problem}" for problem in plan.refused)
-    yield from (f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures)
-    yield from (f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements)
+    yield from (
+        f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures
+    )
+    yield from (
+        f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements
+    )
     yield from (f"{name} goes" for name in plan.gone)
     for one in plan.subjects:
         moves = {name: entry for name, entry in one.entries.items() if entry.change not in _STILL}
-        yield from (f"{one.name}: {name}: {entry.change} {entry.placed}" for name, entry in moves.items())
+        yield from (
+            f"{one.name}: {name}: {entry.change} {entry.placed}" for name, entry in moves.items()
+        )
         if not moves and one.changes:
             before, now = one.before.to_wire(), one.record.to_wire()
-            parts = [f"{key}: {before.get(key)} -> {now[key]}" for key in now if now[key] != before.get(key)]
+            parts = [
+                f"{key}: {before.get(key)} -> {now[key]}"
+                for key in now
+                if now[key] != before.get(key)
+            ]
             yield f"{one.name}: remembers otherwise: {'; '.join(parts)}"
         if plan.asks_otherwise(one):
             yield f"{one.name}: is asked for otherwise"
@@ -336,7 +389,9 @@ def settled(decided: Decided) -> Decided:
     raise AssertionError(f"{decided.name} does not come to rest")
 
 
-def objects_by_member(decided: Decided, record: Record[Any, Any]) -> dict[str, dict[ObjectKey, Document]]:
+def objects_by_member(
+    decided: Decided, record: Record[Any, Any]
+) -> dict[str, dict[ObjectKey, Document]]:
     """The objects of each member of a record."""
     clusters, position = decided.subject.inventory.clusters, decided.subject.inventory.position
     found = {}
@@ -351,7 +406,9 @@ def lacking(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         for key, value in wanted.items():
             yield from lacking(value, found.get(key), f"{path}.{key}")
-    elif isinstance(wanted, (list, tuple)) and isinstance(found, list) and len(wanted) == len(found):
+    elif (
+        isinstance(wanted, (list, tuple)) and isinstance(found, list) and len(wanted) == len(found)
+    ):
         for number, value in enumerate(wanted):
             yield from lacking(value, found[number], f"{path}[{number}]")
     elif wanted != found and not (not wanted and found is None):
@@ -361,15 +418,25 @@ def lacking(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
 def merged(before: Any, now: Any) -> Any:
     """The JSON merge patch between two objects."""
     changed = {key: value for key, value in now.items() if value != before.get(key)}
-    both = {key for key, value in changed.items() if isinstance(value, dict) and isinstance(before.get(key), dict)}
+    both = {
+        key
+        for key, value in changed.items()
+        if isinstance(value, dict) and isinstance(before.get(key), dict)
+    }
     return {
-        **{key: merged(before[key], value) if key in both else value for key, value in changed.items()},
+        **{
+            key: merged(before[key], value) if key in both else value
+            for key, value in changed.items()
+        },
         **{key: None for key in before if key not in now},
     }
 
 
 def _otherwise(
-    decided: Decided, planned: Mapping[str, Mapping[ObjectKey, Document]], past: Past, has: Record[Any, Any]
+    decided: Decided,
+    planned: Mapping[str, Mapping[ObjectKey, Document]],
+    past: Past,
+    has: Record[Any, Any],
 ) -> Iterator[str]:
     """What a hub has decided and sent otherwise than planned."""
     there, name = objects_by_member(decided, has), decided.name
@@ -385,13 +452,19 @@ def _otherwise(
         if numbered and old.revision != new.revision:
             yield f"{name}: {member} has revision {new.revision}, not {old.revision}"
         # A new object of a directory has no defaults yet, so more may be there.
-        yield from (f"{name}: {member}: {wrong}" for wrong in _other_objects(planned[member], there[member]))
+        yield from (
+            f"{name}: {member}: {wrong}" for wrong in _other_objects(planned[member], there[member])
+        )
         if past.done.get(name, {}).get(member, Done(None)).awaited:
             yield f"{name}: {member} is not ready"
 
 
-def _other_objects(planned: Mapping[ObjectKey, Document], there: Mapping[ObjectKey, Document]) -> Iterator[str]:
-    yield from (f"{key} is sent, and should not be" for key in sorted(there.keys() - planned.keys()))
+def _other_objects(
+    planned: Mapping[ObjectKey, Document], there: Mapping[ObjectKey, Document]
+) -> Iterator[str]:
+    yield from (
+        f"{key} is sent, and should not be" for key in sorted(there.keys() - planned.keys())
+    )
     for key, data in sorted(planned.items()):
         if key not in there:
             yield f"{key} is not sent"

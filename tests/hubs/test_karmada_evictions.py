@@ -12,7 +12,16 @@ from tests.hubs.karmada import MANAGER, WEBHOOK, KarmadaHub, KarmadaMember, join
 from tests.hubs.karmada_story import PLACEMENT, REPLICAS, begun, deployment, of
 from tests.hubs.placements import made, namespace, web
 from tests.hubs.processes import until
-from tests.hubs.propagation import POLICY, divided, named, overriding, propagation, taint, tolerating, weighted
+from tests.hubs.propagation import (
+    POLICY,
+    divided,
+    named,
+    overriding,
+    propagation,
+    taint,
+    tolerating,
+    weighted,
+)
 from tests.hubs.story import Known, Story, changes, put
 
 pytestmark = pytest.mark.hubs
@@ -37,7 +46,9 @@ FLAGS = [
     "--cluster-success-threshold=2s",
 ]
 LOST: Document = {
-    "addOnConditions": [{"conditionType": "Ready", "operator": "In", "statusValues": ["False", "Unknown"]}],
+    "addOnConditions": [
+        {"conditionType": "Ready", "operator": "In", "statusValues": ["False", "Unknown"]}
+    ],
     "removeOnConditions": [{"conditionType": "Ready", "operator": "In", "statusValues": ["True"]}],
     "taints": [{"key": "lost", "effect": "NoExecute"}],
 }
@@ -48,7 +59,9 @@ ONE = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGr
 
 @pytest.fixture(scope="module")
 def karmada() -> Iterator[KarmadaHub]:
-    with karmada_hub(MEMBERS, gates={"Failover": True}, flags={MANAGER: FLAGS, WEBHOOK: ALLOWED}) as started:
+    with karmada_hub(
+        MEMBERS, gates={"Failover": True}, flags={MANAGER: FLAGS, WEBHOOK: ALLOWED}
+    ) as started:
         yield started
 
 
@@ -90,18 +103,36 @@ def test_nowhere_to_go(story: Story) -> None:
 
 
 def test_an_application_that_fails(story: Story) -> None:
-    failover = {"application": {"decisionConditions": {"tolerationSeconds": 4}, "purgeMode": "Gracefully"}}
+    failover = {
+        "application": {"decisionConditions": {"tolerationSeconds": 4}, "purgeMode": "Gracefully"}
+    }
     story.begin(
         namespace("fails"),
         web("fails", replicas=2),
-        propagation("web", "fails", {**named("south", "west"), **ONE}, failover=failover, propagateDeps=True),
+        propagation(
+            "web", "fails", {**named("south", "west"), **ONE}, failover=failover, propagateDeps=True
+        ),
     )
-    (subject,) = (one for one in story.plan().subjects if one.name == "Template/fails/Deployment/web")
+    (subject,) = (
+        one for one in story.plan().subjects if one.name == "Template/fails/Deployment/web"
+    )
     (member,) = subject.record.members
-    nowhere = {"plaintext": [{"path": "/spec/template/spec/nodeSelector", "operator": "add", "value": {"a": "b"}}]}
+    nowhere = {
+        "plaintext": [
+            {"path": "/spec/template/spec/nodeSelector", "operator": "add", "value": {"a": "b"}}
+        ]
+    }
     story.add(overriding("fails", "fails", nowhere, member))
-    fails = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "fails", "name": "web", "cluster": member}
-    health = made("fleet-components/v1", "ApplicationHealth", "seen") | {"spec": {"unhealthy": [fails]}}
+    fails = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "fails",
+        "name": "web",
+        "cluster": member,
+    }
+    health = made("fleet-components/v1", "ApplicationHealth", "seen") | {
+        "spec": {"unhealthy": [fails]}
+    }
     story.add(health)
     story.carried_out(rest=12)
 
@@ -187,18 +218,26 @@ def _bound_to(karmada: KarmadaHub, member: str) -> list[str]:
     return [
         one["metadata"]["name"]
         for one in listed
-        if member in (task["fromCluster"] for task in one["spec"].get("gracefulEvictionTasks") or ())
+        if member
+        in (task["fromCluster"] for task in one["spec"].get("gracefulEvictionTasks") or ())
         or member in (chosen["name"] for chosen in one["spec"].get("clusters") or ())
     ]
 
 
 def _taints(karmada: KarmadaHub, name: str) -> list[str]:
     listed = karmada.hub.get("clusters.cluster.karmada.io")["items"]
-    taints = [taint for one in listed if one["metadata"]["name"] == name for taint in one["spec"].get("taints") or ()]
+    taints = [
+        taint
+        for one in listed
+        if one["metadata"]["name"] == name
+        for taint in one["spec"].get("taints") or ()
+    ]
     return [taint["key"] for taint in taints]
 
 
 def _ready(karmada: KarmadaHub, name: str) -> str:
     listed = karmada.hub.get("clusters.cluster.karmada.io")["items"]
-    conditions = [c for one in listed if one["metadata"]["name"] == name for c in one["status"]["conditions"]]
+    conditions = [
+        c for one in listed if one["metadata"]["name"] == name for c in one["status"]["conditions"]
+    ]
     return next((one["status"] for one in conditions if one["type"] == "Ready"), "")

@@ -11,7 +11,11 @@ from tests.clusters.documents import Document
 from tests.hubs.karmada import KarmadaHub, KarmadaMember, karmada_hub
 
 pytestmark = pytest.mark.hubs
-DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "shop"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,9 @@ def test_a_deployment_is_divided(karmada: KarmadaHub) -> None:
     (binding,) = karmada.hub.get("resourcebindings", "-n", "shop")["items"]
     assert {one["name"]: one["replicas"] for one in binding["spec"]["clusters"]} == {"a": 6, "b": 3}
     assert {name: ready(karmada, name) for name in karmada.members} == {"a": 6, "b": 3}
-    assert karmada.hub.get("pods", "--all-namespaces") is None  # a template is no workload of the hub
+    assert (
+        karmada.hub.get("pods", "--all-namespaces") is None
+    )  # a template is no workload of the hub
 
     karmada.delete([deployment(replicas=9)])
     karmada.settle()
@@ -48,7 +54,9 @@ def test_a_deployment_is_divided(karmada: KarmadaHub) -> None:
 def test_the_webhooks_refuse(karmada: KarmadaHub) -> None:
     """The definitions know nothing of a constraint that needs another one."""
     policy = divided({"a": 1})
-    policy["spec"]["placement"]["spreadConstraints"] = [{"spreadByField": "region", "minGroups": 1, "maxGroups": 1}]
+    policy["spec"]["placement"]["spreadConstraints"] = [
+        {"spreadByField": "region", "minGroups": 1, "maxGroups": 1}
+    ]
     with pytest.raises(subprocess.CalledProcessError) as caught:
         karmada.apply([policy])
     assert "admission webhook" in caught.value.stderr
@@ -61,12 +69,21 @@ def ready(karmada: KarmadaHub, member: str) -> int | None:
 
 def deployment(replicas: int) -> Document:
     labels = {"app": "web"}
-    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
-    return {**DEPLOYMENT, "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": pod}}
+    pod = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+    }
+    return {
+        **DEPLOYMENT,
+        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": pod},
+    }
 
 
 def divided(weights: dict[str, int]) -> Document:
-    shares = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in weights.items()]
+    shares = [
+        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+        for name, weight in weights.items()
+    ]
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "PropagationPolicy",

@@ -31,7 +31,8 @@ pytestmark = pytest.mark.hubs
 
 MEMBERS = [KarmadaMember("a"), KarmadaMember("b")]
 CLUSTERS = [
-    made("cluster.karmada.io/v1alpha1", "Cluster", one.name) | {"spec": {"syncMode": "Push"}} for one in MEMBERS
+    made("cluster.karmada.io/v1alpha1", "Cluster", one.name) | {"spec": {"syncMode": "Push"}}
+    for one in MEMBERS
 ]
 Objects = Mapping[str, Mapping[str, Any]]
 """The objects of a member in a namespace, and that itself, by ``Kind/name``."""
@@ -55,7 +56,10 @@ def planned(documents: Iterable[Document]) -> FleetPlan:
 def delivered(plan: FleetPlan, member: str, space: str) -> Objects:
     """What a member gets, of a namespace and of that itself."""
     objects = [
-        data for decided in plan.subjects if member in decided.deliveries for data in decided.deliveries[member].objects
+        data
+        for decided in plan.subjects
+        if member in decided.deliveries
+        for data in decided.deliveries[member].objects
     ]
     return in_space(objects, space)
 
@@ -63,7 +67,9 @@ def delivered(plan: FleetPlan, member: str, space: str) -> Objects:
 def sent(karmada: KarmadaHub, member: str, space: str) -> Objects:
     """What the control plane sends to a member, of a namespace and of that itself."""
     works = karmada.hub.get("works.work.karmada.io", "-n", f"karmada-es-{member}")
-    return in_space((data for work in works["items"] for data in work["spec"]["workload"]["manifests"]), space)
+    return in_space(
+        (data for work in works["items"] for data in work["spec"]["workload"]["manifests"]), space
+    )
 
 
 def in_space(objects: Iterable[Mapping[str, Any]], space: str) -> Objects:
@@ -78,18 +84,31 @@ def in_space(objects: Iterable[Mapping[str, Any]], space: str) -> Objects:
 def read(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """An object without the form in which it was written, and without marks."""
     found = pruned(stored(data))
-    return {**found, "metadata": {key: one for key, one in found["metadata"].items() if key not in LEFT_OUT}}
+    return {
+        **found,
+        "metadata": {key: one for key, one in found["metadata"].items() if key not in LEFT_OUT},
+    }
 
 
 def plaintext(space: str, target: Document, patches: Iterable[Document], *members: str) -> Document:
     """An override policy with patches of fields that an API server has filled in, for all members or some."""
     operations = [
-        {"path": one["path"], "operator": one["op"], **({"value": one["value"]} if "value" in one else {})}
+        {
+            "path": one["path"],
+            "operator": one["op"],
+            **({"value": one["value"]} if "value" in one else {}),
+        }
         for one in patches
     ]
-    selector = {"apiVersion": target["apiVersion"], "kind": target["kind"], "name": target["metadata"]["name"]}
+    selector = {
+        "apiVersion": target["apiVersion"],
+        "kind": target["kind"],
+        "name": target["metadata"]["name"],
+    }
     name = str(target["kind"]).lower()
-    return overriding(name, space, {"plaintext": operations}, *members, resourceSelectors=[selector])
+    return overriding(
+        name, space, {"plaintext": operations}, *members, resourceSelectors=[selector]
+    )
 
 
 def test_overrides_patch_defaults(karmada: KarmadaHub) -> None:
@@ -103,7 +122,9 @@ def test_overrides_patch_defaults(karmada: KarmadaHub) -> None:
     karmada.settle()
     ours, theirs = delivered(planned(documents), "a", space), sent(karmada, "a", space)
     assert ours.keys() == theirs.keys()
-    assert [f"{key}: {one}" for key in ours for one in differences(read(ours[key]), read(theirs[key]))] == []
+    assert [
+        f"{key}: {one}" for key in ours for one in differences(read(ours[key]), read(theirs[key]))
+    ] == []
     assert ours["Deployment/web"]["spec"]["replicas"] == 3
 
 
@@ -114,17 +135,27 @@ def test_a_template_is_matched_in_the_preferred_version_of_its_kind(
     space = f"preferred-{version}"
     written = autoscaler(space) | {"apiVersion": "autoscaling/v1"}
     selector = {"apiVersion": f"autoscaling/{version}", "kind": written["kind"]}
-    documents = [namespace(space), written, propagation("all", space, named("a"), resourceSelectors=[selector])]
+    documents = [
+        namespace(space),
+        written,
+        propagation("all", space, named("a"), resourceSelectors=[selector]),
+    ]
     karmada.apply(documents)
     karmada.settle()
     key = f"{written['kind']}/web"
-    assert (key in sent(karmada, "a", space)) is (key in delivered(planned(documents), "a", space)) is matches
+    assert (
+        (key in sent(karmada, "a", space))
+        is (key in delivered(planned(documents), "a", space))
+        is matches
+    )
 
 
 def test_what_karmada_leaves_out(karmada: KarmadaHub) -> None:
     """Leases and events, the namespace default, and a namespace that asks for it."""
     space = "skipped"
-    lease = made("coordination.k8s.io/v1", "Lease", "one", space) | {"spec": {"holderIdentity": "x"}}
+    lease = made("coordination.k8s.io/v1", "Lease", "one", space) | {
+        "spec": {"holderIdentity": "x"}
+    }
     skipped = namespace(space)
     skipped["metadata"]["labels"]["namespace.karmada.io/skip-auto-propagation"] = "true"
     selectors = [
@@ -135,7 +166,11 @@ def test_what_karmada_leaves_out(karmada: KarmadaHub) -> None:
     documents = [skipped, lease, config("c", space, a="1"), config("c", "default", a="1"), policy]
     apply(karmada.hub, documents)  # which makes no namespace before the one with the label
     karmada.settle()
-    assert sent(karmada, "a", space).keys() == delivered(planned(documents), "a", space).keys() == {"ConfigMap/c"}
+    assert (
+        sent(karmada, "a", space).keys()
+        == delivered(planned(documents), "a", space).keys()
+        == {"ConfigMap/c"}
+    )
     assert sent(karmada, "b", "default") == {}
 
 
@@ -155,18 +190,30 @@ def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
     objects = [make(space) for make in rng.sample(OBJECTS, 3)]
     selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"]} for one in objects]
     # Not of the same weight: who gets the last replica then depends on the uid of the binding.
-    chosen = rng.choice([named("a"), named("b"), named("a", "b"), {}, weighted(a=2, b=1), weighted(a=1, b=3)])
-    found = [namespace(space), *objects, propagation("all", space, chosen, resourceSelectors=selectors)]
+    chosen = rng.choice(
+        [named("a"), named("b"), named("a", "b"), {}, weighted(a=2, b=1), weighted(a=1, b=3)]
+    )
+    found = [
+        namespace(space),
+        *objects,
+        propagation("all", space, chosen, resourceSelectors=selectors),
+    ]
     for one in rng.sample(objects, 2):
         members = rng.choice([(), ("a",), ("b",)])
         # Without the default that goes with it, which a hub has and a file has not, a member refuses another type.
-        patches = [patch for patch in PATCHES[one["kind"]] if not patch["path"].startswith("/spec/strategy")]
+        patches = [
+            patch
+            for patch in PATCHES[one["kind"]]
+            if not patch["path"].startswith("/spec/strategy")
+        ]
         found.append(plaintext(space, one, [rng.choice(patches)], *members))
     return found
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_files_and_the_observed_hub_decide_alike(karmada: KarmadaHub, seed: int, tmp_path: Path) -> None:
+def test_files_and_the_observed_hub_decide_alike(
+    karmada: KarmadaHub, seed: int, tmp_path: Path
+) -> None:
     rng = random.Random(seed)
     documents = [document for number in range(5) for document in fleet_of(rng, seed, number)]
     spaces = [one["metadata"]["name"] for one in documents if one["kind"] == "Namespace"]
@@ -175,17 +222,28 @@ def test_files_and_the_observed_hub_decide_alike(karmada: KarmadaHub, seed: int,
         ours, observed = planned(documents), story.quiet()
         wrong: list[str] = []
         for member, space in product("ab", spaces):
-            files, seen = (without_spaces(delivered(plan, member, space)) for plan in (ours, observed))
-            wrong += unlike(f"{member}, files and hub", files, without_spaces(sent(karmada, member, space)))
-            wrong += unlike(f"{member}, files and observation", observed_too(files), observed_too(seen))
+            files, seen = (
+                without_spaces(delivered(plan, member, space)) for plan in (ours, observed)
+            )
+            wrong += unlike(
+                f"{member}, files and hub", files, without_spaces(sent(karmada, member, space))
+            )
+            wrong += unlike(
+                f"{member}, files and observation", observed_too(files), observed_too(seen)
+            )
         assert not wrong, "\n".join(wrong)
 
 
 def unlike(member: str, ours: Objects, theirs: Objects) -> list[str]:
     """Where the objects of a member differ."""
-    found = [f"{member}: {key} is {'there' if key in theirs else 'here'} alone" for key in ours.keys() ^ theirs.keys()]
+    found = [
+        f"{member}: {key} is {'there' if key in theirs else 'here'} alone"
+        for key in ours.keys() ^ theirs.keys()
+    ]
     for key in ours.keys() & theirs.keys():
-        found += [f"{member}: {key}: {one}" for one in differences(read(ours[key]), read(theirs[key]))]
+        found += [
+            f"{member}: {key}: {one}" for one in differences(read(ours[key]), read(theirs[key]))
+        ]
     return found
 
 

@@ -85,7 +85,11 @@ def test_every_member_with_a_label(story: Story) -> None:
 
 
 def test_divided_by_static_weights(story: Story) -> None:
-    story.begin(namespace("shares"), web("shares", replicas=6), propagation("web", "shares", weighted(east=1, west=2)))
+    story.begin(
+        namespace("shares"),
+        web("shares", replicas=6),
+        propagation("web", "shares", weighted(east=1, west=2)),
+    )
     for number in (9, 3):
         story.edit(deployment("shares"), put(number, *REPLICAS))
         story.carried_out()
@@ -131,7 +135,9 @@ def test_spread(story: Story) -> None:
         propagation("web", "clusters", {"spreadConstraints": [clusters]}),
         namespace("regions"),
         web("regions"),
-        propagation("web", "regions", {"spreadConstraints": [regions, {**clusters, "maxGroups": 3}]}),
+        propagation(
+            "web", "regions", {"spreadConstraints": [regions, {**clusters, "maxGroups": 3}]}
+        ),
     )
     story.edit(of("clusters"), put(3, *PLACEMENT, "spreadConstraints", 0, "maxGroups"))
     story.edit(of("regions"), put(3, *PLACEMENT, "spreadConstraints", 0, "maxGroups"))
@@ -145,7 +151,11 @@ def test_spread(story: Story) -> None:
 
 def test_groups_of_members(story: Story) -> None:
     groups = [{"affinityName": name, **named(name)["clusterAffinity"]} for name in ("east", "west")]
-    story.begin(namespace("groups"), web("groups"), propagation("web", "groups", {"clusterAffinities": groups}))
+    story.begin(
+        namespace("groups"),
+        web("groups"),
+        propagation("web", "groups", {"clusterAffinities": groups}),
+    )
     story.edit("members/east.yaml", put(taint(), "spec", "taints"))
     story.carried_out()
     story.edit(of("groups"), put({"clusterAffinities": groups[::-1]}, *PLACEMENT))
@@ -180,7 +190,10 @@ def test_overrides(story: Story) -> None:
             "imageOverrider",
         ),
     )
-    labels, plain = "policies/ClusterOverridePolicy/labels.yaml", "policies/OverridePolicy/over.plain.yaml"
+    labels, plain = (
+        "policies/ClusterOverridePolicy/labels.yaml",
+        "policies/OverridePolicy/over.plain.yaml",
+    )
     story.add(overriding("labels", "", label), overriding("plain", "over", fine, "east"))
     story.carried_out()
     story.remove("policies/OverridePolicy/over.image.yaml")
@@ -218,7 +231,9 @@ def test_dependencies(story: Story) -> None:
 
 
 def test_policies_by_priority(story: Story) -> None:
-    selector = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}]  # preemption asks for a name
+    selector = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    ]  # preemption asks for a name
     story.begin(
         namespace("ranks"),
         web("ranks"),
@@ -245,7 +260,12 @@ def test_what_no_policy_follows(story: Story) -> None:
         config("gone", "left", a="1"),
         config("stays", "left", a="1"),
         propagation("web", "left", named("east", "west")),
-        propagation("maps", "left", named("west"), resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}]),
+        propagation(
+            "maps",
+            "left",
+            named("west"),
+            resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}],
+        ),
     )
     story.remove(of("left"), "objects/left/ConfigMap.gone.yaml")
     story.carried_out()
@@ -309,7 +329,9 @@ def test_jobs(story: Story) -> None:
     job = made("batch/v1", "Job", "work", "jobs") | {"spec": spec}
     selector = [{"apiVersion": "batch/v1", "kind": "Job"}]
     story.begin(
-        namespace("jobs"), job, propagation("work", "jobs", weighted(east=1, west=2), resourceSelectors=selector)
+        namespace("jobs"),
+        job,
+        propagation("work", "jobs", weighted(east=1, west=2), resourceSelectors=selector),
     )
     story.edit("objects/jobs/Job.work.yaml", put(6, "spec", "parallelism"))
     story.carried_out()
@@ -323,13 +345,20 @@ def test_secrets_of_which_the_data_is_not_read(story: Story) -> None:
         namespace("hidden"),
         key,
         propagation(
-            "keys", "hidden", named("east", "west"), resourceSelectors=[{"apiVersion": "v1", "kind": "Secret"}]
+            "keys",
+            "hidden",
+            named("east", "west"),
+            resourceSelectors=[{"apiVersion": "v1", "kind": "Secret"}],
         ),
     )
     first = written(story.plan())
     kind = {"Content-Type": "application/merge-patch+json"}
     path = "/api/v1/namespaces/hidden/secrets/key"
-    assert story.objects().judge.client.patch(path, json={"data": {"p": "Yg=="}}, headers=kind).is_success
+    assert (
+        story.objects()
+        .judge.client.patch(path, json={"data": {"p": "Yg=="}}, headers=kind)
+        .is_success
+    )
     story.hub.settle(1.5)
     story.observe()
     assert written(story.quiet()) > first
@@ -351,7 +380,11 @@ def written(plan: FleetPlan) -> str:
 
 
 def test_a_new_template_whose_tie_falls_by_its_uid(story: Story) -> None:
-    story.begin(namespace("ties"), propagation("web", "ties", weighted(east=1, west=1)), web("ties", replicas=2))
+    story.begin(
+        namespace("ties"),
+        propagation("web", "ties", weighted(east=1, west=1)),
+        web("ties", replicas=2),
+    )
     new = deployment("ties", "new")
     story.copy(deployment("ties"), new, put("new", "metadata", "name"), put(3, *REPLICAS))
     plan = story.carried_out()

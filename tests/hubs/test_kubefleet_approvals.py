@@ -19,7 +19,11 @@ pytestmark = pytest.mark.hubs
 
 def test_a_run_goes_on_once_it_is_approved(story: Story, fleet: KubeFleetHub) -> None:
     stages: list[Document] = [
-        {"name": "first", "labelSelector": {"matchLabels": {"ring": "1"}}, "afterStageTasks": [{"type": "Approval"}]},
+        {
+            "name": "first",
+            "labelSelector": {"matchLabels": {"ring": "1"}},
+            "afterStageTasks": [{"type": "Approval"}],
+        },
         {"name": "rest", "labelSelector": {"matchLabels": {"ring": "2"}}},
     ]
     stages = [{**one, "maxConcurrency": "100%"} for one in stages]
@@ -34,9 +38,13 @@ def test_a_run_goes_on_once_it_is_approved(story: Story, fleet: KubeFleetHub) ->
     listed = run("approve", "--hub", str(file))
     assert listed.exit_code == 0, listed.output
     assert (
-        f"{name}: stage first of run one, which rolls out approved: stage rest begins: east, north get" in listed.stdout
+        f"{name}: stage first of run one, which rolls out approved: stage rest begins: east, north get"
+        in listed.stdout
     )
-    assert [fleet.members[one].get("cm", "c", "-n", "approved") for one in ("east", "north")] == [None, None]
+    assert [fleet.members[one].get("cm", "c", "-n", "approved") for one in ("east", "north")] == [
+        None,
+        None,
+    ]
     given = run("approve", "--hub", str(file), name, "--write")
     assert given.exit_code == 0, given.output
     until(lambda: "UpdateRunSucceeded" in text(fleet), "ended", 90)

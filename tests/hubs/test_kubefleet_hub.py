@@ -30,7 +30,9 @@ def test_a_placement_reaches_its_members(fleet: KubeFleetHub) -> None:
     fleet.apply(shop())
     fleet.settle()
     status = fleet.hub.get("clusterresourceplacement", "shop")["status"]
-    assert {one["type"]: one["status"] for one in status["conditions"]}["ClusterResourcePlacementAvailable"] == "True"
+    assert {one["type"]: one["status"] for one in status["conditions"]}[
+        "ClusterResourcePlacementAvailable"
+    ] == "True"
     assert {one["clusterName"] for one in status["placementStatuses"]} == {"east", "west"}
     for name, there in (("east", True), ("west", True), ("lab", False)):
         assert bool(fleet.members[name].get("deployment", "web", "--namespace=shop")) is there
@@ -41,7 +43,10 @@ def test_a_placement_reaches_its_members(fleet: KubeFleetHub) -> None:
 
 def test_properties_are_what_the_nodes_have(fleet: KubeFleetHub) -> None:
     status = {name: fleet.hub.get("membercluster", name)["status"] for name in ("west", "east")}
-    counts = {name: one["properties"]["kubernetes-fleet.io/node-count"]["value"] for name, one in status.items()}
+    counts = {
+        name: one["properties"]["kubernetes-fleet.io/node-count"]["value"]
+        for name, one in status.items()
+    }
     assert counts == {"west": "2", "east": "1"}
     rooms = {name: one["resourceUsage"]["allocatable"] for name, one in status.items()}
     assert rooms == {"west": {"cpu": "8", "memory": "32Gi"}, "east": {"cpu": "8", "memory": "32Gi"}}
@@ -51,7 +56,9 @@ def test_the_webhooks_refuse(fleet: KubeFleetHub) -> None:
     """Not the definitions, which know nothing of a selector that names an object twice."""
     *_, placement = shop()
     selectors = placement["spec"]["resourceSelectors"]
-    placement["spec"]["resourceSelectors"] = [{**selectors[0], "kind": "Deployment", "group": "apps"}]
+    placement["spec"]["resourceSelectors"] = [
+        {**selectors[0], "kind": "Deployment", "group": "apps"}
+    ]
     with pytest.raises(AssertionError, match="admission webhook"):
         fleet.apply([placement])
 
@@ -79,13 +86,18 @@ def test_the_hub_agent_waits_for_room_to_watch_files(tmp_path: Path) -> None:
     assert agent.running
     agent.stop()
     with pytest.raises(RuntimeError, match="no such option"):
-        start_hub_agent(Program(["sh", "-c", "echo no such option; exit 1"], tmp_path / "other"), port)
+        start_hub_agent(
+            Program(["sh", "-c", "echo no such option; exit 1"], tmp_path / "other"), port
+        )
 
 
 def shop(name: str = "shop") -> list[Document]:
     """A namespace, a Deployment in it, and a placement of both on two members."""
     labels = {"app": "web"}
-    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
+    pod = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+    }
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": name}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},

@@ -45,7 +45,10 @@ def agreed(fleet: KubeFleetHub, said: Callable[[str], object], done: object) -> 
         done: what the hub has done.
     """
     answers = {name: said(name) for name in RELEASES}
-    assert [name for name, answer in answers.items() if answer == done] == [fleet.release], (answers, done)
+    assert [name for name, answer in answers.items() if answer == done] == [fleet.release], (
+        answers,
+        done,
+    )
 
 
 def test_what_is_refused(fleet: KubeFleetHub, story: Story) -> None:
@@ -56,7 +59,9 @@ def test_what_is_refused(fleet: KubeFleetHub, story: Story) -> None:
         answers = {name: refusals(data, name) for name in RELEASES}
         said = "".join(fleet.objects.judge.refused([data]))
         fitting = [
-            name for name, texts in answers.items() if any(text in said for text in texts) or not (texts or said)
+            name
+            for name, texts in answers.items()
+            if any(text in said for text in texts) or not (texts or said)
         ]
         wanted = [name for name, texts in answers.items() if texts == answers[fleet.release]]
         if fitting != wanted:
@@ -76,7 +81,11 @@ def test_a_placement_that_names_nobody(fleet: KubeFleetHub, story: Story) -> Non
 
 
 def test_a_stage_without_clusters(fleet: KubeFleetHub, story: Story) -> None:
-    empty = {"name": "empty", "labelSelector": {"matchLabels": {"no": "body"}}, "beforeStageTasks": [APPROVAL]}
+    empty = {
+        "name": "empty",
+        "labelSelector": {"matchLabels": {"no": "body"}},
+        "beforeStageTasks": [APPROVAL],
+    }
     stages = {"stages": [empty, {"name": "all", "labelSelector": {}}]}
     spec = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Run"}
     run = made(PLACING, "ClusterStagedUpdateRun", "one") | {"spec": spec}
@@ -90,7 +99,9 @@ def test_a_stage_without_clusters(fleet: KubeFleetHub, story: Story) -> None:
         first = (status.get("stagesStatus") or [{}])[0]
         tasks = first.get("beforeStageTaskStatus", ())
         reasons = {one["reason"] for one in first.get("conditions", ())}
-        return sorted(reasons), [one["type"] for task in tasks for one in task.get("conditions", ())]
+        return sorted(reasons), [
+            one["type"] for task in tasks for one in task.get("conditions", ())
+        ]
 
     fleet.apply(documents)
     fleet.settle(2)
@@ -115,7 +126,9 @@ def test_what_rolls_a_namespace_out(fleet: KubeFleetHub, story: Story) -> None:
 
     def warned(name: str) -> bool:
         warnings = decided([namespace("rolled"), strategy, placed], name).subject.warnings
-        return any("places StagedUpdateStrategy rolled/rings as well" in one.what for one in warnings)
+        return any(
+            "places StagedUpdateStrategy rolled/rings as well" in one.what for one in warnings
+        )
 
     agreed(fleet, warned, strategy["kind"] in {one["kind"] for one in selected})
 
@@ -136,7 +149,11 @@ def test_works(fleet: KubeFleetHub, story: Story) -> None:
         found = of_placement(placed["kind"], conditions, reports=True, release=RELEASES[name])
         return next(one.message for one in found if one.type.endswith(SYNCHRONIZED))
 
-    agreed(fleet, text, condition(status_of(fleet, placed), f"ClusterResourcePlacement{SYNCHRONIZED}")["message"])
+    agreed(
+        fleet,
+        text,
+        condition(status_of(fleet, placed), f"ClusterResourcePlacement{SYNCHRONIZED}")["message"],
+    )
 
 
 REPLACES = {"op": "replace", "path": "/data/a", "value": "2"}
@@ -182,9 +199,13 @@ def test_an_override_that_fails(fleet: KubeFleetHub, story: Story) -> None:
     agreed(fleet, lambda name: RELEASES[name].has(Rule.OVERRIDE_FAILURES_NAMED), named in failure())
 
 
-def test_an_eviction_of_what_is_on_its_way(fleet: KubeFleetHub, story: Story, tmp_path: Path) -> None:
+def test_an_eviction_of_what_is_on_its_way(
+    fleet: KubeFleetHub, story: Story, tmp_path: Path
+) -> None:
     """What has failed is evicted against a budget; whether it has is what the reason of its condition says."""
-    budget = made(PLACING, "ClusterResourcePlacementDisruptionBudget", "pending") | {"spec": {"minAvailable": 4}}
+    budget = made(PLACING, "ClusterResourcePlacementDisruptionBudget", "pending") | {
+        "spec": {"minAvailable": 4}
+    }
     story.begin(namespace("pending"), placement("pending"), budget)
     wait(fleet, "pending", "west")
     evicts = made(PLACING, "ClusterResourcePlacementEviction", "west")
@@ -225,7 +246,10 @@ def refusals(data: Document, release: str) -> list[str]:
     It leaves out the type that earlier ones have in place of the value of an object or a list, as vectors do.
     """
     admission = admit(Manifest(data), context=Existing((), Releases.named(kubefleet=release)))
-    return [re.sub('Invalid value: "(object|array)": ', "Invalid value: ", one.text) for one in admission.refusals]
+    return [
+        re.sub('Invalid value: "(object|array)": ', "Invalid value: ", one.text)
+        for one in admission.refusals
+    ]
 
 
 def decided(documents: list[Document], release: str) -> Decided:
@@ -243,9 +267,18 @@ def envelope(space: str) -> Document:
 def override(space: str, target: Document, rule: Document) -> Document:
     """An override of one object, for all members."""
     group, _, version = target["apiVersion"].rpartition("/")
-    selector = {"group": group, "version": version, "kind": target["kind"], "name": target["metadata"]["name"]}
+    selector = {
+        "group": group,
+        "version": version,
+        "kind": target["kind"],
+        "name": target["metadata"]["name"],
+    }
     rules = [{"clusterSelector": {"clusterSelectorTerms": []}, **rule}]
-    spec = {"placement": {"name": space}, "resourceSelectors": [selector], "policy": {"overrideRules": rules}}
+    spec = {
+        "placement": {"name": space},
+        "resourceSelectors": [selector],
+        "policy": {"overrideRules": rules},
+    }
     return made(PLACING, "ResourceOverride", target["metadata"]["name"], space) | {"spec": spec}
 
 

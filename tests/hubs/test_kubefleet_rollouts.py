@@ -64,7 +64,9 @@ def test_an_image_that_never_gets_ready(story: Story) -> None:
 
 
 def test_overrides(story: Story) -> None:
-    role = made("rbac.authorization.k8s.io/v1", "ClusterRole", "story-role", labels={"where": "hub"}) | {"rules": []}
+    role = made(
+        "rbac.authorization.k8s.io/v1", "ClusterRole", "story-role", labels={"where": "hub"}
+    ) | {"rules": []}
     whole = placement("changed", pick(3))
     whole["spec"]["resourceSelectors"].append(selector(role))
     story.begin(namespace("changed"), web("changed"), config("c", "changed", a="1"), role, whole)
@@ -81,10 +83,19 @@ def test_overrides(story: Story) -> None:
     replicas = [{"op": "replace", "path": "/spec/replicas", "value": 3}]
     story.add(override("web", "changed", web("changed"), rule(replicas, ring="1")))
     story.carried_out()
-    story.add(override("c", "changed", config("c", "changed"), {"overrideType": "Delete", **rule([], region="west")}))
+    story.add(
+        override(
+            "c",
+            "changed",
+            config("c", "changed"),
+            {"overrideType": "Delete", **rule([], region="west")},
+        )
+    )
     story.carried_out()
     rules = ("spec", "policy", "overrideRules")
-    story.edit("policies/ResourceOverride/changed.web.yaml", put([rule(replicas, ring="2")], *rules))
+    story.edit(
+        "policies/ResourceOverride/changed.web.yaml", put([rule(replicas, ring="2")], *rules)
+    )
     story.carried_out()
     story.remove("policies/ResourceOverride/changed.c.yaml")
     story.carried_out()
@@ -110,7 +121,9 @@ def test_an_envelope_of_cluster_scoped_objects(story: Story) -> None:
     whole["spec"]["resourceSelectors"] = [selector(envelope)]
     story.begin(envelope, whole)
     rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
-    story.edit("objects/ClusterResourceEnvelope.roles.yaml", put(rules, "data", "role.yaml", "rules"))
+    story.edit(
+        "objects/ClusterResourceEnvelope.roles.yaml", put(rules, "data", "role.yaml", "rules")
+    )
     story.carried_out()
     story.edit(f"{PLACED}/roles.yaml", put(3, "spec", "policy", "numberOfClusters"))
     story.carried_out()
@@ -118,16 +131,27 @@ def test_an_envelope_of_cluster_scoped_objects(story: Story) -> None:
 
 def test_objects_that_are_only_compared(story: Story) -> None:
     compared = rolling(apply={"type": "ReportDiff", "comparisonOption": "PartialComparison"})
-    story.begin(namespace("compared"), config("c", "compared", a="1"), placement("compared", pick(2), compared))
+    story.begin(
+        namespace("compared"),
+        config("c", "compared", a="1"),
+        placement("compared", pick(2), compared),
+    )
     story.edit("objects/compared/ConfigMap.c.yaml", put("2", "data", "a"))
     story.carried_out()
-    story.edit(f"{PLACED}/compared.yaml", put("ClientSideApply", "spec", "strategy", "applyStrategy", "type"))
+    story.edit(
+        f"{PLACED}/compared.yaml",
+        put("ClientSideApply", "spec", "strategy", "applyStrategy", "type"),
+    )
     story.carried_out()
 
 
 def test_a_member_that_has_drifted(story: Story) -> None:
-    careful = rolling(apply={"whenToApply": "IfNotDrifted", "comparisonOption": "PartialComparison"})
-    story.begin(namespace("drifted"), config("c", "drifted", a="1"), placement("drifted", pick(2), careful))
+    careful = rolling(
+        apply={"whenToApply": "IfNotDrifted", "comparisonOption": "PartialComparison"}
+    )
+    story.begin(
+        namespace("drifted"), config("c", "drifted", a="1"), placement("drifted", pick(2), careful)
+    )
     drifted = {"data": {"a": "by hand"}}
     headers = {"Content-Type": "application/merge-patch+json"}
     path = "/api/v1/namespaces/drifted/configmaps/c"
@@ -146,7 +170,9 @@ def test_evictions(story: Story) -> None:
     taints = [{"key": "drained", "effect": "NoSchedule"}]
     story.edit("members/west.yaml", put(taints, "spec", "taints"))
     story.carried_out()
-    budget = made(PLACING, "ClusterResourcePlacementDisruptionBudget", "evicted") | {"spec": {"minAvailable": 3}}
+    budget = made(PLACING, "ClusterResourcePlacementDisruptionBudget", "evicted") | {
+        "spec": {"minAvailable": 3}
+    }
     story.add(budget)
     story.carried_out()
     story.add(eviction("allowed", "evicted", "west"))
@@ -161,12 +187,21 @@ def test_evictions(story: Story) -> None:
 
 def test_update_runs(story: Story) -> None:
     stages: list[Document] = [
-        {"name": "first", "labelSelector": {"matchLabels": {"ring": "1"}}, "maxConcurrency": "100%"},
+        {
+            "name": "first",
+            "labelSelector": {"matchLabels": {"ring": "1"}},
+            "maxConcurrency": "100%",
+        },
         {"name": "rest", "labelSelector": {"matchLabels": {"ring": "2"}}, "maxConcurrency": "100%"},
     ]
     stages[0]["afterStageTasks"] = [{"type": "Approval"}]
     strategy = made(PLACING, "ClusterStagedUpdateStrategy", "rings") | {"spec": {"stages": stages}}
-    story.begin(namespace("staged"), web("staged"), strategy, placement("staged", strategy={"type": "External"}))
+    story.begin(
+        namespace("staged"),
+        web("staged"),
+        strategy,
+        placement("staged", strategy={"type": "External"}),
+    )
     story.add(run("one"))
     story.carried_out(17)
     story.add(approval("one", "first"))
@@ -185,10 +220,16 @@ def test_update_runs(story: Story) -> None:
 
 def test_update_runs_in_a_namespace(story: Story) -> None:
     stages: list[Document] = [
-        {"name": "first", "labelSelector": {"matchLabels": {"ring": "1"}}, "afterStageTasks": [{"type": "Approval"}]},
+        {
+            "name": "first",
+            "labelSelector": {"matchLabels": {"ring": "1"}},
+            "afterStageTasks": [{"type": "Approval"}],
+        },
         {"name": "rest", "labelSelector": {"matchLabels": {"ring": "2"}}},
     ]
-    strategy = made(PLACING, "StagedUpdateStrategy", "rings", "inside") | {"spec": {"stages": stages}}
+    strategy = made(PLACING, "StagedUpdateStrategy", "rings", "inside") | {
+        "spec": {"stages": stages}
+    }
     frame = placement("inside")
     frame["spec"]["resourceSelectors"][0]["selectionScope"] = "NamespaceOnly"
     settings = config("c", "inside", a="1")
@@ -216,7 +257,13 @@ def test_a_member_without_its_agent(story: Story, fleet: KubeFleetHub) -> None:
 
 
 def test_a_member_leaves(story: Story, fleet: KubeFleetHub) -> None:
-    story.begin(namespace("left"), web("left"), placement("left"), namespace("some"), placement("some", pick(2)))
+    story.begin(
+        namespace("left"),
+        web("left"),
+        placement("left"),
+        namespace("some"),
+        placement("some", pick(2)),
+    )
     story.remove("members/west.yaml")
     story.carried_out()
     rejoin(fleet, "west")
@@ -233,7 +280,12 @@ def image(name: str) -> Edit:
 def selector(one: Document) -> Document:
     """What selects an object by name."""
     group, _, version = one["apiVersion"].rpartition("/")
-    return {"group": group, "version": version, "kind": one["kind"], "name": one["metadata"]["name"]}
+    return {
+        "group": group,
+        "version": version,
+        "kind": one["kind"],
+        "name": one["metadata"]["name"],
+    }
 
 
 def rule(patches: list[Document], **labels: str) -> Document:
@@ -244,7 +296,11 @@ def rule(patches: list[Document], **labels: str) -> Document:
 
 def override(name: str, placed: str, one: Document, *rules: Document) -> Document:
     """A ResourceOverride of one object."""
-    spec = {"placement": {"name": placed}, "resourceSelectors": [selector(one)], "policy": {"overrideRules": [*rules]}}
+    spec = {
+        "placement": {"name": placed},
+        "resourceSelectors": [selector(one)],
+        "policy": {"overrideRules": [*rules]},
+    }
     return made(PLACING, "ResourceOverride", name, one["metadata"]["namespace"]) | {"spec": spec}
 
 
@@ -257,7 +313,9 @@ def eviction(name: str, placed: str, member: str) -> Document:
 def run(name: str, space: str = "") -> Document:
     """An update run of the newest content; of a placement in a namespace where one is given."""
     spec = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Run"}
-    return made(PLACING, "StagedUpdateRun" if space else "ClusterStagedUpdateRun", name, space) | {"spec": spec}
+    return made(PLACING, "StagedUpdateRun" if space else "ClusterStagedUpdateRun", name, space) | {
+        "spec": spec
+    }
 
 
 def approval(run_name: str, stage: str, space: str = "") -> Document:
@@ -265,7 +323,10 @@ def approval(run_name: str, stage: str, space: str = "") -> Document:
     spec = {"parentStageRollout": run_name, "targetStage": stage}
     status = {"conditions": [{"type": "Approved", "status": "True"}]}
     kind = "ApprovalRequest" if space else "ClusterApprovalRequest"
-    return made(PLACING, kind, f"{run_name}-after-{stage}", space) | {"spec": spec, "status": status}
+    return made(PLACING, kind, f"{run_name}-after-{stage}", space) | {
+        "spec": spec,
+        "status": status,
+    }
 
 
 def written(story: Story, member: str, space: str) -> str:

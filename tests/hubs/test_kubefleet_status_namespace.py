@@ -41,7 +41,9 @@ def test_it_stays_as_it_is_and_the_plan_says_so(fleet: KubeFleetHub, story: Stor
     assert not statuses(fleet, "other")
     story.observe()
     decided = named(story)
-    ours = next(one for one in api_objects(decided, {}) if one["kind"] == "ClusterResourcePlacement")
+    ours = next(
+        one for one in api_objects(decided, {}) if one["kind"] == "ClusterResourcePlacement"
+    )
     first = ours["status"]["conditions"][0]
     assert first == {name: scheduled(fleet)[name] for name in first}
 
@@ -65,8 +67,14 @@ def scheduled(fleet: KubeFleetHub) -> Document:
 
 
 def statuses(fleet: KubeFleetHub, space: str) -> list[Any]:
-    found = fleet.objects.get(f"/apis/{PLACING}/namespaces/{space}/clusterresourceplacementstatuses") or {}
-    return [one["sourceStatus"] if "sourceStatus" in one else one["status"] for one in found.get("items", ())]
+    found = (
+        fleet.objects.get(f"/apis/{PLACING}/namespaces/{space}/clusterresourceplacementstatuses")
+        or {}
+    )
+    return [
+        one["sourceStatus"] if "sourceStatus" in one else one["status"]
+        for one in found.get("items", ())
+    ]
 
 
 def on_member(fleet: KubeFleetHub, member: str) -> tuple[bool, bool]:

@@ -35,7 +35,9 @@ def service(space: str) -> Document:
 
 def cron_job(space: str) -> Document:
     job = {"template": {"spec": POD | {"restartPolicy": "Never"}}}
-    return made("batch/v1", "CronJob", "tick", space) | {"spec": {"schedule": "@daily", "jobTemplate": {"spec": job}}}
+    return made("batch/v1", "CronJob", "tick", space) | {
+        "spec": {"schedule": "@daily", "jobTemplate": {"spec": job}}
+    }
 
 
 def job(space: str) -> Document:
@@ -56,7 +58,9 @@ def secret(space: str) -> Document:
 
 def without_replicas(space: str) -> Document:
     found = web(space)
-    return found | {"spec": {key: value for key, value in found["spec"].items() if key != "replicas"}}
+    return found | {
+        "spec": {key: value for key, value in found["spec"].items() if key != "replicas"}
+    }
 
 
 OBJECTS = (without_replicas, service, cron_job, job, autoscaler, secret)
@@ -68,8 +72,16 @@ PATCHES: Mapping[str, Sequence[Document]] = {
         {"op": "replace", "path": "/spec/revisionHistoryLimit", "value": 3},
         {"op": "replace", "path": "/spec/template/spec/dnsPolicy", "value": "Default"},
         {"op": "add", "path": "/spec/template/spec/securityContext/runAsNonRoot", "value": True},
-        {"op": "replace", "path": "/spec/template/spec/containers/0/imagePullPolicy", "value": "Always"},
-        {"op": "add", "path": "/spec/template/spec/containers/0/resources/limits", "value": {"cpu": "2000m"}},
+        {
+            "op": "replace",
+            "path": "/spec/template/spec/containers/0/imagePullPolicy",
+            "value": "Always",
+        },
+        {
+            "op": "add",
+            "path": "/spec/template/spec/containers/0/resources/limits",
+            "value": {"cpu": "2000m"},
+        },
     ),
     "Service": (
         {"op": "replace", "path": "/spec/type", "value": "NodePort"},
@@ -80,7 +92,10 @@ PATCHES: Mapping[str, Sequence[Document]] = {
     "CronJob": (
         {"op": "replace", "path": "/spec/suspend", "value": True},
         {"op": "replace", "path": "/spec/concurrencyPolicy", "value": "Forbid"},
-        {"op": "remove", "path": "/spec/jobTemplate/spec/template/spec/containers/0/resources/limits/cpu"},
+        {
+            "op": "remove",
+            "path": "/spec/jobTemplate/spec/template/spec/containers/0/resources/limits/cpu",
+        },
     ),
     "Job": (
         {"op": "replace", "path": "/spec/backoffLimit", "value": 2},
@@ -95,11 +110,25 @@ PATCHES: Mapping[str, Sequence[Document]] = {
 """Operations on fields that an API server has filled in."""
 
 
-def override(space: str, target: Document, patches: Sequence[Document], terms: Sequence[Document] = ()) -> Document:
+def override(
+    space: str, target: Document, patches: Sequence[Document], terms: Sequence[Document] = ()
+) -> Document:
     group, _, version = target["apiVersion"].rpartition("/")
-    selector = {"group": group, "version": version, "kind": target["kind"], "name": target["metadata"]["name"]}
-    rule = {"clusterSelector": {"clusterSelectorTerms": list(terms)}, "jsonPatchOverrides": list(patches)}
-    spec = {"placement": {"name": space}, "resourceSelectors": [selector], "policy": {"overrideRules": [rule]}}
+    selector = {
+        "group": group,
+        "version": version,
+        "kind": target["kind"],
+        "name": target["metadata"]["name"],
+    }
+    rule = {
+        "clusterSelector": {"clusterSelectorTerms": list(terms)},
+        "jsonPatchOverrides": list(patches),
+    }
+    spec = {
+        "placement": {"name": space},
+        "resourceSelectors": [selector],
+        "policy": {"overrideRules": [rule]},
+    }
     return made(PLACING, "ResourceOverride", str(target["kind"]).lower(), space) | {"spec": spec}
 
 
@@ -134,7 +163,11 @@ def delivered(plan: FleetPlan, member: str) -> Objects:
 def sent(fleet: KubeFleetHub, member: str) -> Objects:
     """What the hub sends to a member."""
     listed = fleet.objects.get(f"/apis/{PLACING}/namespaces/fleet-member-{member}/works")
-    manifests = (data for work in (listed or {"items": ()})["items"] for data in work["spec"]["workload"]["manifests"])
+    manifests = (
+        data
+        for work in (listed or {"items": ()})["items"]
+        for data in work["spec"]["workload"]["manifests"]
+    )
     return {Manifest(data).key: in_snapshot(data) for data in manifests}
 
 
@@ -149,7 +182,11 @@ def unlike(member: str, ours: Objects, theirs: Objects) -> list[str]:
 
 def unsent(plan: FleetPlan, fleet: KubeFleetHub) -> list[str]:
     """Where what a plan gives to members is not what the hub sends them."""
-    return [one for member in MEMBERS for one in unlike(member, delivered(plan, member), sent(fleet, member))]
+    return [
+        one
+        for member in MEMBERS
+        for one in unlike(member, delivered(plan, member), sent(fleet, member))
+    ]
 
 
 def test_overrides_patch_defaults(fleet: KubeFleetHub, story: Story) -> None:
@@ -176,7 +213,12 @@ def test_overrides_patch_defaults(fleet: KubeFleetHub, story: Story) -> None:
 def test_a_patch_of_string_data_fails_on_a_hub(fleet: KubeFleetHub, story: Story) -> None:
     space = "texts"
     patch = {"op": "replace", "path": "/stringData/word", "value": "two"}
-    documents = [namespace(space), secret(space), override(space, secret(space), [patch]), placement(space)]
+    documents = [
+        namespace(space),
+        secret(space),
+        override(space, secret(space), [patch]),
+        placement(space),
+    ]
     fleet.apply(documents)
     fleet.settle()
     status = fleet.hub.get("clusterresourceplacement", space)["status"]
@@ -193,9 +235,15 @@ def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
         [labelled(region=rng.choice(["east", "west"]))],
         [],
     )
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": rng.choice(terms[:2])}}
+    required = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "clusterSelectorTerms": rng.choice(terms[:2])
+        }
+    }
     affinity = rng.choice([{}, {"affinity": {"clusterAffinity": required}}])
-    policy = rng.choice([pick(rng.randint(1, 4), **affinity), {"placementType": "PickAll", **affinity}])
+    policy = rng.choice(
+        [pick(rng.randint(1, 4), **affinity), {"placementType": "PickAll", **affinity}]
+    )
     objects = [make(space) for make in rng.sample(OBJECTS, 3)]
     found = [namespace(space), *objects]
     for one in rng.sample(objects, 2):
@@ -206,12 +254,17 @@ def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_files_and_the_observed_hub_decide_alike(fleet: KubeFleetHub, story: Story, seed: int) -> None:
+def test_files_and_the_observed_hub_decide_alike(
+    fleet: KubeFleetHub, story: Story, seed: int
+) -> None:
     rng = random.Random(seed)
     documents = [document for number in range(5) for document in fleet_of(rng, seed, number)]
     story.begin(*documents)
     ours, observed = planned(documents, fleet.release), story.quiet()
-    chosen = [{one.name: sorted(one.outcome.goal.decisions) for one in plan.subjects} for plan in (ours, observed)]
+    chosen = [
+        {one.name: sorted(one.outcome.goal.decisions) for one in plan.subjects}
+        for plan in (ours, observed)
+    ]
     assert chosen[0] == chosen[1]
     assert unsent(ours, fleet) == []
     for member in MEMBERS:

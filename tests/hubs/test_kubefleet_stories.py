@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.hubs.placements import config, labelled, namespace, pick, placement, resource_placement, web
+from tests.hubs.placements import (
+    config,
+    labelled,
+    namespace,
+    pick,
+    placement,
+    resource_placement,
+    web,
+)
 from tests.hubs.story import Known, Story, put
 
 pytestmark = pytest.mark.hubs
@@ -19,7 +27,9 @@ PLACED = "policies/ClusterResourcePlacement"
 
 def test_all_members_with_a_label(story: Story) -> None:
     affinity = {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [labelled(ring="1")]},
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "clusterSelectorTerms": [labelled(ring="1")]
+        },
     }
     policy = {"placementType": "PickAll", "affinity": {"clusterAffinity": affinity}}
     story.begin(namespace("rings"), config("c", "rings", a="1"), placement("rings", policy))
@@ -51,19 +61,33 @@ def test_a_number_of_members(story: Story) -> None:
         for name in ("plain", "spread", "preferred"):
             story.edit(f"{PLACED}/{name}.yaml", put(number, "spec", "policy", "numberOfClusters"))
         story.carried_out()
-    terms = ("spec", "policy", "affinity", "clusterAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
+    terms = (
+        "spec",
+        "policy",
+        "affinity",
+        "clusterAffinity",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+    )
     story.edit(f"{PLACED}/preferred.yaml", put(1, "spec", "policy", "numberOfClusters"))
-    story.edit(f"{PLACED}/preferred.yaml", put([{"weight": 20, "preference": labelled(region="south")}], *terms))
+    story.edit(
+        f"{PLACED}/preferred.yaml",
+        put([{"weight": 20, "preference": labelled(region="south")}], *terms),
+    )
     story.edit(
         f"{PLACED}/spread.yaml",
-        put("ScheduleAnyway", "spec", "policy", "topologySpreadConstraints", 0, "whenUnsatisfiable"),
+        put(
+            "ScheduleAnyway", "spec", "policy", "topologySpreadConstraints", 0, "whenUnsatisfiable"
+        ),
     )
     story.carried_out()
 
 
 def test_named_members(story: Story) -> None:
     names = ("spec", "policy", "clusterNames")
-    story.begin(namespace("named"), placement("named", {"placementType": "PickFixed", "clusterNames": ["east"]}))
+    story.begin(
+        namespace("named"),
+        placement("named", {"placementType": "PickFixed", "clusterNames": ["east"]}),
+    )
     for listed in (["east", "west"], ["west", "nowhere"], ["north", "south"]):
         story.edit(f"{PLACED}/named.yaml", put(listed, *names))
         story.carried_out()
@@ -93,29 +117,58 @@ def test_taints_and_tolerations(story: Story) -> None:
 
 
 def test_a_property_sorts(story: Story) -> None:
-    sorter = {"propertySorter": {"name": "kubernetes-fleet.io/node-count", "sortOrder": "Descending"}}
+    sorter = {
+        "propertySorter": {"name": "kubernetes-fleet.io/node-count", "sortOrder": "Descending"}
+    }
     preference = [{"weight": 10, "preference": sorter}]
     affinity = {"clusterAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preference}}
     story.begin(namespace("sorted"), placement("sorted", pick(1, affinity=affinity)))
     story.edit(f"{PLACED}/sorted.yaml", put(2, "spec", "policy", "numberOfClusters"))
     story.carried_out()
-    terms = ("spec", "policy", "affinity", "clusterAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
+    terms = (
+        "spec",
+        "policy",
+        "affinity",
+        "clusterAffinity",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+    )
     ascending = [
-        {"weight": 10, "preference": {"propertySorter": {**sorter["propertySorter"], "sortOrder": "Ascending"}}}
+        {
+            "weight": 10,
+            "preference": {
+                "propertySorter": {**sorter["propertySorter"], "sortOrder": "Ascending"}
+            },
+        }
     ]
     story.edit(f"{PLACED}/sorted.yaml", put(ascending, *terms))
     story.carried_out()
 
 
 def test_placements_in_a_namespace(story: Story) -> None:
-    only = [{"group": "", "version": "v1", "kind": "Namespace", "name": "team", "selectionScope": "NamespaceOnly"}]
+    only = [
+        {
+            "group": "",
+            "version": "v1",
+            "kind": "Namespace",
+            "name": "team",
+            "selectionScope": "NamespaceOnly",
+        }
+    ]
     frame = placement("team")
     frame["spec"]["resourceSelectors"] = only
     settings = config("settings", "team", a="1")
-    story.begin(namespace("team"), settings, frame, resource_placement("settings", "team", settings, pick(2)))
+    story.begin(
+        namespace("team"),
+        settings,
+        frame,
+        resource_placement("settings", "team", settings, pick(2)),
+    )
     story.edit("objects/team/ConfigMap.settings.yaml", put("2", "data", "a"))
     story.carried_out()
-    story.edit("policies/ResourcePlacement/team.settings.yaml", put(3, "spec", "policy", "numberOfClusters"))
+    story.edit(
+        "policies/ResourcePlacement/team.settings.yaml",
+        put(3, "spec", "policy", "numberOfClusters"),
+    )
     story.add(web("team"), resource_placement("web", "team", web("team")))
     story.edit(f"{PLACED}/team.yaml", put({"told": "story", "a": "b"}, "metadata", "labels"))
     story.carried_out()
@@ -137,10 +190,18 @@ def test_what_is_selected(story: Story) -> None:
     story.known = (ONE_BY_ONE,)
     story.carried_out()
     selector = {"group": "", "version": "v1", "kind": "Namespace"}
-    both = [{**selector, "name": "chosen"}, {**selector, "labelSelector": {"matchLabels": {"stage": "b"}}}]
+    both = [
+        {**selector, "name": "chosen"},
+        {**selector, "labelSelector": {"matchLabels": {"stage": "b"}}},
+    ]
     story.edit(f"{PLACED}/chosen.yaml", put(both, "spec", "resourceSelectors"))
     story.carried_out()
-    story.add({**namespace("also"), "metadata": {"name": "also", "labels": {"told": "story", "stage": "b"}}})
+    story.add(
+        {
+            **namespace("also"),
+            "metadata": {"name": "also", "labels": {"told": "story", "stage": "b"}},
+        }
+    )
     story.carried_out()
     story.edit(f"{PLACED}/chosen.yaml", put(both[1:], "spec", "resourceSelectors"))
     story.carried_out()

@@ -60,14 +60,20 @@ class Api:
     def kubeconfig(self, user: Any = None, **cluster: Any) -> str:
         """Return the text of a kubeconfig for it."""
         server = f"http://127.0.0.1:{self.server.server_port}"
-        return kubeconfig({"server": server, **cluster}, {"token": CANARY} if user is None else user)
+        return kubeconfig(
+            {"server": server, **cluster}, {"token": CANARY} if user is None else user
+        )
 
     def put(self, path: str, stack: str | None, **metadata: Any) -> None:
         """Let it have an object with nothing but metadata."""
         annotations = {"annotations": {STACK_ANNOTATION: stack}} if stack else {}
-        self.objects[path] = {"metadata": {"name": path, "uid": f"uid of {path}", **annotations, **metadata}}
+        self.objects[path] = {
+            "metadata": {"name": path, "uid": f"uid of {path}", **annotations, **metadata}
+        }
 
-    def apply(self, data: dict[str, Any], manager: str, *, force: bool = True, dry: bool = False) -> dict[str, Any]:
+    def apply(
+        self, data: dict[str, Any], manager: str, *, force: bool = True, dry: bool = False
+    ) -> dict[str, Any]:
         """Apply an object and return it as it stands, or would stand.
 
         Raises:
@@ -87,9 +93,13 @@ class Api:
         url, method = urlsplit(request.path), request.command
         self.headers.append(request.headers.get("Authorization"))
         self.asked.append((method, request.path))
-        body = json.loads(request.rfile.read(int(request.headers.get("Content-Length") or 0)) or "null")
+        body = json.loads(
+            request.rfile.read(int(request.headers.get("Content-Length") or 0)) or "null"
+        )
         self.bodies += [] if body is None else [body]
-        if answer := next(filter(None, map(self.answers.get, (f"{method} {url.path}", method, url.path))), None):
+        if answer := next(
+            filter(None, map(self.answers.get, (f"{method} {url.path}", method, url.path))), None
+        ):
             answer(request)
         elif method == "DELETE":
             self.deleted.append((url.path, body))
@@ -97,7 +107,13 @@ class Api:
         elif method in ("PATCH", "POST"):
             self._try_out(request, body, dict(parse_qsl(url.query)))
         elif url.path in self.lists:
-            send(request, 200, self._page(url.path, dict(parse_qsl(url.query)), request.headers.get("Accept") or ""))
+            send(
+                request,
+                200,
+                self._page(
+                    url.path, dict(parse_qsl(url.query)), request.headers.get("Accept") or ""
+                ),
+            )
         elif url.path in self.objects:
             send(request, 200, self.objects[url.path])
         else:
@@ -109,13 +125,24 @@ class Api:
         end = first + min(int(options["limit"]), self.page) if "limit" in options else len(items)
         shown, kind = items[first:end], "SomeList"
         if "PartialObjectMetadataList" in accept:
-            kind, shown = "PartialObjectMetadataList", [{"metadata": one["metadata"]} for one in shown]
-        return {"kind": kind, "metadata": {"continue": str(end)} if end < len(items) else {}, "items": shown}
+            kind, shown = (
+                "PartialObjectMetadataList",
+                [{"metadata": one["metadata"]} for one in shown],
+            )
+        return {
+            "kind": kind,
+            "metadata": {"continue": str(end)} if end < len(items) else {},
+            "items": shown,
+        }
 
     def _try_out(self, request: BaseHTTPRequestHandler, body: Any, options: dict[str, str]) -> None:
         force = options.get("force") == "true"
         try:
-            send(request, 200, self.apply(body, options["fieldManager"], force=force, dry="dryRun" in options))
+            send(
+                request,
+                200,
+                self.apply(body, options["fieldManager"], force=force, dry="dryRun" in options),
+            )
         except Conflict as conflict:
             send(request, 409, {"kind": "Status", "message": str(conflict)})
 
@@ -182,14 +209,18 @@ def discovery() -> dict[str, dict[str, Any]]:
         for root, kinds in _KINDS.items()
     }
     versions = {"apps": ["v2", "v1"], "rbac.authorization.k8s.io": ["v1"]}
-    groups = [{"name": name, "versions": [{"version": each} for each in found]} for name, found in versions.items()]
+    groups = [
+        {"name": name, "versions": [{"version": each} for each in found]}
+        for name, found in versions.items()
+    ]
     return {**lists, "/apis": {"groups": groups}}
 
 
 def _resources(kind: str) -> list[dict[str, Any]]:
     name = f"{kind.lower()}s"
     return [
-        {"name": each, "kind": kind, "namespaced": kind not in _CLUSTER_SCOPED} for each in (f"{name}/status", name)
+        {"name": each, "kind": kind, "namespaced": kind not in _CLUSTER_SCOPED}
+        for each in (f"{name}/status", name)
     ]
 
 
@@ -211,7 +242,10 @@ def serves(api: Api, *kinds: str, together: bool = True) -> None:
         ("/apis", {name: versions for name, versions in groups.items() if name}),
     ):
         items = [
-            {"metadata": {"name": name}, "versions": [_version(one, kinds) for one, kinds in versions.items()]}
+            {
+                "metadata": {"name": name},
+                "versions": [_version(one, kinds) for one, kinds in versions.items()],
+            }
             for name, versions in found.items()
         ]
         api.objects[root] = {"kind": "APIGroupDiscoveryList", "items": items}
@@ -237,7 +271,12 @@ def serves(api: Api, *kinds: str, together: bool = True) -> None:
             api.objects[path] = {
                 "kind": "APIResourceList",
                 "resources": [
-                    {"name": plural(one), "kind": one.strip("*"), "namespaced": "*" not in one, "verbs": ["list"]}
+                    {
+                        "name": plural(one),
+                        "kind": one.strip("*"),
+                        "namespaced": "*" not in one,
+                        "verbs": ["list"],
+                    }
                     for one in of_version
                 ],
             }
@@ -275,7 +314,9 @@ def send(request: BaseHTTPRequestHandler, status: int, body: Any) -> None:
 
 def refuses(status: int) -> Answer:
     """Answers as a server would that repeats what it was sent."""
-    return lambda request: send(request, status, {"message": f"{request.headers.get('Authorization')} may not"})
+    return lambda request: send(
+        request, status, {"message": f"{request.headers.get('Authorization')} may not"}
+    )
 
 
 def closes(request: BaseHTTPRequestHandler) -> None:

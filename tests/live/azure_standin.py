@@ -21,7 +21,15 @@ KUBECONFIG = kubeconfig(
         "exec": {
             "apiVersion": "client.authentication.k8s.io/v1beta1",
             "command": "kubelogin",
-            "args": ["get-token", "--server-id", "6dae42f8", "--client-id", "80faf920", "--tenant-id", "72f988bf"],
+            "args": [
+                "get-token",
+                "--server-id",
+                "6dae42f8",
+                "--client-id",
+                "80faf920",
+                "--tenant-id",
+                "72f988bf",
+            ],
         }
     },
 )
@@ -43,11 +51,18 @@ def refuses(status: int, code: str, message: str) -> Answer:
 def resource_api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     """Serve an empty fleet with a hub until the block ends."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"):
+    for name in (
+        "AZURE_CLIENT_ID",
+        "AZURE_TENANT_ID",
+        "AZURE_CLIENT_SECRET",
+        "AZURE_FEDERATED_TOKEN_FILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("fleet_components.live.azure_fleet._FIRST_PAUSE", 0.01)
     with api_server() as found:
-        monkeypatch.setattr(azure_fleet, "resource_api", lambda _: f"http://127.0.0.1:{found.server.server_port}")
+        monkeypatch.setattr(
+            azure_fleet, "resource_api", lambda _: f"http://127.0.0.1:{found.server.server_port}"
+        )
         monkeypatch.setattr(azure_fleet, "access_token", lambda *_: CANARY)
         found.objects = {FLEET: fleet(), **{f"{FLEET}/{part}": {"value": []} for part in PARTS}}
         found.answers[f"POST {FLEET}/listCredentials"] = answers(credentials())

@@ -8,7 +8,12 @@ from typing import Any
 
 Field = tuple[str, ...]
 """Path of a value: ``f:`` before the name of a field and ``k:`` before the key of an item, as in ``managedFields``."""
-_IDENTITY = {("f:apiVersion",), ("f:kind",), ("f:metadata", "f:name"), ("f:metadata", "f:namespace")}
+_IDENTITY = {
+    ("f:apiVersion",),
+    ("f:kind",),
+    ("f:metadata", "f:name"),
+    ("f:metadata", "f:namespace"),
+}
 
 
 class Conflict(Exception):
@@ -16,7 +21,12 @@ class Conflict(Exception):
 
 
 def applied(
-    live: Mapping[str, Any], sent: Mapping[str, Any], managers: Mapping[str, set[Field]], manager: str, *, force: bool
+    live: Mapping[str, Any],
+    sent: Mapping[str, Any],
+    managers: Mapping[str, set[Field]],
+    manager: str,
+    *,
+    force: bool,
 ) -> tuple[dict[str, Any], dict[str, set[Field]]]:
     """Return the object that stands after an apply, and what each manager has in it.
 
@@ -31,11 +41,19 @@ def applied(
     }  # fmt: skip
     if clashes and not force:
         count = f"{len(clashes)} conflict{'s' * (len(clashes) > 1)}"
-        told = ", ".join(sorted(f'conflict with "{other}": {_shown(field)}' for other, field in clashes))
+        told = ", ".join(
+            sorted(f'conflict with "{other}": {_shown(field)}' for other, field in clashes)
+        )
         raise Conflict(f"Apply failed with {count}: {told}")
-    others = {one: fields - {field for _, field in clashes} for one, fields in managers.items() if one != manager}
+    others = {
+        one: fields - {field for _, field in clashes}
+        for one, fields in managers.items()
+        if one != manager
+    }
     given_up = managers.get(manager, set()) - mine - set().union(*others.values())
-    whole = _nested({field: value for field, value in {**old, **new}.items() if field not in given_up})
+    whole = _nested(
+        {field: value for field, value in {**old, **new}.items() if field not in given_up}
+    )
     return whole, {**others, manager: set(mine)}
 
 
@@ -51,11 +69,19 @@ def managed_fields(managers: Mapping[str, Iterable[Field]]) -> list[dict[str, An
 def _flat(value: Any, field: Field = ()) -> dict[Field, Any]:
     if isinstance(value, Mapping) and (value or not field):
         parts = {f"f:{key}": item for key, item in value.items()}
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) and "name" in one for one in value):
+    elif (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, Mapping) and "name" in one for one in value)
+    ):
         parts = {f"k:{json.dumps({'name': one['name']})}": one for one in value}
     else:
         return {field: value}
-    return {path: leaf for step, item in parts.items() for path, leaf in _flat(item, (*field, step)).items()}
+    return {
+        path: leaf
+        for step, item in parts.items()
+        for path, leaf in _flat(item, (*field, step)).items()
+    }
 
 
 def _tree(fields: Iterable[Field]) -> dict[str, Any]:
@@ -71,7 +97,10 @@ def _nested(flat: Mapping[Field, Any]) -> Any:
     if () in flat:
         return flat[()]
     steps = dict.fromkeys(field[0] for field in flat)
-    parts = {step: _nested({field[1:]: value for field, value in flat.items() if field[0] == step}) for step in steps}
+    parts = {
+        step: _nested({field[1:]: value for field, value in flat.items() if field[0] == step})
+        for step in steps
+    }
     if all(step.startswith("k:") for step in steps) and steps:
         return list(parts.values())
     return {step[2:]: part for step, part in parts.items()}

@@ -40,7 +40,10 @@ CONTENT = (Query("v1", "ConfigMap"), Query("v1", "Secret", metadata_only=True))
 
 def thing(name: Any, namespace: str = "", **fields: Any) -> dict[str, Any]:
     space = {"namespace": namespace} if namespace else {}
-    return {"metadata": {"name": name, **space, "managedFields": [{"manager": "kubectl"}]}, **fields}
+    return {
+        "metadata": {"name": name, **space, "managedFields": [{"manager": "kubectl"}]},
+        **fields,
+    }
 
 
 def kubefleet(api: Api, **options: bool) -> Api:
@@ -87,7 +90,9 @@ def holds(api: Api, listing: Listing, objects: Iterable[Mapping[str, Any]]) -> N
         items = [
             {
                 "metadata": {"name": name},
-                "versions": [{"version": version, "resources": found} for version, found in versions.items()],
+                "versions": [
+                    {"version": version, "resources": found} for version, found in versions.items()
+                ],
             }
             for name, versions in groups.items()
             if bool(name) == named
@@ -102,7 +107,12 @@ def holds(api: Api, listing: Listing, objects: Iterable[Mapping[str, Any]]) -> N
 
 def allows(api: Api, listing: Listing, role: Any) -> None:
     """Refuse all lists that a ClusterRole does not have."""
-    allowed = {(group, name) for rule in role["rules"] for group in rule["apiGroups"] for name in rule["resources"]}
+    allowed = {
+        (group, name)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for name in rule["resources"]
+    }
     spaces = {one["metadata"].get("namespace", "") for found in api.lists.values() for one in found}
     for one in listing.served.values():
         for path in {_path(one, space) for space in spaces}:

@@ -33,7 +33,11 @@ class Program:
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The arguments and the environment of each call."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        return (
+            [json.loads(line) for line in self.log.read_text().splitlines()]
+            if self.log.exists()
+            else []
+        )
 
 
 def program(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, code: str) -> Program:
@@ -54,5 +58,9 @@ def gives(token: str) -> str:
 
 def gives_to_azure(token: str) -> str:
     """Return the code of an az that gives a token for the resource API."""
-    answer = {"accessToken": token, "expiresOn": "2040-01-01 00:00:00.000000", "expires_on": 2208988800}
+    answer = {
+        "accessToken": token,
+        "expiresOn": "2040-01-01 00:00:00.000000",
+        "expires_on": 2208988800,
+    }
     return f"print(json.dumps({answer!r}))"

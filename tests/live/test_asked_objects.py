@@ -39,12 +39,19 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 
 def thing(kind: str = "ConfigMap", api: str = "v1", **fields: Any) -> dict[str, Any]:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": "it", "namespace": "shop"}, **fields}
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": "it", "namespace": "shop"},
+        **fields,
+    }
 
 
 def web(**spec: Any) -> dict[str, Any]:
     containers = [{"name": "web", "image": "web:1"}]
-    return thing("Deployment", "apps/v1", spec={"template": {"spec": {"containers": containers}}, **spec})
+    return thing(
+        "Deployment", "apps/v1", spec={"template": {"spec": {"containers": containers}}, **spec}
+    )
 
 
 def asked(api: Api, *wanted: dict[str, Any], timeout: float = 30, **mode: Any) -> ObservedMember:
@@ -80,7 +87,11 @@ def test_what_somebody_changed_added_and_removed(api: Api) -> None:
     gone = FieldDifference("/data/gone", None, "3")
     sent = thing(data={"a": "1", "b": "2"})
     assert only(api, sent).differences == (*changed, gone)
-    assert only(api, sent, full=True).differences == (*changed, FieldDifference("/data/by", None, "hand"), gone)
+    assert only(api, sent, full=True).differences == (
+        *changed,
+        FieldDifference("/data/by", None, "hand"),
+        gone,
+    )
     conflict = only(api, sent, forces=False)
     assert (conflict.applied, conflict.error) == (
         "ManifestApplyFailed",
@@ -96,16 +107,23 @@ def test_a_full_comparison_leaves_out_what_nobody_manages(api: Api) -> None:
     api.objects[path_of(service)]["spec"]["clusterIP"] = "10.0.0.7"
     assert only(api, service, full=True).differences == ()
     api.apply(thing("Service", spec={"sessionAffinity": "ClientIP"}), SOMEBODY)
-    assert [one.path for one in only(api, service, full=True).differences] == ["/spec/sessionAffinity"]
+    assert [one.path for one in only(api, service, full=True).differences] == [
+        "/spec/sessionAffinity"
+    ]
 
 
 def test_items_of_lists_are_told_apart_by_name(api: Api) -> None:
     api.apply(web(), MANAGER)
     sidecar = {"name": "sidecar", "image": "proxy:1"}
-    api.apply(thing("Deployment", "apps/v1", spec={"template": {"spec": {"containers": [sidecar]}}}), SOMEBODY)
+    api.apply(
+        thing("Deployment", "apps/v1", spec={"template": {"spec": {"containers": [sidecar]}}}),
+        SOMEBODY,
+    )
     assert only(api, web()).differences == ()
     (added,) = only(api, web(), full=True).differences
-    assert added == FieldDifference("/spec/template/spec/containers/1", None, "map[image:proxy:1 name:sidecar]")
+    assert added == FieldDifference(
+        "/spec/template/spec/containers/1", None, "map[image:proxy:1 name:sidecar]"
+    )
 
 
 def test_a_secret_shows_neither_what_is_wanted_nor_what_is_there(api: Api) -> None:
@@ -141,18 +159,27 @@ def test_one_that_may_not_be_read_does_not_keep_the_others(api: Api) -> None:
     api.answers[path_of(secret)] = refuses(403, "secrets is forbidden")
     seen = asked(api, secret, thing(data={"a": "1"}))
     assert [one.error for one in seen.objects.values()] == ["refuses with 403 Forbidden", ""]
-    assert [one.differences for one in seen.objects.values()] == [(), (FieldDifference("/", "(the whole object)"),)]
+    assert [one.differences for one in seen.objects.values()] == [
+        (),
+        (FieldDifference("/", "(the whole object)"),),
+    ]
 
 
 def test_why_a_workload_is_not_ready(api: Api) -> None:
     wanted = web(selector={"matchLabels": {"app": "web"}})
     api.apply(wanted, MANAGER)
     api.objects[path_of(wanted)]["status"] = {
-        "conditions": [{"type": "Progressing", "status": "False", "reason": "Slow", "message": "timed out"}]
+        "conditions": [
+            {"type": "Progressing", "status": "False", "reason": "Slow", "message": "timed out"}
+        ]
     }
     space = "/api/v1/namespaces/shop"
     api.objects[f"{space}/pods"] = {"items": [POD]}
-    event = {"involvedObject": {"name": "web-1"}, "message": "Failed\x1b[31m probe", "lastTimestamp": "2026"}
+    event = {
+        "involvedObject": {"name": "web-1"},
+        "message": "Failed\x1b[31m probe",
+        "lastTimestamp": "2026",
+    }
     other = {"involvedObject": {"name": "another"}, "message": "of another"}
     api.objects[f"{space}/events"] = {"items": [other, event]}
     seen = only(api, wanted)
@@ -195,7 +222,11 @@ def test_members_are_asked_at_once_and_each_has_its_own_time(api: Api) -> None:
     wanted = thing(data={"a": "1"})
     with api_server() as silent:
         silent.answers["GET"] = hangs(silent)
-        texts = {**{f"m{n}": silent.kubeconfig() for n in range(8)}, "well": api.kubeconfig(), "none": CANARY}
+        texts = {
+            **{f"m{n}": silent.kubeconfig() for n in range(8)},
+            "well": api.kubeconfig(),
+            "none": CANARY,
+        }
         began = time.monotonic()
         one = Wanted(wanted, ApplyMode(), MANAGER)
         seen = observe(texts, {name: [one] for name in texts}, timeout=5)
@@ -203,6 +234,8 @@ def test_members_are_asked_at_once_and_each_has_its_own_time(api: Api) -> None:
     assert took < 8 * 5, "one after the other they take longer"
     assert not seen["well"].unreached
     assert list(seen) == list(texts)
-    assert {seen[f"m{n}"].unreached for n in range(8)} == {"does not answer in 5 s, or not as Kubernetes does"}
+    assert {seen[f"m{n}"].unreached for n in range(8)} == {
+        "does not answer in 5 s, or not as Kubernetes does"
+    }
     assert "its kubeconfig or its credential plugin does not work" in seen["none"].unreached
     assert CANARY not in repr(seen)

@@ -42,7 +42,9 @@ def test_an_error_comes_out() -> None:
 
 
 def test_who_interrupts_it_does_not_wait() -> None:
-    with subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout
         assert process.stdout.readline() == b"begun\n"
         process.send_signal(signal.SIGINT)

@@ -16,7 +16,16 @@ from fleet_components.live import azure_fleet, azure_login
 from fleet_components.live.azure_fleet import AzureHub, azure_hub
 from fleet_components.live.connection import ask_cluster
 from fleet_components.model.problem import FleetError
-from tests.hub.azure.resources import FLEET, SUBSCRIPTION, fleet, member, profile, run, stage, strategy
+from tests.hub.azure.resources import (
+    FLEET,
+    SUBSCRIPTION,
+    fleet,
+    member,
+    profile,
+    run,
+    stage,
+    strategy,
+)
 from tests.live.api_server import Answer, Api, api_server, closes, drips, hangs, send
 from tests.live.azure_standin import CANARY, KUBECONFIG, answers, credentials, refuses, resource_api
 from tests.live.plugins import gives, gives_to_azure, program
@@ -56,7 +65,9 @@ def refusal(seconds: float = 20.0) -> str:
 
 def test_a_fleet_and_the_kubeconfig_of_its_hub(azure: Api) -> None:
     azure.objects[f"{FLEET}/members"] = {"value": [member("m2", "rest"), member("m1", "canary")]}
-    azure.objects[f"{FLEET}/updateRuns"] = {"value": [run("r1", "Running", stage("s", "Running", {"m1": "Running"}))]}
+    azure.objects[f"{FLEET}/updateRuns"] = {
+        "value": [run("r1", "Running", stage("s", "Running", {"m1": "Running"}))]
+    }
     azure.objects[f"{FLEET}/updateStrategies"] = {"value": [strategy("slow")]}
     azure.objects[f"{FLEET}/autoUpgradeProfiles"] = {"value": [profile("stable")]}
     found = asked()
@@ -84,7 +95,11 @@ def test_a_fleet_and_the_kubeconfig_of_its_hub(azure: Api) -> None:
     ],
 )
 def test_the_hub_is_logged_in_to_as_azure_is(
-    azure: Api, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], mode: str, args: list[str]
+    azure: Api,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    mode: str,
+    args: list[str],
 ) -> None:
     for name, value in {**environment, "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t"}.items():
         monkeypatch.setenv(name, value)
@@ -135,7 +150,13 @@ def test_a_redirection_is_not_followed(azure: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    "first", [pytest.param(throttled("1"), marks=pytest.mark.long), throttled("0", 503), throttled("soon", 500), closes]
+    "first",
+    [
+        pytest.param(throttled("1"), marks=pytest.mark.long),
+        throttled("0", 503),
+        throttled("soon", 500),
+        closes,
+    ],
 )
 def test_azure_is_asked_again_where_it_is_busy(azure: Api, first: Answer) -> None:
     azure.answers[f"{FLEET}/members"] = in_turn(first, first, answers({"value": [member("m1")]}))
@@ -168,15 +189,26 @@ def test_who_may_not_read_the_fleet(azure: Api) -> None:
     said = f"The client 'ann' does not have authorization over '{FLEET}'. You sent Bearer {CANARY}, {CANARY}."
     azure.answers[FLEET] = refuses(403, "AuthorizationFailed", said)
     told = refusal()
-    assert "fleet shop: Azure refuses with 403 Forbidden: AuthorizationFailed: The client 'ann' does not have" in told
+    assert (
+        "fleet shop: Azure refuses with 403 Forbidden: AuthorizationFailed: The client 'ann' does not have"
+        in told
+    )
     assert 'ask for the role "Reader" on the fleet' in told
 
 
 @pytest.mark.parametrize(
     ("answer", "what", "hint"),
     [
-        (refuses(401, "InvalidAuthenticationTokenTenant", "wrong issuer"), "401 Unauthorized", "az login --tenant"),
-        (refuses(404, "ResourceNotFound", "not found"), "404 Not Found: ResourceNotFound", "check the resource ID"),
+        (
+            refuses(401, "InvalidAuthenticationTokenTenant", "wrong issuer"),
+            "401 Unauthorized",
+            "az login --tenant",
+        ),
+        (
+            refuses(404, "ResourceNotFound", "not found"),
+            "404 Not Found: ResourceNotFound",
+            "check the resource ID",
+        ),
         (answers([]), "does not answer with a fleet", ""),
         (answers("text", 400), "400 Bad Request", ""),
     ],
@@ -192,7 +224,9 @@ def test_lists_that_may_not_be_read_are_told_and_the_rest_is_read(azure: Api) ->
     azure.answers[f"{FLEET}/updateRuns"] = refuses(403, "AuthorizationFailed", "no")
     azure.objects[f"{FLEET}/members"] = {"value": [member("m1")]}
     found = asked().fleet
-    assert found.unread == {"updateRuns": "Azure refuses with 403 Forbidden: AuthorizationFailed: no"}
+    assert found.unread == {
+        "updateRuns": "Azure refuses with 403 Forbidden: AuthorizationFailed: no"
+    }
     assert [one.name for one in found.members] == ["m1"]
 
 
@@ -207,14 +241,28 @@ def test_a_fleet_without_a_hub(azure: Api) -> None:
 @pytest.mark.parametrize(
     ("state", "answer", "told"),
     [
-        ("Creating", refuses(409, "Conflict", "not ready"), "observe it again once its state is Succeeded"),
-        ("Succeeded", refuses(403, "AuthorizationFailed", "no"), "Fleet Manager Hub Cluster User Role"),
+        (
+            "Creating",
+            refuses(409, "Conflict", "not ready"),
+            "observe it again once its state is Succeeded",
+        ),
+        (
+            "Succeeded",
+            refuses(403, "AuthorizationFailed", "no"),
+            "Fleet Manager Hub Cluster User Role",
+        ),
         ("Succeeded", answers({"kubeconfigs": []}), "Azure gives no kubeconfig for its hub"),
-        ("Succeeded", answers({"kubeconfigs": [{"value": f"{CANARY}!"}]}), "Azure gives no kubeconfig for its hub"),
+        (
+            "Succeeded",
+            answers({"kubeconfigs": [{"value": f"{CANARY}!"}]}),
+            "Azure gives no kubeconfig for its hub",
+        ),
         ("Succeeded", answers(credentials(f"{CANARY[::-1]}: 1\nb: 2")), "is not a kubeconfig"),
     ],
 )
-def test_a_hub_whose_kubeconfig_is_not_given(azure: Api, state: str, answer: Answer, told: str) -> None:
+def test_a_hub_whose_kubeconfig_is_not_given(
+    azure: Api, state: str, answer: Answer, told: str
+) -> None:
     azure.objects[FLEET] = fleet(state)
     azure.answers[f"POST {FLEET}/listCredentials"] = answer
     assert told in refusal()
@@ -223,7 +271,9 @@ def test_a_hub_whose_kubeconfig_is_not_given(azure: Api, state: str, answer: Ans
 def test_a_cloud_that_is_behind_is_asked_in_an_older_version(azure: Api) -> None:
     def behind(request: BaseHTTPRequestHandler) -> None:
         old = request.path.endswith("2025-03-01")
-        send(request, 200, fleet()) if old else refuses(400, "NoRegisteredProviderFound", "no such")(request)
+        send(request, 200, fleet()) if old else refuses(
+            400, "NoRegisteredProviderFound", "no such"
+        )(request)
 
     azure.answers[FLEET] = behind
     azure.objects[f"{FLEET}/members"] = {"value": [member("m1")]}
@@ -232,18 +282,28 @@ def test_a_cloud_that_is_behind_is_asked_in_an_older_version(azure: Api) -> None
     assert len({path.rpartition("=")[2] for _, path in azure.asked[2:]}) == 1
 
 
-def test_one_login_reaches_azure_and_the_hub(azure: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_one_login_reaches_azure_and_the_hub(
+    azure: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """With the real libraries: az gives the token for Azure, kubelogin the one for the hub."""
     pytest.importorskip("azure.identity")
     monkeypatch.setattr(azure_fleet, "access_token", azure_login.access_token)
     az = program(monkeypatch, tmp_path, "az", gives_to_azure(CANARY))
     kubelogin = program(monkeypatch, tmp_path, "kubelogin", gives("OF-THE-HUB"))
     with api_server() as hub:
-        hub.objects["/api/v1/namespaces/kube-system"] = {"metadata": {"name": "kube-system", "uid": "5f3c"}}
+        hub.objects["/api/v1/namespaces/kube-system"] = {
+            "metadata": {"name": "kube-system", "uid": "5f3c"}
+        }
         user = yaml.safe_load(KUBECONFIG)["users"][0]["user"]
         azure.answers[f"POST {FLEET}/listCredentials"] = answers(credentials(hub.kubeconfig(user)))
         assert ask_cluster(asked(60.0).kubeconfig, timeout=30.0).uid == "5f3c"
         assert set(hub.headers) == {"Bearer OF-THE-HUB"}
     assert set(azure.headers) == {f"Bearer {CANARY}"}
     assert SUBSCRIPTION in az.calls[-1]["args"]
-    assert kubelogin.calls[0]["args"] == ["get-token", "--server-id", "6dae42f8", "--login", "azurecli"]
+    assert kubelogin.calls[0]["args"] == [
+        "get-token",
+        "--server-id",
+        "6dae42f8",
+        "--login",
+        "azurecli",
+    ]

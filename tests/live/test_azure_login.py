@@ -56,10 +56,17 @@ class TestWithTheLibrary:
     @pytest.fixture(autouse=True)
     def _library(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("azure.identity")
-        for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"):
+        for name in (
+            "AZURE_CLIENT_ID",
+            "AZURE_TENANT_ID",
+            "AZURE_CLIENT_SECRET",
+            "AZURE_FEDERATED_TOKEN_FILE",
+        ):
             monkeypatch.delenv(name, raising=False)
 
-    def test_az_is_asked_for_a_token_of_the_subscription(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_az_is_asked_for_a_token_of_the_subscription(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
         az = program(monkeypatch, tmp_path, "az", gives_to_azure(CANARY))
         assert access_token("azurecli", SUBSCRIPTION, HERE, time.monotonic() + 30) == CANARY
         args = az.calls[-1]["args"]
@@ -71,7 +78,10 @@ class TestWithTheLibrary:
         ("code", "told"),
         [
             ("sys.exit('ERROR: Please run az login to setup account.')", "Please run 'az login'"),
-            (f"sys.exit('ERROR: AADSTS70043: the refresh token eyJ{CANARY}.eyJ.x has expired')", "AADSTS70043"),
+            (
+                f"sys.exit('ERROR: AADSTS70043: the refresh token eyJ{CANARY}.eyJ.x has expired')",
+                "AADSTS70043",
+            ),
             pytest.param("time.sleep(60)", "", marks=pytest.mark.long),
             (f"print('eyJ{CANARY}.eyJ.x')", ""),
         ],
@@ -105,4 +115,6 @@ class TestWithTheLibrary:
     def test_every_mode_has_a_credential(self) -> None:
         from fleet_components.live.azure_login import _credential
 
-        assert all(callable(_credential(mode, SUBSCRIPTION, time.monotonic() + 5)) for mode in MODES)
+        assert all(
+            callable(_credential(mode, SUBSCRIPTION, time.monotonic() + 5)) for mode in MODES
+        )

@@ -6,13 +6,23 @@ from typing import Any
 
 import pytest
 
-from fleet_components.live.comparison import MOST_DIFFERENCES, REDACTED, as_go_prints, field_differences
+from fleet_components.live.comparison import (
+    MOST_DIFFERENCES,
+    REDACTED,
+    as_go_prints,
+    field_differences,
+)
 
 CANARY = "U1dPUkRGSVNI"
 
 
 def thing(kind: str = "ConfigMap", annotations: Any = None, **fields: Any) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "it", "annotations": annotations}, **fields}
+    return {
+        "apiVersion": "v1",
+        "kind": kind,
+        "metadata": {"name": "it", "annotations": annotations},
+        **fields,
+    }
 
 
 def found(wanted: Any, there: Any) -> list[tuple[str, str | None, str | None]]:
@@ -41,21 +51,32 @@ def test_what_nobody_has_meant_is_no_difference() -> None:
         },
         status={"phase": "Active"},
     )
-    kept = {"uid": "u", "resourceVersion": "1", "generation": 4, "managedFields": [], "creationTimestamp": "t"}
+    kept = {
+        "uid": "u",
+        "resourceVersion": "1",
+        "generation": 4,
+        "managedFields": [],
+        "creationTimestamp": "t",
+    }
     there["metadata"].update(kept)
     assert found(thing(), there) == []
 
 
 @pytest.mark.parametrize("sides", [1, -1])
 def test_secrets_are_hidden_on_both_sides(sides: int) -> None:
-    pair = [thing("Secret", data={"k": CANARY}), thing("Secret", data={"k": CANARY[::-1], "more": CANARY})][::sides]
+    pair = [
+        thing("Secret", data={"k": CANARY}),
+        thing("Secret", data={"k": CANARY[::-1], "more": CANARY}),
+    ][::sides]
     told = found(*pair)
     assert [path for path, _, _ in told] == ["/data/k", "/data/more"]
     assert {value for _, *values in told for value in values if value} == {REDACTED}
 
 
 def test_no_more_than_a_hundred() -> None:
-    assert len(found(thing(data={str(n): "" for n in range(500)}), thing(data={}))) == MOST_DIFFERENCES
+    assert (
+        len(found(thing(data={str(n): "" for n in range(500)}), thing(data={}))) == MOST_DIFFERENCES
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,18 @@ from lightkube import KubeConfig
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
 from fleet_components.live.connection import Leftover, ask_cluster, delete_leftovers
 from fleet_components.model.problem import FleetError
-from tests.live.api_server import CANARY, Answer, Api, api_server, closes, drips, hangs, kubeconfig, refuses, send
+from tests.live.api_server import (
+    CANARY,
+    Answer,
+    Api,
+    api_server,
+    closes,
+    drips,
+    hangs,
+    kubeconfig,
+    refuses,
+    send,
+)
 
 pytestmark = pytest.mark.long
 
@@ -27,7 +38,10 @@ SOON, BOUND = 0.5, 5.0  # what a call is given, and what it may take on a machin
 APP = Leftover("apps/v1", "Deployment", "shop", "app")
 SETTINGS = Leftover("v1", "ConfigMap", "shop", "settings")
 ROLE = Leftover("rbac.authorization.k8s.io/v1", "ClusterRole", "", "shop:reader")
-APP_PATH, SETTINGS_PATH = "/apis/apps/v1/namespaces/shop/deployments/app", "/api/v1/namespaces/shop/configmaps/settings"
+APP_PATH, SETTINGS_PATH = (
+    "/apis/apps/v1/namespaces/shop/deployments/app",
+    "/api/v1/namespaces/shop/configmaps/settings",
+)
 ROLE_PATH = "/apis/rbac.authorization.k8s.io/v1/clusterroles/shop%3Areader"
 
 
@@ -35,14 +49,20 @@ ROLE_PATH = "/apis/rbac.authorization.k8s.io/v1/clusterroles/shop%3Areader"
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with api_server() as found:
-        found.objects["/api/v1/namespaces/kube-system"] = {"metadata": {"name": "kube-system", "uid": UID}}
+        found.objects["/api/v1/namespaces/kube-system"] = {
+            "metadata": {"name": "kube-system", "uid": UID}
+        }
         for path in (APP_PATH, SETTINGS_PATH, ROLE_PATH):
             found.put(path, STACK)
         yield found
 
 
 def plugin(code: str, version: str = "v1") -> dict[str, Any]:
-    command = {"command": sys.executable, "args": ["-S", "-c", code], "env": [{"name": "PLANTED", "value": CANARY}]}
+    command = {
+        "command": sys.executable,
+        "args": ["-S", "-c", code],
+        "env": [{"name": "PLANTED", "value": CANARY}],
+    }
     return {"exec": {"apiVersion": f"client.authentication.k8s.io/{version}", **command}}
 
 
@@ -91,7 +111,9 @@ def test_a_context_without_a_user(api: Api) -> None:
 
 def test_a_path_before_the_api(api: Api) -> None:
     below = api.kubeconfig(server=f"http://127.0.0.1:{api.server.server_port}/k8s/clusters/c-1/")
-    api.objects["/k8s/clusters/c-1/api/v1/namespaces/kube-system"] = {"metadata": {"uid": "another"}}
+    api.objects["/k8s/clusters/c-1/api/v1/namespaces/kube-system"] = {
+        "metadata": {"uid": "another"}
+    }
     assert ask_cluster(below, timeout=30).uid == "another"
 
 
@@ -116,13 +138,21 @@ BAD_CONFIGS: dict[str, Callable[[Api], str]] = {
     "a context that is not there": lambda api: api.kubeconfig().replace(
         "current-context: x", f"current-context: {CANARY}"
     ),
-    "no such plugin": lambda api: api.kubeconfig({"exec": {**plugin("")["exec"], "command": f"/nowhere/{CANARY}"}}),
-    "a plugin that fails": lambda api: api.kubeconfig(plugin("import os, sys; sys.exit(os.environ['PLANTED'])")),
+    "no such plugin": lambda api: api.kubeconfig(
+        {"exec": {**plugin("")["exec"], "command": f"/nowhere/{CANARY}"}}
+    ),
+    "a plugin that fails": lambda api: api.kubeconfig(
+        plugin("import os, sys; sys.exit(os.environ['PLANTED'])")
+    ),
     "a plugin that says nothing": lambda api: api.kubeconfig(plugin("pass")),
     "a plugin that hangs": lambda api: api.kubeconfig(plugin("import time; time.sleep(60)")),
     "a token that no header holds": lambda api: api.kubeconfig({"token": f"{CANARY}\r\nHost: x"}),
-    "an authority that is none": lambda api: api.kubeconfig(**{"certificate-authority-data": CANARY}),
-    "a certificate that is not there": lambda api: api.kubeconfig({"client-certificate": CANARY, "client-key": CANARY}),
+    "an authority that is none": lambda api: api.kubeconfig(
+        **{"certificate-authority-data": CANARY}
+    ),
+    "a certificate that is not there": lambda api: api.kubeconfig(
+        {"client-certificate": CANARY, "client-key": CANARY}
+    ),
     "no server": lambda _: kubeconfig({"server": f"http://{CANARY}.invalid"}, {"token": CANARY}),
     "no port": lambda _: kubeconfig({"server": "http://127.0.0.1:1"}, {"token": CANARY}),
     "no address": lambda _: kubeconfig({"server": f"{CANARY}://["}, {"token": CANARY}),
@@ -131,7 +161,9 @@ BAD_CONFIGS: dict[str, Callable[[Api], str]] = {
 
 
 @pytest.mark.parametrize("bad", BAD_ANSWERS)
-def test_no_uid_from_a_cluster_that_does_not_answer(api: Api, bad: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_uid_from_a_cluster_that_does_not_answer(
+    api: Api, bad: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     api.answers["/api/v1/namespaces/kube-system"] = BAD_ANSWERS[bad](api)
     began = time.monotonic()
     assert ask_cluster(api.kubeconfig(), timeout=SOON).uid is None
@@ -140,7 +172,9 @@ def test_no_uid_from_a_cluster_that_does_not_answer(api: Api, bad: str, capfd: p
 
 
 @pytest.mark.parametrize("bad", BAD_CONFIGS)
-def test_nothing_with_a_kubeconfig_that_does_not_work(api: Api, bad: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_with_a_kubeconfig_that_does_not_work(
+    api: Api, bad: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     text = BAD_CONFIGS[bad](api)
     began = time.monotonic()
     assert ask_cluster(text, timeout=SOON).uid is None
@@ -160,7 +194,11 @@ def no_secret(error: BaseException) -> bool:
 @pytest.mark.skipif(os.name != "posix", reason="looks for the process as POSIX does")
 def test_a_plugin_that_hangs_is_ended(api: Api, tmp_path: Path) -> None:
     file = tmp_path / "pid"
-    asks = {**plugin("")["exec"], "command": "sh", "args": ["-c", f"echo $$ > '{file}'; exec sleep 60"]}
+    asks = {
+        **plugin("")["exec"],
+        "command": "sh",
+        "args": ["-c", f"echo $$ > '{file}'; exec sleep 60"],
+    }
     assert ask_cluster(api.kubeconfig({"exec": asks}), timeout=2).uid is None
     pid = int(file.read_text())
     until = time.monotonic() + BOUND
@@ -192,7 +230,9 @@ def test_leaves_what_another_brought(api: Api, stack: str | None) -> None:
 
 def test_leaves_what_stood_there_before(api: Api) -> None:
     api.objects[APP_PATH]["metadata"]["annotations"][FOUND_ANNOTATION] = FOUND
-    assert delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stacks={STACK}, spares_found=True) == (SETTINGS,)
+    assert delete_leftovers(
+        api.kubeconfig(), [APP, SETTINGS], stacks={STACK}, spares_found=True
+    ) == (SETTINGS,)
     assert delete_leftovers(api.kubeconfig(), [APP], stacks={STACK}) == (APP,)
 
 
@@ -236,7 +276,9 @@ def test_nothing_left_is_not_even_asked_for() -> None:
     assert delete_leftovers("no kubeconfig", [], stacks={STACK}) == ()
 
 
-@pytest.mark.parametrize(("status", "shown"), [(401, "401 Unauthorized"), (403, "403 Forbidden"), (599, "599")])
+@pytest.mark.parametrize(
+    ("status", "shown"), [(401, "401 Unauthorized"), (403, "403 Forbidden"), (599, "599")]
+)
 @pytest.mark.parametrize("where", ["DELETE", APP_PATH, "/apis", "/apis/apps/v1"])
 def test_refused(api: Api, status: int, shown: str, where: str) -> None:
     api.answers[where] = refuses(status)

@@ -16,7 +16,11 @@ from tests.live.api_server import Api, api_server, hangs, path_of, refuses
 
 # What takes long is loaded before anything is timed.
 pytest.importorskip("lightkube.config.client_adapter")
-WEB: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop"}}
+WEB: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "shop"},
+}
 LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/held"]}
 
 
@@ -38,7 +42,9 @@ def create(api: Api, *, seconds: float = 60.0, kubeconfig: str | None = None) ->
 
     async def call() -> None:
         text = api.kubeconfig() if kubeconfig is None else kubeconfig
-        hook: Callable[..., Any] = creation.before_creation("h", "a", pulumi.Output.from_input(text), seconds)
+        hook: Callable[..., Any] = creation.before_creation(
+            "h", "a", pulumi.Output.from_input(text), seconds
+        )
         await hook(pulumi.ResourceHookArgs("urn", "", "web", "v1:Pod", new_inputs=WEB))
 
     asyncio.run(call())
@@ -80,7 +86,9 @@ def test_what_is_not_being_deleted_holds_nothing_up(api: Api, stand: dict[str, A
 
 
 @pytest.mark.parametrize("how", ["refuses", "hangs", "has no kubeconfig"])
-def test_a_cluster_that_cannot_be_asked_holds_nothing_up(api: Api, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_cannot_be_asked_holds_nothing_up(
+    api: Api, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(creation, "_LOOK_SECONDS", 1.0)
     stands(api, **LEAVING)
     if how != "has no kubeconfig":

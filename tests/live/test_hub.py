@@ -72,7 +72,8 @@ def test_all_lists_are_asked_for_round_by_round(api: Api, together: bool) -> Non
     listing = ask_hub(api.kubeconfig())
     assert listing.system == System.KUBEFLEET
     assert (
-        listing.served["cluster.kubernetes-fleet.io", "MemberCluster"].api_version == "cluster.kubernetes-fleet.io/v1"
+        listing.served["cluster.kubernetes-fleet.io", "MemberCluster"].api_version
+        == "cluster.kubernetes-fleet.io/v1"
     )
     assert names(listing, "MemberCluster") == ["east", "west"]
     assert len(names(listing, "ConfigMap")) == 12
@@ -102,7 +103,11 @@ def test_of_metadata_alone_nothing_else_is_kept_even_if_it_is_told(api: Api) -> 
     (one,) = ask_hub(api.kubeconfig()).answers[KEYS]
     # The managed fields of a Secret name its data.
     kept = {"annotations": {"a": "b"}, "managedFields": secret["metadata"]["managedFields"]}
-    assert one == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key", "namespace": "shop", **kept}}
+    assert one == {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "key", "namespace": "shop", **kept},
+    }
     assert CANARY not in str(one)
 
 
@@ -121,13 +126,17 @@ def test_metadata_alone_is_asked_for_as_such(api: Api) -> None:
 @pytest.mark.parametrize("page", [1, 5, 12, 13])
 def test_lists_come_page_by_page(api: Api, page: int) -> None:
     api.page = page
-    assert names(ask_hub(api.kubeconfig()), "ConfigMap") == [f"c{number:02}" for number in range(12)]
+    assert names(ask_hub(api.kubeconfig()), "ConfigMap") == [
+        f"c{number:02}" for number in range(12)
+    ]
     asked = [path for _, path in api.asked if path.startswith(CONFIG_MAPS)]
     assert len(asked) == -(-12 // page)
     assert "limit=250" in asked[0]
 
 
-def test_a_list_whose_rest_expires_is_begun_anew_and_in_the_end_asked_for_in_one_piece(api: Api) -> None:
+def test_a_list_whose_rest_expires_is_begun_anew_and_in_the_end_asked_for_in_one_piece(
+    api: Api,
+) -> None:
     api.page = 5
     asked: list[str] = []
 
@@ -149,7 +158,10 @@ def test_a_list_whose_rest_expires_is_begun_anew_and_in_the_end_asked_for_in_one
 def test_what_is_content_and_refused_is_named_and_the_rest_is_told(api: Api) -> None:
     api.answers[CONFIG_MAPS], api.answers[SECRETS] = refuses(403), refuses(404)
     listing = ask_hub(api.kubeconfig())
-    assert listing.refused == {MAPS: "is forbidden to the user of the kubeconfig", KEYS: "is not served"}
+    assert listing.refused == {
+        MAPS: "is forbidden to the user of the kubeconfig",
+        KEYS: "is not served",
+    }
     assert names(listing, "MemberCluster") == ["east", "west"]
 
 
@@ -157,7 +169,10 @@ def test_what_steers_the_hub_and_is_refused_ends_it_with_all_that_is(api: Api) -
     api.answers[MEMBERS] = api.answers[PLACEMENTS] = refuses(403)
     said = wrong(api)
     kinds = "MemberCluster.cluster.kubernetes-fleet.io, ClusterResourcePlacement.placement.kubernetes-fleet.io"
-    assert f"what steers it is forbidden to the user of the kubeconfig: {kinds} (fleet observe --rbac" in said
+    assert (
+        f"what steers it is forbidden to the user of the kubeconfig: {kinds} (fleet observe --rbac"
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,9 +184,14 @@ def test_what_steers_the_hub_and_is_refused_ends_it_with_all_that_is(api: Api) -
         (refuses(299 + 221), "is answered with 520"),
         (closes, "the connection is broken off"),
         (lambda request: send(request, 200, []), "is not answered as Kubernetes does"),
-        (lambda request: send(request, 200, {"kind": "APIGroupDiscoveryList", "items": [7]}), "as Kubernetes does"),
         (
-            lambda request: send(request, 200, {"kind": "APIGroupDiscoveryList", "items": {"a": {}}}),
+            lambda request: send(request, 200, {"kind": "APIGroupDiscoveryList", "items": [7]}),
+            "as Kubernetes does",
+        ),
+        (
+            lambda request: send(
+                request, 200, {"kind": "APIGroupDiscoveryList", "items": {"a": {}}}
+            ),
             "as Kubernetes does",
         ),
     ],
@@ -203,7 +223,8 @@ def test_what_is_no_list_is_named(api: Api, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../../etc/passwd", "a/b", "..", ".", "", "a\x1b[31mb", "a\nb", "é", "a" * 254, 7, None]
+    "name",
+    ["../../etc/passwd", "a/b", "..", ".", "", "a\x1b[31mb", "a\nb", "é", "a" * 254, 7, None],
 )
 def test_names_that_no_api_server_has_are_refused(api: Api, name: Any) -> None:
     api.lists[CONFIG_MAPS].append(thing(name, "shop"))
@@ -230,7 +251,9 @@ def test_a_redirect_is_not_followed(api: Api) -> None:
 
         def answer(request: BaseHTTPRequestHandler) -> None:
             request.send_response(302)
-            request.send_header("Location", f"http://127.0.0.1:{other.server.server_port}{CONFIG_MAPS}")
+            request.send_header(
+                "Location", f"http://127.0.0.1:{other.server.server_port}{CONFIG_MAPS}"
+            )
             request.send_header("Content-Length", "0")
             request.end_headers()
 
@@ -239,7 +262,9 @@ def test_a_redirect_is_not_followed(api: Api) -> None:
         assert not other.asked
 
 
-def test_answers_are_bounded_in_size_all_together(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_bounded_in_size_all_together(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(getting, "hub_room", lambda: 20_000)
     api.lists[CONFIG_MAPS].append(thing("big", "shop", data={"k": "x" * 20_000}))
     reasons = ask_hub(api.kubeconfig()).refused
@@ -309,7 +334,10 @@ def test_karmada_is_told_by_what_it_serves(api: Api, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        (("v1/Pod", "apps/v1/Deployment"), "it serves v1, apps (--members KUBECONFIG observes plain clusters)"),
+        (
+            ("v1/Pod", "apps/v1/Deployment"),
+            "it serves v1, apps (--members KUBECONFIG observes plain clusters)",
+        ),
         ((*KUBEFLEET, *KARMADA), "serves the kinds of KubeFleet and of Karmada"),
         (("placement.kubernetes-fleet.io/v1/AppliedWork*",), "give the kubeconfig of the hub"),
         (KARMADA[2:], "is not a whole karmada hub: Cluster.cluster.karmada.io is not served"),
@@ -347,15 +375,27 @@ def test_a_hub_that_does_not_tell_the_time(api: Api, monkeypatch: pytest.MonkeyP
             "fails with exit status 1",
         ),
         (
-            {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sleep", "args": ["60"]}},
+            {
+                "exec": {
+                    "apiVersion": "client.authentication.k8s.io/v1",
+                    "command": "sleep",
+                    "args": ["60"],
+                }
+            },
             {},
             "has not answered in time",
         ),
-        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "echo"}}, {}, "gives no credential"),
+        (
+            {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "echo"}},
+            {},
+            "gives no credential",
+        ),
         ({"token": 7}, {}, "does not work"),
     ],
 )
-def test_kubeconfigs_that_do_not_work(api: Api, user: Any, cluster: dict[str, Any], said: str) -> None:
+def test_kubeconfigs_that_do_not_work(
+    api: Api, user: Any, cluster: dict[str, Any], said: str
+) -> None:
     server = f"http://127.0.0.1:{api.server.server_port}"
     assert said in wrong(api, 3, kubeconfig({"server": server, **cluster}, user))
 

@@ -31,7 +31,9 @@ def test_a_kind_in_many_namespaces_is_asked_for_at_once(
     reads(monkeypatch, lambda _: queries)
     api.lists[CONFIG_MAPS] = [thing("c", f"s{one}") for one in (1, 3, 77)]
     api.lists |= {f"/api/v1/namespaces/s{one}/configmaps": [] for one in range(number)}
-    api.lists["/api/v1/namespaces/s1/configmaps"] = api.lists["/api/v1/namespaces/s3/configmaps"] = []
+    api.lists["/api/v1/namespaces/s1/configmaps"] = api.lists[
+        "/api/v1/namespaces/s3/configmaps"
+    ] = []
     listing = ask_hub(api.kubeconfig())
     assert set(listing.answers) == set(queries)
     assert [len(listing.answers[query]) for query in queries] == [
@@ -40,7 +42,9 @@ def test_a_kind_in_many_namespaces_is_asked_for_at_once(
     assert len(api.asked) == 2 + (1 if together else number)
 
 
-def test_where_all_namespaces_are_forbidden_each_is_asked(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_all_namespaces_are_forbidden_each_is_asked(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     queries = in_spaces(20)
     reads(monkeypatch, lambda _: queries)
     api.answers[CONFIG_MAPS] = refuses(403)

@@ -13,12 +13,17 @@ from fleet_components.model.problem import FleetError
 from tests.live.api_server import CANARY
 
 
-def written(folder: Path, current: str = "east", cluster: Any = None, user: Any = None, **more: Any) -> Path:
+def written(
+    folder: Path, current: str = "east", cluster: Any = None, user: Any = None, **more: Any
+) -> Path:
     config = {
         "current-context": current,
-        "contexts": [{"name": name, "context": {"cluster": name, "user": "u"}} for name in ("east", "west")],
+        "contexts": [
+            {"name": name, "context": {"cluster": name, "user": "u"}} for name in ("east", "west")
+        ],
         "clusters": [
-            {"name": name, "cluster": {"server": f"https://{name}", **(cluster or {})}} for name in ("east", "west")
+            {"name": name, "cluster": {"server": f"https://{name}", **(cluster or {})}}
+            for name in ("east", "west")
         ],
         "users": [{"name": "u", "user": {"token": CANARY, **(user or {})}}],
         **more,
@@ -31,7 +36,10 @@ def read(path: Path, context: str = "") -> Any:
     config = yaml.safe_load(context_of(path, context, subject="the hub"))
     (cluster,), (user,), (found,) = config["clusters"], config["users"], config["contexts"]
     assert config["current-context"] == found["name"] == (context or "east")
-    assert (found["context"]["cluster"], found["context"]["user"]) == (cluster["name"], user["name"])
+    assert (found["context"]["cluster"], found["context"]["user"]) == (
+        cluster["name"],
+        user["name"],
+    )
     return cluster["cluster"], user["user"]
 
 
@@ -51,12 +59,23 @@ def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     command = {"command": "bin/login", "apiVersion": "v1"}
-    user = {"client-certificate": "u.crt", "client-key": "/keys/u.key", "tokenFile": "t", "exec": command}
+    user = {
+        "client-certificate": "u.crt",
+        "client-key": "/keys/u.key",
+        "tokenFile": "t",
+        "exec": command,
+    }
     written(tmp_path, cluster={"certificate-authority": "pki/ca.crt"}, user=user)
     cluster, found = read(Path("../config"))
     assert cluster["certificate-authority"] == str(tmp_path / "pki/ca.crt")
-    assert (found["client-certificate"], found["client-key"]) == (str(tmp_path / "u.crt"), "/keys/u.key")
-    assert (found["tokenFile"], found["exec"]["command"]) == (str(tmp_path / "t"), str(tmp_path / "bin/login"))
+    assert (found["client-certificate"], found["client-key"]) == (
+        str(tmp_path / "u.crt"),
+        "/keys/u.key",
+    )
+    assert (found["tokenFile"], found["exec"]["command"]) == (
+        str(tmp_path / "t"),
+        str(tmp_path / "bin/login"),
+    )
 
 
 def test_a_command_without_a_folder_is_looked_up(tmp_path: Path) -> None:
@@ -70,10 +89,22 @@ def test_a_command_without_a_folder_is_looked_up(tmp_path: Path) -> None:
         ({"current": ""}, "", "has no current-context (choose with --context: east, west)"),
         ({"current": "gone"}, "", 'has no context "gone"'),
         ({}, "wets", "did you mean west?"),
-        ({"clusters": [{"name": "other", "cluster": {"server": CANARY}}]}, "", "is not in the file"),
+        (
+            {"clusters": [{"name": "other", "cluster": {"server": CANARY}}]},
+            "",
+            "is not in the file",
+        ),
         ({"users": []}, "", "is not in the file"),
-        ({"user": {"as": "somebody"}}, "", 'the user of the context has the field "as", which is not carried out'),
-        ({"cluster": {"proxy-url": CANARY}}, "", 'the cluster of the context has the field "proxy-url", which'),
+        (
+            {"user": {"as": "somebody"}},
+            "",
+            'the user of the context has the field "as", which is not carried out',
+        ),
+        (
+            {"cluster": {"proxy-url": CANARY}},
+            "",
+            'the cluster of the context has the field "proxy-url", which',
+        ),
         ({"cluster": {"tls-server-name": CANARY}}, "", "tls-server-name"),
         ({"user": {"auth-provider": {"name": CANARY}}}, "", "auth-provider"),
         ({"users": [CANARY]}, "", "is not one"),
@@ -82,7 +113,9 @@ def test_a_command_without_a_folder_is_looked_up(tmp_path: Path) -> None:
         ({"contexts": []}, "", "is not a kubeconfig"),
     ],
 )
-def test_what_does_not_lead_to_a_cluster(tmp_path: Path, made: dict[str, Any], context: str, said: str) -> None:
+def test_what_does_not_lead_to_a_cluster(
+    tmp_path: Path, made: dict[str, Any], context: str, said: str
+) -> None:
     assert said in wrong(written(tmp_path, **made), context)
 
 

@@ -54,7 +54,9 @@ def test_others_are_left_alone() -> None:
 
 NAMES = st.sampled_from(["kubectl", "kubectl-edit", "before-first-apply", "helm", "fleet"])
 KEYS = st.sampled_from(["f:labels", "f:ours", "f:team", 'k:{"name":"web"}', 'v:"-v"', "."])
-FIELDS: st.SearchStrategy[Any] = st.recursive(st.just({}), lambda below: st.dictionaries(KEYS, below, max_size=3))
+FIELDS: st.SearchStrategy[Any] = st.recursive(
+    st.just({}), lambda below: st.dictionaries(KEYS, below, max_size=3)
+)
 ENTRIES = st.lists(
     st.builds(entry, FIELDS, NAMES, st.sampled_from(["Update", "Apply"])),
     max_size=4,

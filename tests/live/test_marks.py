@@ -15,7 +15,12 @@ from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.ways import Way
 
 WEB = Leftover("apps/v1", "Deployment", "shop", "web")
-APPLIED = {"apiVersion": "placement.kubernetes-fleet.io/v1", "kind": "AppliedWork", "name": "shop-work", "uid": "w"}
+APPLIED = {
+    "apiVersion": "placement.kubernetes-fleet.io/v1",
+    "kind": "AppliedWork",
+    "name": "shop-work",
+    "uid": "w",
+}
 OTHER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "theirs", "uid": "c"}
 STACK, MANAGER = "organization/fleet/prod", "fleet-components/organization/fleet/prod"
 SHOP = ObjectKey("placement.kubernetes-fleet.io", "ClusterResourcePlacement", "", "shop")
@@ -25,7 +30,10 @@ class Cluster:
     """Objects by what they are, and the patches that came; the first ones meet a change of somebody else."""
 
     def __init__(
-        self, live: Mapping[str, Any] | None, works: list[dict[str, Any]] | None = None, busy: int = 0
+        self,
+        live: Mapping[str, Any] | None,
+        works: list[dict[str, Any]] | None = None,
+        busy: int = 0,
     ) -> None:
         self.live, self.works, self.busy = copy.deepcopy(live), works or [], busy
         self.changes: list[tuple[Leftover, Any]] = []
@@ -55,27 +63,55 @@ def live(**metadata: Any) -> dict[str, Any]:
         (Way.KUBEFLEET, {"ownerReferences": [OTHER, APPLIED]}, True, True),
         (Way.KUBEFLEET, {"ownerReferences": [OTHER]}, False, False),
         (Way.KUBEFLEET, {"annotations": {"kubernetes-fleet.io/spec-hash": "x"}}, False, True),
-        (Way.KUBEFLEET, {"ownerReferences": [{**APPLIED, "apiVersion": "example.com/v1"}]}, False, False),
+        (
+            Way.KUBEFLEET,
+            {"ownerReferences": [{**APPLIED, "apiVersion": "example.com/v1"}]},
+            False,
+            False,
+        ),
         (Way.KARMADA, {"labels": {"resourcebinding.karmada.io/permanent-id": "x"}}, True, True),
-        (Way.KARMADA, {"labels": {"clusterresourcebinding.karmada.io/permanent-id": "x"}}, True, True),
-        (Way.KARMADA, {"annotations": {"work.karmada.io/conflict-resolution": "abort"}}, False, True),
-        (Way.KARMADA, {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}}, False, False),
+        (
+            Way.KARMADA,
+            {"labels": {"clusterresourcebinding.karmada.io/permanent-id": "x"}},
+            True,
+            True,
+        ),
+        (
+            Way.KARMADA,
+            {"annotations": {"work.karmada.io/conflict-resolution": "abort"}},
+            False,
+            True,
+        ),
+        (
+            Way.KARMADA,
+            {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}},
+            False,
+            False,
+        ),
     ],
 )
-def test_an_object_tells_whose_it_is(hub: Way, metadata: dict[str, Any], taken: bool, marked: bool) -> None:
+def test_an_object_tells_whose_it_is(
+    hub: Way, metadata: dict[str, Any], taken: bool, marked: bool
+) -> None:
     seen = seen_object(live(**metadata), hub, STACK)
     assert (seen.taken, seen.marked, seen.ours, seen.deleting) == (taken, marked, False, False)
 
 
 def test_an_object_tells_of_its_stack_and_its_end() -> None:
-    data = live(annotations={"fleet-components/stack": STACK}, deletionTimestamp="2026-01-01T00:00:00Z")
+    data = live(
+        annotations={"fleet-components/stack": STACK}, deletionTimestamp="2026-01-01T00:00:00Z"
+    )
     seen = seen_object(data, Way.KUBEFLEET, STACK)
     assert (seen.ours, seen.deleting) == (True, True)
     assert not seen_object(data, Way.KUBEFLEET, "organization/fleet/another").ours
 
 
 def test_the_marks_of_kubefleet_go_in_one_request_and_all_others_stay() -> None:
-    marks = {"kubernetes-fleet.io/spec-hash": "x", "kubernetes-fleet.io/last-applied-configuration": "y", "own": "z"}
+    marks = {
+        "kubernetes-fleet.io/spec-hash": "x",
+        "kubernetes-fleet.io/last-applied-configuration": "y",
+        "own": "z",
+    }
     member = Cluster(live(ownerReferences=[OTHER, APPLIED], annotations=marks), busy=2)
     release(member, WEB, Way.KUBEFLEET, STACK, MANAGER)  # type: ignore[arg-type]
     ((one, patch),) = member.changes
@@ -83,7 +119,11 @@ def test_the_marks_of_kubefleet_go_in_one_request_and_all_others_stay() -> None:
     assert patch == [
         {"op": "test", "path": "/metadata/uid", "value": "u"},
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
-        {"op": "add", "path": "/metadata/annotations", "value": {"own": "z", "fleet-components/stack": STACK}},
+        {
+            "op": "add",
+            "path": "/metadata/annotations",
+            "value": {"own": "z", "fleet-components/stack": STACK},
+        },
         {"op": "add", "path": "/metadata/ownerReferences", "value": [OTHER]},
     ]
 
@@ -101,7 +141,11 @@ def test_the_marks_of_karmada_stay_until_it_has_let_go() -> None:
     clear(member, WEB, Way.KARMADA, MANAGER)  # type: ignore[arg-type]
     (_, released), (_, cleared) = member.changes
     assert released[2:] == [
-        {"op": "add", "path": "/metadata/annotations", "value": {**marks, "fleet-components/stack": STACK}}
+        {
+            "op": "add",
+            "path": "/metadata/annotations",
+            "value": {**marks, "fleet-components/stack": STACK},
+        }
     ]
     assert cleared == {"metadata": {"annotations": {"work.karmada.io/conflict-resolution": None}}}
 
@@ -114,10 +158,16 @@ def test_what_is_not_there_is_left_alone(hub: Way) -> None:
     assert member.changes == []
 
 
-def work(told: str = "Never", seen: int = 2, reason: str = "False", space: str = "") -> dict[str, Any]:
+def work(
+    told: str = "Never", seen: int = 2, reason: str = "False", space: str = ""
+) -> dict[str, Any]:
     """A Work of KubeFleet in its second generation."""
     labels = {"kubernetes-fleet.io/parent-placement-namespace": space} if space else {}
-    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
+    manifest = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+    }
     return {
         "metadata": {
             "namespace": "fleet-member-east",
@@ -141,7 +191,9 @@ def work(told: str = "Never", seen: int = 2, reason: str = "False", space: str =
         (work(reason="True"), True, False),
     ],
 )
-def test_works_of_kubefleet_tell_whether_they_let_go(given: dict[str, Any], held: bool, let_go: bool) -> None:
+def test_works_of_kubefleet_tell_whether_they_let_go(
+    given: dict[str, Any], held: bool, let_go: bool
+) -> None:
     spaced = work(told="Always", space="shop")
     found = held_objects(Cluster(None, [given, spaced]), Way.KUBEFLEET, {SHOP})  # type: ignore[arg-type]
     assert (found.held, found.let_go) == (held, let_go)
@@ -152,7 +204,10 @@ def test_works_of_kubefleet_tell_whether_they_let_go(given: dict[str, Any], held
 @pytest.mark.parametrize("binding", ["resourcebinding", "clusterresourcebinding"])
 def test_works_of_karmada_tell_whether_they_preserve(binding: str, preserved: bool) -> None:
     data = work()
-    data["metadata"] |= {"namespace": "karmada-es-east", "labels": {f"{binding}.karmada.io/permanent-id": "x"}}
+    data["metadata"] |= {
+        "namespace": "karmada-es-east",
+        "labels": {f"{binding}.karmada.io/permanent-id": "x"},
+    }
     data["spec"]["preserveResourcesOnDeletion"] = preserved
     template = ObjectKey("apps", "Deployment", "shop", "web")
     found = held_objects(Cluster(None, [data]), Way.KARMADA, {template})  # type: ignore[arg-type]

@@ -43,7 +43,11 @@ def kubeconfigs(apis: list[Api]) -> dict[str, str]:
 def test_a_cluster_tells_nodes_pods_version_and_all_kinds(apis: list[Api]) -> None:
     facts = ask_members(kubeconfigs(apis))["east"].facts
     assert facts
-    assert ([one["metadata"]["name"] for one in facts.nodes], len(facts.pods), facts.version) == (["n"], 1, "v1.36.3")
+    assert ([one["metadata"]["name"] for one in facts.nodes], len(facts.pods), facts.version) == (
+        ["n"],
+        1,
+        "v1.36.3",
+    )
     assert [(one.api_version, one.plural) for one in facts.kinds][2:] == [
         ("apps/v1", "deployments"),
         ("apps/v1beta1", "deployments"),
@@ -55,7 +59,11 @@ def test_a_cluster_tells_nodes_pods_version_and_all_kinds(apis: list[Api]) -> No
 @pytest.mark.parametrize(
     ("path", "how", "said"),
     [
-        (PODS, "refuses", "cannot be observed: a request is forbidden to the user of the kubeconfig"),
+        (
+            PODS,
+            "refuses",
+            "cannot be observed: a request is forbidden to the user of the kubeconfig",
+        ),
         (NODES, "hangs", "cannot be observed: a request is not answered in 3 s"),
         ("/version", "drips", "cannot be observed: a request is not answered in 3 s"),
         ("/apis", "lies", "cannot be observed: a request is not answered as Kubernetes does"),
@@ -83,12 +91,15 @@ def test_one_that_does_not_answer_does_not_keep_the_others_waiting(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"status": {"allocatable": {"cpu": "many"}}}, {"metadata": {"name": "n", "labels": 7}}]
+    "wrong",
+    [{"status": {"allocatable": {"cpu": "many"}}}, {"metadata": {"name": "n", "labels": 7}}],
 )
 def test_nodes_that_are_none_are_no_answer(apis: list[Api], wrong: dict[str, Any]) -> None:
     apis[0].lists[NODES] = [{**node(provider="azure:///a"), **wrong}]
     found = members_alone(System.KUBEFLEET, kubeconfigs(apis))
-    assert found.silent == {"east": "cannot be observed: its nodes and pods are not as Kubernetes has them"}
+    assert found.silent == {
+        "east": "cannot be observed: its nodes and pods are not as Kubernetes has them"
+    }
     assert [one["metadata"]["name"] for one in found.members] == ["east", "west"]
 
 
@@ -96,7 +107,10 @@ def test_nodes_that_are_none_are_no_answer(apis: list[Api], wrong: dict[str, Any
 def test_members_without_a_hub(apis: list[Api], system: System) -> None:
     found = members_alone(system, kubeconfigs(apis))
     kind = {"kubefleet": "MemberCluster", "karmada": "Cluster"}[system]
-    assert [(one["kind"], one["metadata"]["name"]) for one in found.members] == [(kind, "east"), (kind, "west")]
+    assert [(one["kind"], one["metadata"]["name"]) for one in found.members] == [
+        (kind, "east"),
+        (kind, "west"),
+    ]
     assert abs(found.as_of - datetime.now(UTC)).total_seconds() < 600
     assert not found.silent
 
@@ -125,7 +139,9 @@ def test_where_none_answers_all_are_named(apis: list[Api]) -> None:
 
 def of_hub(*names: str) -> Observation:
     members = tuple(member_cluster(name, None) for name in names)
-    return Observation(system=System.KUBEFLEET, as_of=datetime(2026, 1, 1, tzinfo=UTC), members=members)
+    return Observation(
+        system=System.KUBEFLEET, as_of=datetime(2026, 1, 1, tzinfo=UTC), members=members
+    )
 
 
 def test_what_a_member_says_counts_more_than_what_the_hub_has(apis: list[Api]) -> None:
@@ -140,7 +156,9 @@ def test_what_a_member_says_counts_more_than_what_the_hub_has(apis: list[Api]) -
 
 
 def test_a_member_that_the_hub_does_not_have(apis: list[Api]) -> None:
-    with pytest.raises(FleetError, match=r'the hub has no member "west".*did you mean westt') as error:
+    with pytest.raises(
+        FleetError, match=r'the hub has no member "west".*did you mean westt'
+    ) as error:
         with_members(of_hub("east", "westt"), kubeconfigs(apis))
     assert len(error.value.problems) == 1
     assert not apis[0].asked

@@ -55,7 +55,9 @@ def certificate(path: Path, address: str = "127.0.0.1", days: int = 1) -> Certif
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, path.name)])
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    builder = builder.not_valid_before(now - timedelta(days=9)).not_valid_after(now + timedelta(days=days))
+    builder = builder.not_valid_before(now - timedelta(days=9)).not_valid_after(
+        now + timedelta(days=days)
+    )
     names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
     signed = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
     made = Certificate(path.with_suffix(".crt"), path.with_suffix(".key"))
@@ -66,7 +68,9 @@ def certificate(path: Path, address: str = "127.0.0.1", days: int = 1) -> Certif
 
 
 @contextmanager
-def speaking(talk: Callable[[socket.socket], object], tls: Certificate | None = None) -> Iterator[str]:
+def speaking(
+    talk: Callable[[socket.socket], object], tls: Certificate | None = None
+) -> Iterator[str]:
     """Serve connections on a free port with a function; the address is that of the server."""
     listener = socket.create_server(("127.0.0.1", 0))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
@@ -80,7 +84,11 @@ def speaking(talk: Callable[[socket.socket], object], tls: Certificate | None = 
             except OSError:
                 return
             try:
-                with context.wrap_socket(connection, server_side=True) if context else connection as one:
+                with (
+                    context.wrap_socket(connection, server_side=True)
+                    if context
+                    else connection as one
+                ):
                     talk(one)
             except OSError:
                 connection.close()
@@ -109,7 +117,9 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def observe(text: str, *args: str) -> Result:
     Path("hub").write_text(text)
-    done = CliRunner().invoke(fleet, ["observe", "--hub", "hub", "--out", "out", *args], env={"COLUMNS": "200"})
+    done = CliRunner().invoke(
+        fleet, ["observe", "--hub", "hub", "--out", "out", *args], env={"COLUMNS": "200"}
+    )
     assert CANARY not in done.output
     assert "Traceback" not in done.output
     return done
@@ -125,7 +135,10 @@ def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
     said = refused(kubeconfig({"server": f"http://{address}"}, {"token": CANARY}))
-    assert f"the hub (context x, {address}): what it serves is not asked: nobody takes the connection there" in said
+    assert (
+        f"the hub (context x, {address}): what it serves is not asked: nobody takes the connection there"
+        in said
+    )
     assert f"hint: {FIREWALL}" in said
 
 
@@ -138,24 +151,47 @@ def test_of_an_address_only_host_and_port_are_told() -> None:
 
 def test_a_name_that_dns_does_not_know() -> None:
     said = refused(kubeconfig({"server": "https://hub.invalid"}, {"token": CANARY}))
-    assert "the hub (context x, hub.invalid:443): what it serves is not asked: its name is not known to DNS" in said
+    assert (
+        "the hub (context x, hub.invalid:443): what it serves is not asked: its name is not known to DNS"
+        in said
+    )
     assert FIREWALL in said
 
 
 @pytest.mark.parametrize(
     ("serves", "trusts", "why", "hint"),
     [
-        ("good", "other", "the certificate of the server is not one that the kubeconfig trusts", "anew"),
-        ("good", "", "the certificate of the server is not one that the kubeconfig trusts", "a proxy perhaps"),
+        (
+            "good",
+            "other",
+            "the certificate of the server is not one that the kubeconfig trusts",
+            "anew",
+        ),
+        (
+            "good",
+            "",
+            "the certificate of the server is not one that the kubeconfig trusts",
+            "a proxy perhaps",
+        ),
         ("expired", "expired", "the certificate of the server has expired", "check the clock"),
-        ("elsewhere", "elsewhere", "the certificate of the server is for another address", "check the server"),
+        (
+            "elsewhere",
+            "elsewhere",
+            "the certificate of the server is for another address",
+            "check the server",
+        ),
     ],
 )
-def test_certificates(certificates: dict[str, Certificate], serves: str, trusts: str, why: str, hint: str) -> None:
+def test_certificates(
+    certificates: dict[str, Certificate], serves: str, trusts: str, why: str, hint: str
+) -> None:
     trusted = {"certificate-authority": str(certificates[trusts].cert)} if trusts else {}
     with speaking(answering(""), certificates[serves]) as server:
         said = refused(kubeconfig({"server": server, **trusted}, {"token": CANARY}))
-    assert f"the hub (context x, {server.removeprefix('https://')}): what it serves is not asked: {why}" in said
+    assert (
+        f"the hub (context x, {server.removeprefix('https://')}): what it serves is not asked: {why}"
+        in said
+    )
     assert hint in said
 
 
@@ -178,19 +214,27 @@ def test_a_web_page(status: str) -> None:
 
 
 def test_a_proxy_that_does_not_connect(monkeypatch: pytest.MonkeyPatch) -> None:
-    with speaking(answering("HTTP/1.1 407 Proxy Authentication Required\nContent-Length: 0\n\n")) as proxy:
+    with speaking(
+        answering("HTTP/1.1 407 Proxy Authentication Required\nContent-Length: 0\n\n")
+    ) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy)
         monkeypatch.delenv("NO_PROXY")
         monkeypatch.delenv("no_proxy", raising=False)
         said = refused(kubeconfig({"server": "https://hub.invalid:6443"}, {"token": CANARY}))
-    assert "(context x, hub.invalid:6443): what it serves is not asked: the proxy does not connect" in said
+    assert (
+        "(context x, hub.invalid:6443): what it serves is not asked: the proxy does not connect"
+        in said
+    )
     assert "check HTTPS_PROXY and NO_PROXY" in said
 
 
 def test_a_hub_that_stops_in_the_middle() -> None:
     with speaking(answering("HTTP/1.1 200 OK\nContent-Length: 1000\n\n{")) as server:
         said = refused(kubeconfig({"server": server}, {"token": CANARY}))
-    assert f"(context x, {server.removeprefix('http://')}): what it serves is not answered: the connection is" in said
+    assert (
+        f"(context x, {server.removeprefix('http://')}): what it serves is not answered: the connection is"
+        in said
+    )
 
 
 def test_a_hub_that_is_slow() -> None:
@@ -203,11 +247,23 @@ def test_a_hub_that_is_slow() -> None:
 @pytest.mark.parametrize(
     ("answer", "why", "hint"),
     [
-        (refuses(401), "the user of the kubeconfig is not known there, or no longer", "log in anew"),
+        (
+            refuses(401),
+            "the user of the kubeconfig is not known there, or no longer",
+            "log in anew",
+        ),
         (refuses(400), "is answered with 400 Bad Request", "a port that takes https"),
         (refuses(404), "is not served", "check the server"),
-        (refuses(429), "is answered with 429 Too Many Requests", "it limits requests: try again later"),
-        (lambda request: send(request, 200, "no list"), "is not answered as Kubernetes does", "check the server"),
+        (
+            refuses(429),
+            "is answered with 429 Too Many Requests",
+            "it limits requests: try again later",
+        ),
+        (
+            lambda request: send(request, 200, "no list"),
+            "is not answered as Kubernetes does",
+            "check the server",
+        ),
     ],
 )
 def test_answers_that_are_none(answer: Answer, why: str, hint: str) -> None:
@@ -241,7 +297,13 @@ def test_a_hub_that_stops_in_the_middle_of_a_list(monkeypatch: pytest.MonkeyPatc
     ("user", "why", "hint"),
     [
         (
-            {"exec": {"apiVersion": VERSION, "command": "no-such-plugin", "installHint": "see https://plug.example"}},
+            {
+                "exec": {
+                    "apiVersion": VERSION,
+                    "command": "no-such-plugin",
+                    "installHint": "see https://plug.example",
+                }
+            },
             'the credential plugin "no-such-plugin" cannot be run: No such file or directory',
             "see https://plug.example",
         ),
@@ -251,12 +313,24 @@ def test_a_hub_that_stops_in_the_middle_of_a_list(monkeypatch: pytest.MonkeyPatc
             "install it, or put it on PATH",
         ),
         (
-            {"exec": {"apiVersion": VERSION, "command": "sh", "args": ["-c", "echo session over >&2; exit 3"]}},
+            {
+                "exec": {
+                    "apiVersion": VERSION,
+                    "command": "sh",
+                    "args": ["-c", "echo session over >&2; exit 3"],
+                }
+            },
             'the credential plugin "sh" fails with exit status 3: session over',
             "sign in there first",
         ),
         (
-            {"exec": {"apiVersion": VERSION, "command": "sh", "args": ["-c", "read name || exit 4; sleep 60"]}},
+            {
+                "exec": {
+                    "apiVersion": VERSION,
+                    "command": "sh",
+                    "args": ["-c", "read name || exit 4; sleep 60"],
+                }
+            },
             'the credential plugin "sh" fails with exit status 4',
             "sign in there first",
         ),
@@ -289,7 +363,9 @@ def test_a_kubeconfig_without_a_current_context() -> None:
     assert "hub: the hub: has no current-context\n  hint: choose with --context: x" in said
 
 
-def test_paths_of_a_kubeconfig_are_relative_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_of_a_kubeconfig_are_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reads(monkeypatch)
     with api_server() as api:
         kubefleet(api)

@@ -29,7 +29,12 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def thing(kind: str, name: str = "web", **fields: Any) -> dict[str, Any]:
     version = "apps/v1" if kind in ("Deployment", "StatefulSet") else "v1"
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}, **fields}
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "shop"},
+        **fields,
+    }
 
 
 def allows(api: Api, *names: str) -> None:
@@ -46,7 +51,9 @@ def stands(api: Api, data: dict[str, Any]) -> None:
     api.objects[path_of(data)] = {**data, "metadata": {**data["metadata"], "uid": UID}}
 
 
-def trial(api: Api, data: dict[str, Any], mode: ApplyMode = ApplyMode(), timeout: float = 60.0) -> Trial:
+def trial(
+    api: Api, data: dict[str, Any], mode: ApplyMode = ApplyMode(), timeout: float = 60.0
+) -> Trial:
     found = try_all(api.kubeconfig(), [Wanted(data, mode, "me")], timeout=timeout)
     assert not api.deleted
     return found[Manifest(data).key]
@@ -63,7 +70,10 @@ def test_it_is_tried_beside_the_old_one_and_writes_nothing(api: Api) -> None:
     before = dict(api.objects)
     assert trial(api, data) == Trial(uid=UID)
     method, path = api.asked[-1]
-    assert (method, path.partition("?")[0]) == ("PATCH", "/api/v1/namespaces/shop/configmaps/web-0a1b2")
+    assert (method, path.partition("?")[0]) == (
+        "PATCH",
+        "/api/v1/namespaces/shop/configmaps/web-0a1b2",
+    )
     assert "dryRun=All" in path
     assert api.objects == before
 
@@ -119,7 +129,9 @@ def test_of_secrets_the_status_alone_is_told(api: Api) -> None:
     ("fields", "refused"),
     [(["metadata.name"], False), (["metadata.name", "spec"], True), ([], True)],
 )
-def test_a_refusal_of_the_other_name_alone_says_nothing(api: Api, fields: list[str], refused: bool) -> None:
+def test_a_refusal_of_the_other_name_alone_says_nothing(
+    api: Api, fields: list[str], refused: bool
+) -> None:
     stands(api, thing("ConfigMap"))
     answers(api, 422, message="Invalid", details={"causes": [{"field": field} for field in fields]})
     found = trial(api, thing("ConfigMap"))
@@ -127,19 +139,26 @@ def test_a_refusal_of_the_other_name_alone_says_nothing(api: Api, fields: list[s
 
 
 @pytest.mark.parametrize(
-    ("effects", "refused"), [("None", True), ("NoneOnDryRun", True), ("Unknown", False), ("Some", False)]
+    ("effects", "refused"),
+    [("None", True), ("NoneOnDryRun", True), ("Unknown", False), ("Some", False)],
 )
 def test_a_webhook_without_dry_runs(api: Api, effects: str, refused: bool) -> None:
     stands(api, thing("ConfigMap"))
     answers(api, 400, message="admission webhook does not support dry run")
     root = "/apis/admissionregistration.k8s.io/v1"
-    api.objects["/apis"]["groups"].append({"name": "admissionregistration.k8s.io", "versions": [{"version": "v1"}]})
+    api.objects["/apis"]["groups"].append(
+        {"name": "admissionregistration.k8s.io", "versions": [{"version": "v1"}]}
+    )
     kinds = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
     names = [f"{kind.lower()}s" for kind in kinds]
     listed = zip(names, kinds, strict=True)
-    api.objects[root] = {"resources": [{"name": name, "kind": kind, "namespaced": False} for name, kind in listed]}
+    api.objects[root] = {
+        "resources": [{"name": name, "kind": kind, "namespaced": False} for name, kind in listed]
+    }
     api.lists |= {f"{root}/{name}": [] for name in names}
-    api.lists[f"{root}/{names[1]}"] = [{"webhooks": [{"name": "old.example.com", "sideEffects": effects}]}]
+    api.lists[f"{root}/{names[1]}"] = [
+        {"webhooks": [{"name": "old.example.com", "sideEffects": effects}]}
+    ]
     found = trial(api, thing("ConfigMap"))
     assert (bool(found.refused), "old.example.com" in found.unchecked) == (refused, not refused)
 
@@ -191,7 +210,9 @@ def test_what_the_old_service_holds_is_left_out(api: Api, now: Any, sent: Any, h
 
 def test_a_definition_is_called_by_its_plural_and_its_group(api: Api) -> None:
     root = "/apis/apiextensions.k8s.io/v1"
-    api.objects["/apis"]["groups"].append({"name": "apiextensions.k8s.io", "versions": [{"version": "v1"}]})
+    api.objects["/apis"]["groups"].append(
+        {"name": "apiextensions.k8s.io", "versions": [{"version": "v1"}]}
+    )
     kind, plural = "CustomResourceDefinition", "customresourcedefinitions"
     api.objects[root] = {"resources": [{"name": plural, "kind": kind, "namespaced": False}]}
     spec = {"group": "example.com", "names": {"plural": "widgets", "kind": "Widget"}}
@@ -212,7 +233,12 @@ def claim(size: str) -> dict[str, Any]:
     ("hard", "used", "size", "refused"),
     [
         ({"persistentvolumeclaims": "1"}, {"persistentvolumeclaims": "1"}, "1Gi", False),
-        ({"count/persistentvolumeclaims": "2"}, {"count/persistentvolumeclaims": "2"}, "1Gi", False),
+        (
+            {"count/persistentvolumeclaims": "2"},
+            {"count/persistentvolumeclaims": "2"},
+            "1Gi",
+            False,
+        ),
         ({"requests.storage": "3Gi"}, {"requests.storage": "1Gi"}, "3Gi", False),
         ({"requests.storage": "3Gi"}, {"requests.storage": "1Gi"}, "4Gi", True),
         (
@@ -226,7 +252,9 @@ def claim(size: str) -> dict[str, Any]:
         ({"pods": "1"}, {"pods": "1"}, "3Gi", True),
     ],
 )
-def test_a_quota_that_the_old_one_holds(api: Api, hard: Any, used: Any, size: str, refused: bool) -> None:
+def test_a_quota_that_the_old_one_holds(
+    api: Api, hard: Any, used: Any, size: str, refused: bool
+) -> None:
     api.objects["/api/v1"]["resources"].append(
         {"name": "persistentvolumeclaims", "kind": "PersistentVolumeClaim", "namespaced": True}
     )
@@ -235,18 +263,26 @@ def test_a_quota_that_the_old_one_holds(api: Api, hard: Any, used: Any, size: st
     api.objects["/api/v1/namespaces/shop/resourcequotas"] = {"items": [quota]}
     answers(api, 403, message="exceeded", details={"kind": "persistentvolumeclaims", "name": "web"})
     found = trial(api, claim(size))
-    assert (found.refused, "tight" in found.unchecked) == ("exceeded" if refused else "", not refused)
+    assert (found.refused, "tight" in found.unchecked) == (
+        "exceeded" if refused else "",
+        not refused,
+    )
 
 
 def test_a_webhook_that_denies_is_no_quota(api: Api) -> None:
     stands(api, thing("ConfigMap"))
-    quota = {"status": {"hard": {"configmaps": "1"}, "used": {"configmaps": "1"}}, "metadata": {"name": "tight"}}
+    quota = {
+        "status": {"hard": {"configmaps": "1"}, "used": {"configmaps": "1"}},
+        "metadata": {"name": "tight"},
+    }
     api.objects["/api/v1/namespaces/shop/resourcequotas"] = {"items": [quota]}
     answers(api, 403, message='admission webhook "x" denied the request')
     assert trial(api, thing("ConfigMap")).refused
 
 
-@pytest.mark.parametrize(("names", "refused"), [(["web"], False), (["web", "web-0a1b2"], True), ([], True)])
+@pytest.mark.parametrize(
+    ("names", "refused"), [(["web"], False), (["web", "web-0a1b2"], True), ([], True)]
+)
 def test_a_user_who_may_write_certain_names_only(api: Api, names: list[str], refused: bool) -> None:
     stands(api, thing("ConfigMap"))
     answers(api, 403, message="may not", details={"kind": "configmaps", "name": "web-0a1b2"})

@@ -40,7 +40,11 @@ def test_what_says_something_else_stays() -> None:
     assert folded(said) == said
 
 
-@given(st.lists(st.lists(st.sampled_from(["a", "b", "is", "left", "out:", "c,"]), min_size=1).map(" ".join)))
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", "b", "is", "left", "out:", "c,"]), min_size=1).map(" ".join)
+    )
+)
 def test_each_beginning_stays_and_nothing_is_invented(said: list[str]) -> None:
     told = folded(said, most=len(said))
     assert len(told) <= len(said)

@@ -82,11 +82,19 @@ def test_no_memory_is_that_of_a_placement_that_never_ran(wire: dict[str, object]
 
 
 def test_memory_is_keyed_by_member_and_leaves_defaults_out() -> None:
-    memory = PlacementMemory(0, None, {"b": Binding("Bound", 0, 1, 0, 0), "a": Binding("Scheduled", 0)})
+    memory = PlacementMemory(
+        0, None, {"b": Binding("Bound", 0, 1, 0, 0), "a": Binding("Scheduled", 0)}
+    )
     assert memory.to_wire() == {
         "snapshot": 0,
         "bindings": {
-            "b": {"state": "Bound", "snapshot": 0, "rank": 1, "affinityScore": 0, "topologySpreadScore": 0},
+            "b": {
+                "state": "Bound",
+                "snapshot": 0,
+                "rank": 1,
+                "affinityScore": 0,
+                "topologySpreadScore": 0,
+            },
             "a": {"state": "Scheduled", "snapshot": 0},
         },
     }
@@ -101,7 +109,10 @@ def test_settled_memory() -> None:
     }
     memory = PlacementMemory(1, None, bindings)
     assert memory.selected == ("a", "b")
-    assert {name: b.state for name, b in memory.settled().bindings.items()} == {"a": "Bound", "b": "Bound"}
+    assert {name: b.state for name, b in memory.settled().bindings.items()} == {
+        "a": "Bound",
+        "b": "Bound",
+    }
     assert memory.settled(held=["c"]).bindings["c"] == bindings["c"]
     assert memory.settled(held=["a"]).bindings["a"].state == "Bound"
 
@@ -110,10 +121,18 @@ def test_settled_memory() -> None:
     ("kind", "wire", "value"),
     [
         (PlacementPolicy, {}, PlacementPolicy()),
-        (PlacementPolicy, {"placementType": "PickN", "numberOfClusters": 3.0}, PlacementPolicy("PickN", (), 3)),
+        (
+            PlacementPolicy,
+            {"placementType": "PickN", "numberOfClusters": 3.0},
+            PlacementPolicy("PickN", (), 3),
+        ),
         (PlacementPolicy, {"unknown": 1}, PlacementPolicy()),
         (Toleration, {"key": "k", "operator": "Exists"}, Toleration("k", "Exists")),
-        (TopologySpreadConstraint, {"topologyKey": "z", "maxSkew": 2.0}, TopologySpreadConstraint("z", 2)),
+        (
+            TopologySpreadConstraint,
+            {"topologyKey": "z", "maxSkew": 2.0},
+            TopologySpreadConstraint("z", 2),
+        ),
         (RollingUpdate, {"maxUnavailable": 1.0, "maxSurge": "50%"}, RollingUpdate(1, "50%")),
         (
             LabelSelector,
@@ -150,8 +169,16 @@ def test_sets_are_written_in_order() -> None:
 
 
 UNFIT: dict[str, tuple[Any, Any, list[str]]] = {
-    "no number": (PlacementPolicy, {"numberOfClusters": "three"}, ["numberOfClusters: is text, not a whole number"]),
-    "half": (PlacementPolicy, {"numberOfClusters": 2.5}, ["numberOfClusters: is a number, not a whole number"]),
+    "no number": (
+        PlacementPolicy,
+        {"numberOfClusters": "three"},
+        ["numberOfClusters: is text, not a whole number"],
+    ),
+    "half": (
+        PlacementPolicy,
+        {"numberOfClusters": 2.5},
+        ["numberOfClusters: is a number, not a whole number"],
+    ),
     "not finite": (
         PlacementPolicy,
         {"numberOfClusters": math.nan},
@@ -160,8 +187,16 @@ UNFIT: dict[str, tuple[Any, Any, list[str]]] = {
     "huge": (Done, {"revision": 10**30}, ["revision: is a number, not a whole number"]),
     "no text": (PlacementPolicy, {"placementType": 3}, ["placementType: is a number, not text"]),
     "no flag": (Done, {"revision": 1, "broken": 1}, ["broken: is a number, not true or false"]),
-    "a flag as number": (Done, {"revision": True}, ["revision: is true or false, not a whole number"]),
-    "no zone": (Done, {"revision": 1, "since": "2026-01-01"}, ["since: is text, not a time with a zone"]),
+    "a flag as number": (
+        Done,
+        {"revision": True},
+        ["revision: is true or false, not a whole number"],
+    ),
+    "no zone": (
+        Done,
+        {"revision": 1, "since": "2026-01-01"},
+        ["since: is text, not a time with a zone"],
+    ),
     "the end of time": (
         Done,
         {"revision": 1, "since": "9999-12-31T23:59:59Z"},
@@ -170,7 +205,11 @@ UNFIT: dict[str, tuple[Any, Any, list[str]]] = {
     "too long": (Gates, {"maxWait": 1e300}, ["maxWait: is not a number"]),
     "no list": (PlacementPolicy, {"clusterNames": "abc"}, ["clusterNames: is text, not a list"]),
     "no map": (PlacementMemory, {"bindings": "abc"}, ["bindings: is text, not a map"]),
-    "no map inside": (PlacementMemory, {"bindings": {"a": []}}, ["bindings.a: is a list, not a map"]),
+    "no map inside": (
+        PlacementMemory,
+        {"bindings": {"a": []}},
+        ["bindings.a: is a list, not a map"],
+    ),
     "missing": (Done, {}, ["revision: is missing"]),
     "nothing": (Done, None, ["is null, not a map"]),
     "several": (
@@ -182,7 +221,11 @@ UNFIT: dict[str, tuple[Any, Any, list[str]]] = {
             "bindings.a.snapshot: is null, not a whole number",
         ],
     ),
-    "in a list": (PlacementPolicy, {"clusterNames": ["a", 2]}, ["clusterNames[1]: is a number, not text"]),
+    "in a list": (
+        PlacementPolicy,
+        {"clusterNames": ["a", 2]},
+        ["clusterNames[1]: is a number, not text"],
+    ),
 }
 
 

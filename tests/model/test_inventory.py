@@ -36,30 +36,44 @@ def test_names_are_unique() -> None:
 def test_columns_hold_what_the_members_say(members: list[Cluster], key: str) -> None:
     inventory = Inventory(members)
     for value, mask in inventory.domains(key).items():
-        assert masks.positions(mask) == [p for p, c in enumerate(inventory.clusters) if c.labels.get(key) == value]
+        assert masks.positions(mask) == [
+            p for p, c in enumerate(inventory.clusters) if c.labels.get(key) == value
+        ]
     assert set(inventory.domains(key)) == {c.labels[key] for c in members if key in c.labels}
     assert list(inventory.domains(key)) == sorted(inventory.domains(key))
     for taint, mask in inventory.taints.items():
-        assert masks.positions(mask) == [p for p, c in enumerate(inventory.clusters) if taint in c.taints]
+        assert masks.positions(mask) == [
+            p for p, c in enumerate(inventory.clusters) if taint in c.taints
+        ]
     assert set(inventory.taints) == {taint for cluster in members for taint in cluster.taints}
-    assert masks.positions(inventory.leaving) == [p for p, c in enumerate(inventory.clusters) if c.leaving]
+    assert masks.positions(inventory.leaving) == [
+        p for p, c in enumerate(inventory.clusters) if c.leaving
+    ]
     for name, amounts in (
         (COST, [c.properties.get(COST) for c in inventory.clusters]),
         (CPU, [c.usage.available.get("cpu") for c in inventory.clusters]),
     ):
         column = inventory.property(name)
         assert list(column.texts) == amounts
-        assert list(column.values) == [None if text is None else parse_quantity(text) for text in amounts]
-        assert masks.positions(column.present) == [p for p, text in enumerate(amounts) if text is not None]
+        assert list(column.values) == [
+            None if text is None else parse_quantity(text) for text in amounts
+        ]
+        assert masks.positions(column.present) == [
+            p for p, text in enumerate(amounts) if text is not None
+        ]
         assert not column.errors
 
 
 def test_values_that_are_no_quantities() -> None:
-    inventory = Inventory([Cluster("a", properties={"p": "x"}), Cluster("b", properties={"p": "1"}), Cluster("c")])
+    inventory = Inventory(
+        [Cluster("a", properties={"p": "x"}), Cluster("b", properties={"p": "1"}), Cluster("c")]
+    )
     column = inventory.property("p")
     assert column.present == 0b010
     assert list(column.errors) == [0]
-    assert column.errors[0].startswith("value x of property p from cluster a is not a valid quantity: quantities must")
+    assert column.errors[0].startswith(
+        "value x of property p from cluster a is not a valid quantity: quantities must"
+    )
     assert column.texts == ("x", "1", None)
 
 
@@ -74,8 +88,12 @@ def test_values_that_are_no_quantities() -> None:
     ],
 )
 def test_names_of_resource_properties(name: str, error: str) -> None:
-    column = Inventory([Cluster("m", usage=Usage({"cpu": "1"}))]).property(f"resources.kubernetes-fleet.io/{name}")
-    assert column.errors == {0: f"failed to retrieve resource property value for {name} from cluster m: {error}"}
+    column = Inventory([Cluster("m", usage=Usage({"cpu": "1"}))]).property(
+        f"resources.kubernetes-fleet.io/{name}"
+    )
+    assert column.errors == {
+        0: f"failed to retrieve resource property value for {name} from cluster m: {error}"
+    }
     assert (column.values, column.texts, column.present) == ((None,), (None,), 0)
 
 
@@ -89,8 +107,12 @@ def test_usage_by_kind() -> None:
 
 
 def test_usage_that_is_no_quantity() -> None:
-    column = Inventory([Cluster("m", usage=Usage({"cpu": "many"}))]).property("resources.kubernetes-fleet.io/total-cpu")
-    assert column.errors[0].startswith("failed to retrieve resource property value for total-cpu from cluster m: quant")
+    column = Inventory([Cluster("m", usage=Usage({"cpu": "many"}))]).property(
+        "resources.kubernetes-fleet.io/total-cpu"
+    )
+    assert column.errors[0].startswith(
+        "failed to retrieve resource property value for total-cpu from cluster m: quant"
+    )
 
 
 def test_derived_columns_are_built_once() -> None:

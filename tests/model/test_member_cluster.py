@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from fleet_components.model.cluster import Agent, Cluster, Taint, Usage, read_time
-from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL, read_member_cluster
+from fleet_components.systems.kubefleet.model.member_cluster import (
+    MEMBER_NAME_LABEL,
+    read_member_cluster,
+)
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -18,9 +21,14 @@ def member(**parts: Any) -> dict[str, Any]:
     return {"metadata": {"name": "m"}, **parts}
 
 
-def agent(*conditions: tuple[str, str], heartbeat: str | None = "2026-01-31T12:00:00Z") -> Agent | None:
+def agent(
+    *conditions: tuple[str, str], heartbeat: str | None = "2026-01-31T12:00:00Z"
+) -> Agent | None:
     """What is read of a MemberAgent's report with these conditions."""
-    listed = [{"type": kind, "status": is_, "lastTransitionTime": "2026-01-31T12:00:00Z"} for kind, is_ in conditions]
+    listed = [
+        {"type": kind, "status": is_, "lastTransitionTime": "2026-01-31T12:00:00Z"}
+        for kind, is_ in conditions
+    ]
     report = {"type": "MemberAgent", "conditions": listed, "lastReceivedHeartbeat": heartbeat}
     others = [{"type": "ServiceExportImportAgent", "conditions": []}]
     return read_member_cluster(member(status={"agentStatus": [*others, report]})).agent
@@ -31,10 +39,17 @@ def test_a_declared_member() -> None:
         {
             "metadata": {"name": "aks-1", "labels": {"env": "prod"}},
             "spec": {
-                "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "l", "effect": "NoSchedule"}]
+                "taints": [
+                    {"key": "k", "value": "v", "effect": "NoSchedule"},
+                    {"key": "l", "effect": "NoSchedule"},
+                ]
             },
             "status": {
-                "properties": {"nodes": {"value": 5}, "cost": {"value": "0.10", "observationTime": "..."}, "none": {}},
+                "properties": {
+                    "nodes": {"value": 5},
+                    "cost": {"value": "0.10", "observationTime": "..."},
+                    "none": {},
+                },
                 "resourceUsage": {"capacity": {"cpu": 8}, "available": {"memory": "1Gi"}},
             },
         }
@@ -67,11 +82,17 @@ def test_a_hub_writes_the_name_of_a_member_into_its_labels() -> None:
     """An observed one has what it has: other hubs than that of KubeFleet 0.3.1 write no such label."""
     declared = member(metadata={"name": "m", "labels": {MEMBER_NAME_LABEL: "other"}})
     assert read_member_cluster(declared).labels == {MEMBER_NAME_LABEL: "m"}
-    assert read_member_cluster({**declared, "status": {"agentStatus": []}}).labels == {MEMBER_NAME_LABEL: "other"}
+    assert read_member_cluster({**declared, "status": {"agentStatus": []}}).labels == {
+        MEMBER_NAME_LABEL: "other"
+    }
 
 
 def test_an_observed_member() -> None:
-    statuses: list[dict[str, Any]] = [{"agentStatus": []}, {"conditions": []}, {"agentStatus": None}]
+    statuses: list[dict[str, Any]] = [
+        {"agentStatus": []},
+        {"conditions": []},
+        {"agentStatus": None},
+    ]
     for status in statuses:
         observed = read_member_cluster(member(status=status))
         assert observed.observed
@@ -89,7 +110,10 @@ def test_a_member_that_leaves() -> None:
 @pytest.mark.parametrize("is_", ["True", "False", "Unknown"])
 def test_namespaces_are_collected_where_the_condition_is_there(is_: str) -> None:
     condition = {"type": "NamespaceCollectionSucceeded", "status": is_}
-    status = {"conditions": [{"type": "Joined", "status": "True"}, condition], "namespaces": {"app": ""}}
+    status = {
+        "conditions": [{"type": "Joined", "status": "True"}, condition],
+        "namespaces": {"app": ""},
+    }
     read = read_member_cluster(member(status=status))
     assert (read.namespaces_collected, read.namespaces) == (True, {"app": ""})
     without = read_member_cluster(member(status={"conditions": [], "namespaces": {}}))
@@ -131,7 +155,11 @@ TAINT = {"key": "k", "effect": "NoExecute"}
             '"2026-01-31" has no time zone; write it as 2026-01-31T12:00:00Z',
         ),
         (
-            member(status={"agentStatus": [{"type": "MemberAgent", "lastReceivedHeartbeat": "yesterday"}]}),
+            member(
+                status={
+                    "agentStatus": [{"type": "MemberAgent", "lastReceivedHeartbeat": "yesterday"}]
+                }
+            ),
             '"yesterday" is not a time; write it as 2026-01-31T12:00:00Z',
         ),
         (

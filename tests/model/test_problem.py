@@ -6,7 +6,11 @@ import attrs
 
 from fleet_components.model.problem import Problem, layered
 
-BROKEN, MISSED, MISSED_TOO = Problem("is not valid YAML"), Problem("no a", follows=True), Problem("no b", follows=True)
+BROKEN, MISSED, MISSED_TOO = (
+    Problem("is not valid YAML"),
+    Problem("no a", follows=True),
+    Problem("no b", follows=True),
+)
 
 
 def test_what_only_follows_waits_for_what_is_broken() -> None:

@@ -103,9 +103,15 @@ def test_floats_near_the_limits_of_the_fast_path(text: str, approximate: float) 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        *((text, FORM) for text in ("", "abc", "1.2.3", "1 ", " 1", "1KB", "v1.30.2", "1e1.5", "1,5", "0x10")),
+        *(
+            (text, FORM)
+            for text in ("", "abc", "1.2.3", "1 ", " 1", "1KB", "v1.30.2", "1e1.5", "1,5", "0x10")
+        ),
         *((text, FORM) for text in ("1_000", "1 Gi", "1e3k", "٣", "1Ki\n")),
-        *((text, SUFFIX) for text in ("1K", "1mi", "1ki", "1e", "--1", "1Kii", "i", "1e401", "1e-401")),
+        *(
+            (text, SUFFIX)
+            for text in ("1K", "1mi", "1ki", "1e", "--1", "1Kii", "i", "1e401", "1e-401")
+        ),
         *((text, NUMBER) for text in ("Pi", "Ei", "e-10", "-.Ei", "+Pi")),
     ],
 )
@@ -118,7 +124,9 @@ def test_what_the_parser_refuses(text: str, error: str) -> None:
 
 def exact(sign: str, number: str, suffix: str) -> Fraction:
     """What a quantity says, in nanounits, rounded away from zero and capped."""
-    value = Fraction(f"0{number}") * (2 ** BINARY[suffix] if suffix in BINARY else Fraction(10) ** POWERS[suffix])
+    value = Fraction(f"0{number}") * (
+        2 ** BINARY[suffix] if suffix in BINARY else Fraction(10) ** POWERS[suffix]
+    )
     nano = math.ceil(value * NANO)
     nano = min(nano, MOST) if suffix in BINARY else nano
     return Fraction(-nano if sign == "-" else nano)
@@ -145,18 +153,31 @@ def test_order_is_that_of_the_amounts(left: str, right: str) -> None:
     if one == other:
         assert hash(one) == hash(other)
     elif one < other:
-        assert one.approximate <= other.approximate or math.isclose(one.approximate, other.approximate)
+        assert one.approximate <= other.approximate or math.isclose(
+            one.approximate, other.approximate
+        )
 
 
 @given(quantities)
 def test_an_amount_written_in_full_is_read_back(text: str) -> None:
     nano = parse_quantity(text).nano
     assert parse_quantity(f"{nano}n").nano == nano
-    assert parse_quantity(f"{'-' if nano < 0 else ''}{abs(nano) // NANO}.{abs(nano) % NANO:09}").nano == nano
+    assert (
+        parse_quantity(f"{'-' if nano < 0 else ''}{abs(nano) // NANO}.{abs(nano) % NANO:09}").nano
+        == nano
+    )
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("1000m", "1"), ("1024Mi", "1Gi"), ("1e3", "1k"), ("0.5", "500m"), ("-0", "0"), ("0.3", "300m")]
+    ("one", "other"),
+    [
+        ("1000m", "1"),
+        ("1024Mi", "1Gi"),
+        ("1e3", "1k"),
+        ("0.5", "500m"),
+        ("-0", "0"),
+        ("0.3", "300m"),
+    ],
 )
 def test_one_amount_in_two_forms_is_equal(one: str, other: str) -> None:
     assert parse_quantity(one) == parse_quantity(other)
@@ -171,7 +192,13 @@ def test_nearly_equal_amounts_are_not() -> None:
 
 @pytest.mark.parametrize(
     ("text", "approximate"),
-    [(".5e40", 4.9999999999999997e39), ("1e308", 1e308), ("9e400", math.inf), ("-9e400", -math.inf), ("0e400", 0.0)],
+    [
+        (".5e40", 4.9999999999999997e39),
+        ("1e308", 1e308),
+        ("9e400", math.inf),
+        ("-9e400", -math.inf),
+        ("0e400", 0.0),
+    ],
 )
 def test_floats_of_large_amounts(text: str, approximate: float) -> None:
     assert parse_quantity(text).approximate == pytest.approx(approximate, rel=1e-15)
@@ -212,7 +239,12 @@ def test_an_api_server_writes_one_form(text: str, written: str) -> None:
 
 
 def test_an_amount_is_rounded_up() -> None:
-    assert [canonical(text, -3) for text in ("1n", "-1100u", "1500u", "1500m")] == ["1m", "-2m", "2m", "1500m"]
+    assert [canonical(text, -3) for text in ("1n", "-1100u", "1500u", "1500m")] == [
+        "1m",
+        "-2m",
+        "2m",
+        "1500m",
+    ]
 
 
 @given(quantities)

@@ -23,12 +23,16 @@ from tests.strategies import label_selectors, labels
         ("DoesNotExist", (), False, False, True),
     ],
 )
-def test_operators(operator: str, values: tuple[str, ...], present: bool, other: bool, absent: bool) -> None:
+def test_operators(
+    operator: str, values: tuple[str, ...], present: bool, other: bool, absent: bool
+) -> None:
     requirement = Requirement("k", operator, values)
     fleet: list[dict[str, str]] = [{"k": "a"}, {"k": "z"}, {"j": "a"}]
     expected = [present, other, absent]
     assert [requirement.matches(labels) for labels in fleet] == expected
-    inventory = Inventory(Cluster(f"m{number}", labels=labels) for number, labels in enumerate(fleet))
+    inventory = Inventory(
+        Cluster(f"m{number}", labels=labels) for number, labels in enumerate(fleet)
+    )
     column = inventory.matching(LabelSelector({}, (requirement,)))
     assert [masks.has(column, position) for position in range(3)] == expected
 
@@ -49,8 +53,12 @@ def test_everything_that_is_asked_for_must_hold() -> None:
 
 @settings(max_examples=150)
 @given(label_selectors, st.lists(labels, max_size=12))
-def test_columns_answer_as_each_member_would(selector: LabelSelector, fleet: list[dict[str, str]]) -> None:
-    inventory = Inventory(Cluster(f"m{number:02}", labels=each) for number, each in enumerate(fleet))
+def test_columns_answer_as_each_member_would(
+    selector: LabelSelector, fleet: list[dict[str, str]]
+) -> None:
+    inventory = Inventory(
+        Cluster(f"m{number:02}", labels=each) for number, each in enumerate(fleet)
+    )
     expected = [position for position, each in enumerate(fleet) if selector.matches(each)]
     assert masks.positions(inventory.matching(selector)) == expected
     assert inventory.matching(None) == inventory.everything
@@ -80,7 +88,9 @@ def test_unknown_operators_are_errors() -> None:
         ),
         (
             Requirement("k", "DoesNotExist", ("x",)),
-            ['values: Invalid value: ["x"]: values set must be empty for exists and does not exist'],
+            [
+                'values: Invalid value: ["x"]: values set must be empty for exists and does not exist'
+            ],
         ),
         (
             Requirement("", "Exists"),
@@ -88,24 +98,37 @@ def test_unknown_operators_are_errors() -> None:
         ),
         (
             Requirement("k", "In", ("-" * 64,)),
-            ['values[0][k]: Invalid value: "----', '": must be no more than 63 characters; a valid label must'],
+            [
+                'values[0][k]: Invalid value: "----',
+                '": must be no more than 63 characters; a valid label must',
+            ],
         ),
         (
             Requirement("k", "Exists", ("x", "y")),
-            ['values: Invalid value: ["x","y"]: values set must be empty for exists and does not exist'],
+            [
+                'values: Invalid value: ["x","y"]: values set must be empty for exists and does not exist'
+            ],
         ),
         (
             Requirement("a b", "NotIn", ("ok", "-z")),
-            ['[key: Invalid value: "a b": name part must', ', values[1][a b]: Invalid value: "-z": a valid label must'],
+            [
+                '[key: Invalid value: "a b": name part must',
+                ', values[1][a b]: Invalid value: "-z": a valid label must',
+            ],
         ),
     ],
 )
 def test_what_the_api_machinery_refuses(requirement: Requirement, errors: list[str]) -> None:
-    for selector in (LabelSelector({"k": "v"}, (requirement,)), LabelSelector({}, (requirement, requirement))):
+    for selector in (
+        LabelSelector({"k": "v"}, (requirement,)),
+        LabelSelector({}, (requirement, requirement)),
+    ):
         assert all(part in selector.error for part in errors)
         assert bool(selector.error) is bool(errors)
     assert requirement.valid is not bool(errors)
 
 
 def test_labels_to_match_are_checked_too() -> None:
-    assert LabelSelector({"k": "a b"}).error.startswith('values[0][k]: Invalid value: "a b": a valid label must be')
+    assert LabelSelector({"k": "a b"}).error.startswith(
+        'values[0][k]: Invalid value: "a b": a valid label must be'
+    )

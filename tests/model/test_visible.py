@@ -41,25 +41,35 @@ def test_texts(text: str, shown: str) -> None:
 
 @given(st.text())
 def test_nothing_is_hidden_and_nothing_commands(text: str) -> None:
-    for shown in (visible(text), visible(text, lines=True), str(Problem(text, (text,), text, text, text))):
+    for shown in (
+        visible(text),
+        visible(text, lines=True),
+        str(Problem(text, (text,), text, text, text)),
+    ):
         assert all(char.isprintable() or char == "\n" for char in shown)
         assert not COMMANDS.search(shown)
     assert "\n" not in visible(text)
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text() | st.lists(st.text())))
-def test_documents_are_the_same_values_without_anything_that_a_log_would_carry_out(text: str, more: object) -> None:
+def test_documents_are_the_same_values_without_anything_that_a_log_would_carry_out(
+    text: str, more: object
+) -> None:
     document = {"name": text, "more": more}
     for written, read in ((to_json(document), json.loads), (to_yaml(document), yaml.safe_load)):
         assert all(char.isprintable() or char in "\n\t" for char in written)
         assert not COMMANDS.search(written)
-        if written.isascii() or read is json.loads:  # PyYAML reads back only what YAML 1.1 has as printable
+        if (
+            written.isascii() or read is json.loads
+        ):  # PyYAML reads back only what YAML 1.1 has as printable
             assert read(written) == document
 
 
 @given(st.text())
 def test_shown_documents_have_nothing_to_carry_out(text: str) -> None:
-    shown = to_read({"name": text, text: [text], "messages": [{"level": "info", "text": text}], "count": 3})
+    shown = to_read(
+        {"name": text, text: [text], "messages": [{"level": "info", "text": text}], "count": 3}
+    )
     texts = [shown["name"], *(str(key) for key in shown), shown["messages"][0]["text"]]
     assert all(char.isprintable() or char == "\n" for one in texts for char in one)
     assert shown["count"] == 3

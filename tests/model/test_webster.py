@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from fleet_components.systems.karmada.model.webster import divide, larger_names_first
 from tests.vectors import vectors
 
-WEIGHTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2**40) | st.integers(0, 4), min_size=1)
+WEIGHTS = st.dictionaries(
+    st.sampled_from("abcdefgh"), st.integers(0, 2**40) | st.integers(0, 4), min_size=1
+)
 TOTALS = st.integers(0, 60)
 UIDS = st.sampled_from(["", "u", "v", "w"])
 
@@ -25,23 +27,31 @@ def _one_by_one(total: int, weights: dict[str, int], uid: str) -> dict[str, int]
     for _ in range(total):
         *_, place, name = queue[0]
         seats[name] += 1
-        heapq.heapreplace(queue, (-(weights[name] / (2 * seats[name] + 1)), seats[name], place, name))
+        heapq.heapreplace(
+            queue, (-(weights[name] / (2 * seats[name] + 1)), seats[name], place, name)
+        )
     return dict(sorted(seats.items()))
 
 
 @settings(max_examples=300)
 @given(TOTALS, WEIGHTS, UIDS)
-def test_it_is_what_handing_out_one_by_one_gives(total: int, weights: dict[str, int], uid: str) -> None:
+def test_it_is_what_handing_out_one_by_one_gives(
+    total: int, weights: dict[str, int], uid: str
+) -> None:
     expected = _one_by_one(total, weights, uid) if any(weights.values()) else {}
     assert divide(total, weights, uid) == expected
 
 
 @given(TOTALS, WEIGHTS, UIDS)
-def test_everything_is_handed_out_and_more_takes_from_nobody(total: int, weights: dict[str, int], uid: str) -> None:
+def test_everything_is_handed_out_and_more_takes_from_nobody(
+    total: int, weights: dict[str, int], uid: str
+) -> None:
     before, after = divide(total, weights, uid), divide(total + 1, weights, uid)
     if any(weights.values()):
         assert sum(before.values()) == total
-        assert sorted(after[name] - before[name] for name in weights) == [0] * (len(weights) - 1) + [1]
+        assert sorted(after[name] - before[name] for name in weights) == [0] * (
+            len(weights) - 1
+        ) + [1]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +70,9 @@ def test_divisions(total: int, weights: dict[str, int], uid: str, expected: dict
     assert divide(total, weights, uid) == expected
 
 
-@pytest.mark.parametrize(("uid", "larger"), [("", False), ("a", False), ("b", True), ("foobar", False)])
+@pytest.mark.parametrize(
+    ("uid", "larger"), [("", False), ("a", False), ("b", True), ("foobar", False)]
+)
 def test_ties_follow_the_hash_of_the_uid(uid: str, larger: bool) -> None:
     # 32-bit FNV-1a: "a" is e40c292c, "b" e70c2de5, "foobar" bf9cf968.
     assert larger_names_first(uid) is larger

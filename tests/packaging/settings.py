@@ -67,7 +67,12 @@ def page() -> str:
 
 def _keys() -> str:
     rows = (
-        (f"`fleet:{name}`", f"`{key.argument}`", _default(attrs.fields_dict(FleetArgs)[key.argument]), key.meaning)
+        (
+            f"`fleet:{name}`",
+            f"`{key.argument}`",
+            _default(attrs.fields_dict(FleetArgs)[key.argument]),
+            key.meaning,
+        )
         for name, key in KEYS.items()
     )
     return _table(("key", "argument", "default", "meaning"), rows)
@@ -87,7 +92,9 @@ def _attributes(text: str) -> Iterator[tuple[str, str]]:
     """What a docstring says of each attribute."""
     _, _, listed = text.partition("Attributes:\n")
     for name, meaning in re.findall(r"^    (\w+): (.+(?:\n        .+)*)", listed, re.MULTILINE):
-        plain = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", " ".join(meaning.split())).replace("``", "`")
+        plain = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", " ".join(meaning.split())).replace(
+            "``", "`"
+        )
         yield name, plain
 
 
@@ -100,7 +107,12 @@ def _default(field: attrs.Attribute[Any]) -> str:
         return "required"
     default: Any = field.default
     value = default.factory() if hasattr(default, "factory") else default
-    empty = value is None or value == "" or (isinstance(value, tuple | Mapping) and not value) or attrs.has(type(value))
+    empty = (
+        value is None
+        or value == ""
+        or (isinstance(value, tuple | Mapping) and not value)
+        or attrs.has(type(value))
+    )
     return "" if empty else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

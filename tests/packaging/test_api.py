@@ -10,15 +10,30 @@ from pathlib import Path
 import pytest
 
 import fleet_components
-from fleet_components import Cluster, Estimates, Inventory, PlacementPolicy, Template, azure, explain, schedule
+from fleet_components import (
+    Cluster,
+    Estimates,
+    Inventory,
+    PlacementPolicy,
+    Template,
+    azure,
+    explain,
+    schedule,
+)
 from fleet_components.karmada import Placement, ReplicaScheduling
 from tests.packaging.test_readme import PAGES, REPOSITORY
 
 PUBLIC = (
     "fleet_components",
-    *(f"fleet_components.{name}" for name in ("azure", "karmada", "kubefleet", "plugins", "testing")),
+    *(
+        f"fleet_components.{name}"
+        for name in ("azure", "karmada", "kubefleet", "plugins", "testing")
+    ),
 )
-PROGRAMS = [*sorted((REPOSITORY / "examples").glob("**/*.py")), REPOSITORY / "stacks" / "__main__.py"]
+PROGRAMS = [
+    *sorted((REPOSITORY / "examples").glob("**/*.py")),
+    REPOSITORY / "stacks" / "__main__.py",
+]
 
 
 @pytest.mark.parametrize("package", [fleet_components, azure])
@@ -69,7 +84,10 @@ def test_both_systems_are_asked_in_one_way() -> None:
     placement = Placement(replica_scheduling=ReplicaScheduling("Divided", "Weighted"))
     estimates = Estimates(available={"a": 9, "b": 9})
     inventory = Inventory(
-        [Cluster(name, api_enablements=frozenset({("apps/v1", "Deployment")})) for name in ("a", "b")]
+        [
+            Cluster(name, api_enablements=frozenset({("apps/v1", "Deployment")}))
+            for name in ("a", "b")
+        ]
     )
     divided = schedule(inventory, template, placement, estimates=estimates)
     assert sum(divided.memory.clusters.values()) == 3

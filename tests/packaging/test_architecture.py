@@ -32,7 +32,11 @@ def test_a_link_to_a_file_says_which() -> None:
 def test_names_in_code_are_those_of_the_files() -> None:
     """``a/b.py`` in backquotes, and folders in backquotes, are there too."""
     named = re.findall(r"`([a-z_/]+(?:\.py|/))`", ARCHITECTURE)
-    missing = [one for one in named if not (ROOT / "fleet_components" / one).exists() and not (ROOT / one).exists()]
+    missing = [
+        one
+        for one in named
+        if not (ROOT / "fleet_components" / one).exists() and not (ROOT / one).exists()
+    ]
     assert set(missing) <= {"record.py"}
 
 
@@ -43,7 +47,9 @@ def test_the_layers_are_those_that_are_checked() -> None:
         [module.strip().removeprefix("fleet_components.") for module in layer.split("|")]
         for layer in contracts["Imports go one way"]["layers"]
     ]
-    drawn = re.findall(r"^  ([a-z &]+?)(?:\[.*?\])? --> ([a-z &\[\]\"/]+)", ARCHITECTURE, re.MULTILINE)
+    drawn = re.findall(
+        r"^  ([a-z &]+?)(?:\[.*?\])? --> ([a-z &\[\]\"/]+)", ARCHITECTURE, re.MULTILINE
+    )
     assert len(drawn) == len(layers) - 1
     for (above, below), (_, following) in zip(drawn, pairwise(layers), strict=True):
         assert above

@@ -68,7 +68,10 @@ def test_a_hole_fails(tmp_path: Path, database: dict[str, list[str]]) -> None:
 
 
 def test_without_a_hole_it_passes(tmp_path: Path, database: dict[str, list[str]]) -> None:
-    assert audit(pins(tmp_path, "click==8.5.1"), database) == (0, ["pins.txt: no known hole in 1 pins, says stand-in"])
+    assert audit(pins(tmp_path, "click==8.5.1"), database) == (
+        0,
+        ["pins.txt: no known hole in 1 pins, says stand-in"],
+    )
 
 
 def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
@@ -78,6 +81,8 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     assert audit(pins(tmp_path, "click==8.5.1"), at(port)) == (0, [said])
 
 
-def test_what_cannot_be_read_is_no_matter_of_reach(tmp_path: Path, database: dict[str, list[str]]) -> None:
+def test_what_cannot_be_read_is_no_matter_of_reach(
+    tmp_path: Path, database: dict[str, list[str]]
+) -> None:
     with pytest.raises(RuntimeError, match="pip-audit has failed"):
         audit(pins(tmp_path, "click===== 1"), database)

@@ -18,7 +18,11 @@ PINS = [line for line in LINES if not line.startswith("#")]
 PINNED = {canonicalize_name(Requirement(pin).name) for pin in PINS}
 INSTALLER = {"pip"}
 """Installs the rest, and comes with the environment."""
-PYTHONS = [re.sub(r".*:: ", "", line) for line in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", line)]
+PYTHONS = [
+    re.sub(r".*:: ", "", line)
+    for line in PROJECT["project"]["classifiers"]
+    if re.search(r":: 3\.\d+$", line)
+]
 
 
 def _first() -> list[Requirement]:
@@ -33,7 +37,11 @@ def _behind(wanted: Requirement) -> Iterator[Requirement]:
     """What an installed package requires, on any Python that the project runs on."""
     for line in requires(wanted.name) or ():
         one = Requirement(line)
-        places = [{"extra": extra, "python_version": python} for extra in (*wanted.extras, "") for python in PYTHONS]
+        places = [
+            {"extra": extra, "python_version": python}
+            for extra in (*wanted.extras, "")
+            for python in PYTHONS
+        ]
         if one.marker is None or any(one.marker.evaluate(dict(place)) for place in places):
             yield one
 
@@ -69,6 +77,8 @@ def test_a_pin_is_one_version_and_names_no_place() -> None:
     assert [pin for pin in PINS if not exact.fullmatch(pin)] == []
     assert len(PINNED) == len(PINS)
     places = (
-        "".join(LINES) + (REPOSITORY / "requirements.txt").read_text() + (REPOSITORY / "pyproject.toml").read_text()
+        "".join(LINES)
+        + (REPOSITORY / "requirements.txt").read_text()
+        + (REPOSITORY / "pyproject.toml").read_text()
     )
     assert not re.search(r"://|--(extra-)?index-url|--find-links", places)

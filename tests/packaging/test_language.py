@@ -10,14 +10,20 @@ from pathlib import Path
 import pytest
 
 FILES = sorted((Path(__file__).parents[2] / "fleet_components").rglob("*.py"))
-ARCHAIC = re.compile(r"(?<!there )(?<!There )\b(is|are) no (?!longer\b|other\b|way\b|more\b)[a-z]|\bhas it not\b")
+ARCHAIC = re.compile(
+    r"(?<!there )(?<!There )\b(is|are) no (?!longer\b|other\b|way\b|more\b)[a-z]|\bhas it not\b"
+)
 RIDDLE = re.compile(r"(What|Who|Whom|Whose|Why|How|Whether|That)\b")
 
 
 def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
     """The texts that stand alone: docstrings, those of constants included."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             yield node.value
 
 
@@ -25,7 +31,13 @@ def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
 def test_texts_are_plain(file: Path) -> None:
     tree = ast.parse(file.read_text())
     alone = list(docstrings(tree))
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    messages = [node.value for node in texts if node not in alone and ARCHAIC.search(str(node.value))]
+    texts = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    messages = [
+        node.value for node in texts if node not in alone and ARCHAIC.search(str(node.value))
+    ]
     riddles = [str(node.value) for node in alone if RIDDLE.match(str(node.value))]
     assert (messages, riddles) == ([], [])

@@ -19,7 +19,11 @@ from fleet_components.testing import run_program
 from tests.examples.outcome import run
 
 REPOSITORY = Path(__file__).parents[2]
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "examples" / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [
+    REPOSITORY / "README.md",
+    REPOSITORY / "examples" / "README.md",
+    *sorted((REPOSITORY / "docs").glob("*.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -52,10 +56,23 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_first_commands_do_what_they_say(in_a_folder: Path) -> None:
     lines = [line.partition("#")[0].strip() for text in blocks("sh") for line in text.splitlines()]
-    said = [shlex.split(line)[1:] for line in lines if line.startswith("fleet ") and "my-fleet" in line]
-    assert [words[0] for words in said] == ["plan", "explain", "simulate", "review", "render", "drain"]
+    said = [
+        shlex.split(line)[1:] for line in lines if line.startswith("fleet ") and "my-fleet" in line
+    ]
+    assert [words[0] for words in said] == [
+        "plan",
+        "explain",
+        "simulate",
+        "review",
+        "render",
+        "drain",
+    ]
     me = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
-    for git in (("init", "--quiet", "--initial-branch=main"), ("add", "."), (*me, "commit", "--quiet", "-m", "first")):
+    for git in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "."),
+        (*me, "commit", "--quiet", "-m", "first"),
+    ):
         subprocess.run(["git", *git], check=True)
     for words in said:
         result = CliRunner().invoke(fleet, words)
@@ -84,10 +101,16 @@ def test_the_commands_of_the_readme_are_those_that_ci_runs() -> None:
 def test_the_four_clusters_are_the_members_of_their_stack_and_a_new_image_reaches_one_after_the_other(
     tmp_path: Path,
 ) -> None:
-    (started,) = re.findall(r"tools.clusters up out/clusters (.*)", (REPOSITORY / "Makefile").read_text())
+    (started,) = re.findall(
+        r"tools.clusters up out/clusters (.*)", (REPOSITORY / "Makefile").read_text()
+    )
     config = yaml.safe_load((REPOSITORY / "stacks" / "Pulumi.clusters.yaml").read_text())["config"]
-    assert config["fleet:kubeconfigs"] == {name: f"../out/clusters/{name}/kubeconfig" for name in started.split()}
-    (change,) = re.findall(r"sed -i.bak s/(.*)/(.*)/ stacks/clusters/(\S+)", (REPOSITORY / "README.md").read_text())
+    assert config["fleet:kubeconfigs"] == {
+        name: f"../out/clusters/{name}/kubeconfig" for name in started.split()
+    }
+    (change,) = re.findall(
+        r"sed -i.bak s/(.*)/(.*)/ stacks/clusters/(\S+)", (REPOSITORY / "README.md").read_text()
+    )
     before, after, file = change
     folder = shutil.copytree(REPOSITORY / "stacks" / config["fleet:source"], tmp_path / "clusters")
     text = (folder / file).read_text()
@@ -97,4 +120,6 @@ def test_the_four_clusters_are_the_members_of_their_stack_and_a_new_image_reache
     second, _ = run(folder, records)
     names = started.split()
     assert first["shop"]["rollout"] == {"revision 0, wave 1": ", ".join(names)}
-    assert second["shop"]["rollout"] == {f"revision 1, wave {n}": name for n, name in enumerate(names, 1)}
+    assert second["shop"]["rollout"] == {
+        f"revision 1, wave {n}": name for n, name in enumerate(names, 1)
+    }

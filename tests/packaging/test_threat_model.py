@@ -23,7 +23,11 @@ from fleet_components.status import events
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/threat-model.md").read_text()
 SECURITY = (ROOT / "SECURITY.md").read_text()
-ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if line.startswith("| ")
+]
 DOORS = {row[0]: row[1:] for row in ROWS if len(row) == 5 and row[0] not in ("door", "---")}
 
 

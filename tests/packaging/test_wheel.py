@@ -27,7 +27,16 @@ print(fleet_components.__file__, *decision.memory.selected)
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(REPOSITORY)]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(out),
+        str(REPOSITORY),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     (built,) = out.glob("*.whl")
     return built
@@ -36,7 +45,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(target)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(target),
+    ]
     subprocess.run([*command, str(wheel)], check=True, capture_output=True)
     return target
 
@@ -44,7 +63,12 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(installed: Path, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(installed), "NO_COLOR": "1"}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=installed, env=environment, check=True, capture_output=True, text=True
+        [sys.executable, *arguments],
+        cwd=installed,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return done.stdout
 
@@ -53,9 +77,13 @@ def test_it_holds_the_package_its_types_and_its_license_and_nothing_else(wheel: 
     names = zipfile.ZipFile(wheel).namelist()
     assert "fleet_components/py.typed" in names
     schemas = REPOSITORY / "fleet_components/admission/schemas"
-    assert {f"fleet_components/admission/schemas/{file.name}" for file in schemas.glob("*.json")} <= set(names)
+    assert {
+        f"fleet_components/admission/schemas/{file.name}" for file in schemas.glob("*.json")
+    } <= set(names)
     templates = REPOSITORY / "fleet_components/starting/templates"
-    assert {f"fleet_components/starting/templates/{file.name}" for file in templates.iterdir()} <= set(names)
+    assert {
+        f"fleet_components/starting/templates/{file.name}" for file in templates.iterdir()
+    } <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"fleet_components"}
@@ -67,15 +95,30 @@ SDIST = re.compile(
 )
 
 
-def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(wheel: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(REPOSITORY)]
+def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(
+    wheel: Path, tmp_path: Path
+) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--sdist",
+        "--no-isolation",
+        "--outdir",
+        str(tmp_path),
+        str(REPOSITORY),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     (built,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(built) as archive:
-        names = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]
+        names = [
+            member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()
+        ]
     assert [name for name in names if not SDIST.fullmatch(name)] == []
     assert {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO"} <= {*names}
-    packaged = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("fleet_components/")}
+    packaged = {
+        name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("fleet_components/")
+    }
     assert {name for name in names if name.startswith("fleet_components/")} == packaged
 
 
@@ -87,12 +130,21 @@ def test_the_core_schedules_without_any_extra(installed: Path) -> None:
 
 def test_the_command_runs(installed: Path) -> None:
     sample = REPOSITORY / "stacks" / "fleet"
-    assert "ClusterResourcePlacement shop" in run(installed, "-m", "fleet_components.cli", "plan", str(sample))
+    assert "ClusterResourcePlacement shop" in run(
+        installed, "-m", "fleet_components.cli", "plan", str(sample)
+    )
 
 
 def test_importing_the_package_loads_neither_pulumi_nor_a_cloud_sdk() -> None:
-    loaded = "import sys, fleet_components; print(*[n for n in sys.modules if n.startswith('pulumi')])"
-    assert subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout == "\n"
+    loaded = (
+        "import sys, fleet_components; print(*[n for n in sys.modules if n.startswith('pulumi')])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", loaded], check=True, capture_output=True, text=True
+        ).stdout
+        == "\n"
+    )
 
 
 def test_every_public_name_is_there_and_documented() -> None:

@@ -23,16 +23,27 @@ KARMADA = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
 OBJECT = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "app"}}
 
 
-def member(name: str, labels: Mapping[str, str] | None = None, taints: Sequence[Data] = (), **status: Any) -> Data:
+def member(
+    name: str, labels: Mapping[str, str] | None = None, taints: Sequence[Data] = (), **status: Any
+) -> Data:
     """A ``MemberCluster``; properties are given by their values."""
     if "properties" in status:
-        status["properties"] = {key: {"value": value} for key, value in status["properties"].items()}
+        status["properties"] = {
+            key: {"value": value} for key, value in status["properties"].items()
+        }
     identity = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
     spec = {"identity": identity, "taints": list(taints)}
-    return {**KUBEFLEET, "metadata": {"name": name, "labels": dict(labels or {})}, "spec": spec, "status": status}
+    return {
+        **KUBEFLEET,
+        "metadata": {"name": name, "labels": dict(labels or {})},
+        "spec": spec,
+        "status": status,
+    }
 
 
-def karmada_member(name: str, labels: Mapping[str, str] | None = None, status: Data | None = None, **spec: Any) -> Data:
+def karmada_member(
+    name: str, labels: Mapping[str, str] | None = None, status: Data | None = None, **spec: Any
+) -> Data:
     """A Karmada ``Cluster``."""
     return {
         **KARMADA,
@@ -48,11 +59,16 @@ def placement(**policy: Any) -> list[Data]:
         "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "app"}],
         "policy": policy,
     }
-    kind = {"apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "ClusterResourcePlacement"}
+    kind = {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ClusterResourcePlacement",
+    }
     return [OBJECT, {**kind, "metadata": {"name": "app"}, "spec": spec}]
 
 
-def propagation(replicas: int, requests: Mapping[str, str] | None = None, **where: Any) -> list[Data]:
+def propagation(
+    replicas: int, requests: Mapping[str, str] | None = None, **where: Any
+) -> list[Data]:
     """A ``PropagationPolicy`` and the Deployment that it places."""
     container: Data = {"name": "web", "image": "web"}
     if requests is not None:
@@ -76,7 +92,9 @@ def propagation(replicas: int, requests: Mapping[str, str] | None = None, **wher
     return [deployment, {**kind, "metadata": {"name": "web", "namespace": "default"}, "spec": spec}]
 
 
-def planned(documents: Sequence[Data], past: Past | None = None, options: Options = Options()) -> FleetPlan:
+def planned(
+    documents: Sequence[Data], past: Past | None = None, options: Options = Options()
+) -> FleetPlan:
     """The plan of a fleet."""
     return plan_fleet(source_of(map(Manifest, documents)), past or Past(), options)
 
@@ -118,7 +136,9 @@ def _owner(documents: Sequence[Data], edit: Edit) -> Data:
         "policy": ("ClusterResourcePlacement", "ResourcePlacement", "PropagationPolicy"),
         "object": ("Deployment",),
     }[edit.of]
-    found = [d for d in documents if d["kind"] in kinds and edit.member in ("", d["metadata"]["name"])]
+    found = [
+        d for d in documents if d["kind"] in kinds and edit.member in ("", d["metadata"]["name"])
+    ]
     assert len(found) == 1
     return found[0]
 
@@ -158,8 +178,15 @@ def written(cluster: Cluster) -> Data:
     if cluster.namespaces is not None:
         status["namespaces"] = dict(cluster.namespaces)
     if cluster.observed:
-        collected = [{"type": "NamespaceCollectionSucceeded", "status": "True"}] if cluster.namespaces_collected else []
-        status |= {"conditions": collected, "agentStatus": [_agent(cluster.agent)] if cluster.agent else []}
+        collected = (
+            [{"type": "NamespaceCollectionSucceeded", "status": "True"}]
+            if cluster.namespaces_collected
+            else []
+        )
+        status |= {
+            "conditions": collected,
+            "agentStatus": [_agent(cluster.agent)] if cluster.agent else [],
+        }
     return {**found, "status": status}
 
 

@@ -41,8 +41,14 @@ CANARY = LabelSelector({"stage": "canary"})
 REST = LabelSelector({"stage": "rest"})
 STRATEGIES = {
     "flat": (Stage("all", ANYWHERE, max_concurrency=2),),
-    "asked": (Stage("canary", CANARY, after=(APPROVAL,)), Stage("rest", REST, max_concurrency="50%")),
-    "slow": (Stage("canary", CANARY, after=(Task("TimedWait", LONG),)), Stage("rest", REST, before=(APPROVAL,))),
+    "asked": (
+        Stage("canary", CANARY, after=(APPROVAL,)),
+        Stage("rest", REST, max_concurrency="50%"),
+    ),
+    "slow": (
+        Stage("canary", CANARY, after=(Task("TimedWait", LONG),)),
+        Stage("rest", REST, before=(APPROVAL,)),
+    ),
 }
 
 
@@ -108,7 +114,12 @@ class Asked:
             return None
         if self.what == "fail" or (self.what == "colour" and "colour" not in data):
             raise LookupError
-        values = {"patch": self.value, "name": f"on {name}", "label": f"in {stage}", "colour": self.value}
+        values = {
+            "patch": self.value,
+            "name": f"on {name}",
+            "label": f"in {stage}",
+            "colour": self.value,
+        }
         if self.what == "same":
             return data
         return {**data, "colour" if self.what == "colour" else self.name: values[self.what]}
@@ -123,7 +134,10 @@ def made(data: Data | None) -> tuple[Mapping[str, Any], ...]:
     """The objects of a member; with the ConfigMap ``x`` unless it is deleted."""
     header = {"apiVersion": "v1", "kind": "ConfigMap"}
     x = {**header, "metadata": {"name": "x", "namespace": "shop"}, "data": data}
-    return (*([x] if data is not None else []), {**header, "metadata": {"name": "z", "namespace": "shop"}})
+    return (
+        *([x] if data is not None else []),
+        {**header, "metadata": {"name": "z", "namespace": "shop"}},
+    )
 
 
 def through_the_engine(record: PlacementRecord) -> PlacementRecord:
@@ -179,7 +193,9 @@ class PlacementWorld:
 
     policy: PlacementPolicy = PlacementPolicy(PICK_ALL)
     rolling: RollingUpdate = RollingUpdate(1, 1)
-    stages: dict[str, str] = attrs.field(factory=lambda: {n: "canary" if n in "ab" else "rest" for n in NAMES})
+    stages: dict[str, str] = attrs.field(
+        factory=lambda: {n: "canary" if n in "ab" else "rest" for n in NAMES}
+    )
     tainted: set[str] = attrs.field(factory=set)
     lost: set[str] = attrs.field(factory=set)
     asked: tuple[Asked, ...] = ()
@@ -228,7 +244,9 @@ class PlacementWorld:
         """Another policy of the same type, which nobody can change."""
         kind = self.policy.placement_type
         number = policy.number_of_clusters if kind == PICK_N else None
-        names, affinity = (policy.cluster_names, None) if kind == PICK_FIXED else ((), policy.affinity)
+        names, affinity = (
+            (policy.cluster_names, None) if kind == PICK_FIXED else ((), policy.affinity)
+        )
         self.policy = PlacementPolicy(kind, names, number, affinity)
 
     def roll(self, rolling: RollingUpdate, history: int) -> None:
@@ -278,7 +296,11 @@ class PlacementWorld:
     def subject(self) -> PlacementSubject:
         """The placement as it is asked for now."""
         clusters = [
-            Cluster(name, {"stage": stage} if stage else {}, taints=(TAINT,) if name in self.tainted else ())
+            Cluster(
+                name,
+                {"stage": stage} if stage else {},
+                taints=(TAINT,) if name in self.tainted else (),
+            )
             for name, stage in sorted(self.stages.items())
             if name in self.reached
         ]
@@ -289,7 +311,10 @@ class PlacementWorld:
             External(runs=runs) if self.external else self.rolling,
             Inventory(clusters, self.as_of),
             content(self.content),
-            done={name: attrs.evolve(here, lost=name not in self.reached) for name, here in self.done.items()},
+            done={
+                name: attrs.evolve(here, lost=name not in self.reached)
+                for name, here in self.done.items()
+            },
             gates=Gates(frozenset(self.approvals), self.as_of),
             evictions=tuple(self.evictions),
             budget=self.budget,
@@ -317,7 +342,11 @@ class PlacementWorld:
             assert done - set(outcome.rollout.removals) <= self.done.keys()
             return outcome
         self.broken &= self.done.keys()
-        if outcome.runs and outcome.runs.run and outcome.record.runs.records[outcome.runs.run.name].over:
+        if (
+            outcome.runs
+            and outcome.runs.run
+            and outcome.record.runs.records[outcome.runs.run.name].over
+        ):
             self.over.add(outcome.runs.run.name)
         self._watch_replacements(outcome, serving)
         self._watch_rest()
@@ -362,7 +391,11 @@ class PlacementWorld:
         for revision in outcome.record.digests:
             self.contents.setdefault(revision, self.content)
         for name, record in outcome.record.runs.records.items():
-            if name not in self.taken or self.taken[name].record.spec != record.spec or name not in self._remembered:
+            if (
+                name not in self.taken
+                or self.taken[name].record.spec != record.spec
+                or name not in self._remembered
+            ):
                 self.over.discard(name)
                 number = self.contents.get(record.revision, self.content)
                 self.taken[name] = Taken(record, number, self.asked, dict(self.stages))
@@ -376,7 +409,11 @@ class PlacementWorld:
         if record.outcome == FAILED:  # it cannot begin, or another one takes over at once
             return
         index = self.runs[name].index
-        assert str(record.revision) == index if index else self.contents[record.revision] == self.content
+        assert (
+            str(record.revision) == index
+            if index
+            else self.contents[record.revision] == self.content
+        )
         assert {c for part in record.clusters for c in part} == set(outcome.record.memory.selected)
 
     def _watch_history(self, before: PlacementRecord, outcome: PlacementOutcome) -> None:
@@ -391,7 +428,9 @@ class PlacementWorld:
         assert record.digests.keys() in (exact, before.digests.keys()), (record.digests, exact)
         for revision, objects in record.contents.items():
             assert objects == content(self.contents[revision])
-        assert {sent.overrides for sent in record.decisions.values()} - {None} <= record.overrides.keys()
+        assert {sent.overrides for sent in record.decisions.values()} - {
+            None
+        } <= record.overrides.keys()
 
     def _watch_contents(self, before: PlacementRecord, outcome: PlacementOutcome) -> None:
         """What is emitted is what the overrides make of the content, reckoned here without the package."""
@@ -447,14 +486,18 @@ class PlacementWorld:
         if self.external or not Budget.of(self.rolling, 9).surge:
             return
         rollout = outcome.rollout
-        live = {name for name, entry in rollout.entries.items() if entry.change is not Change.REMOVE}
+        live = {
+            name for name, entry in rollout.entries.items() if entry.change is not Change.REMOVE
+        }
         able = (live & set(outcome.record.memory.selected)) - outcome.failing.keys()
         assert len(self.serving) >= min(len(able), len(serving & self.reached))
 
     def _watch_rest(self) -> None:
         """Once nothing moves, the same decision is made again, in the program and in the provider."""
         subject = self.subject()
-        there = PlacementSubject.from_wire(json.loads(json.dumps(subject.to_wire())), subject.inventory)
+        there = PlacementSubject.from_wire(
+            json.loads(json.dumps(subject.to_wire())), subject.inventory
+        )
         outcome = there.decide(self.record)
         if not outcome.rollout.waves and not outcome.rollout.removals:
             assert outcome.record.to_wire() == self.record.to_wire()
@@ -466,7 +509,11 @@ class PlacementWorld:
         run, rollout, records = outcome.runs.run, outcome.rollout, outcome.record.runs.records
         for name, record in records.items():
             self._watch_record(name, before, record)
-        moving = {c: entry for c, entry in rollout.entries.items() if entry.change in (Change.ADD, Change.UPDATE)}
+        moving = {
+            c: entry
+            for c, entry in rollout.entries.items()
+            if entry.change in (Change.ADD, Change.UPDATE)
+        }
         left = {c for c in rollout.removals if c in self.done and c in self.reached}
         if run is None:
             assert not moving
@@ -478,7 +525,9 @@ class PlacementWorld:
         clusters = {c for part in record.clusters for c in part}
         assert moving.keys() <= clusters
         assert left <= set(record.leaving)
-        assert {entry.placed.revision for entry in moving.values() if entry.placed} <= {record.revision}
+        assert {entry.placed.revision for entry in moving.values() if entry.placed} <= {
+            record.revision
+        }
         assert not (left and rollout.held)
         if run.state == "Initialize":
             assert not moving
@@ -487,7 +536,13 @@ class PlacementWorld:
     def _watch_record(self, name: str, before: PlacementRecord, record: RunRecord) -> None:
         begun = self.taken[name].record
         course: dict[str, Any] = {"updated": (), "updating": (), "taken": False}
-        mutable: dict[str, Any] = {"approvals": (), "outcome": "", "message": "", "since": None, **course}
+        mutable: dict[str, Any] = {
+            "approvals": (),
+            "outcome": "",
+            "message": "",
+            "since": None,
+            **course,
+        }
         assert record.outcome == FAILED or record == attrs.evolve(record, **course)
         assert {*record.updated, *record.updating} <= record.concerned
         assert attrs.evolve(record, **mutable) == attrs.evolve(begun, **mutable)
@@ -498,14 +553,19 @@ class PlacementWorld:
             assert known.outcome != FAILED or record == known
             assert name not in self.over or record == known
 
-    def _watch_order(self, run: UpdateRun, record: RunRecord, outcome: PlacementOutcome, moving: set[str]) -> None:
+    def _watch_order(
+        self, run: UpdateRun, record: RunRecord, outcome: PlacementOutcome, moving: set[str]
+    ) -> None:
         """A stage begins once all before it are done, approved, and waited for."""
         known = self.record.runs.records.get(run.name)
         given = self.approvals - set(outcome.record.runs.spent)
         given |= set(known.approvals) if known and known.spec == record.spec else set()
         assert set(record.approvals) <= given
         entries = outcome.rollout.entries
-        waves = [{outcome.record.decisions[c].wave for c in part if c in moving} or {0} for part in record.clusters]
+        waves = [
+            {outcome.record.decisions[c].wave for c in part if c in moving} or {0}
+            for part in record.clusters
+        ]
         for index, stage in enumerate(record.stages):
             beyond = [c for part in record.clusters[index + 1 :] for c in part]
             mine = record.clusters[index]

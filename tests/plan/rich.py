@@ -46,7 +46,10 @@ class Rich:
         members: list[dict[str, Any]] = [
             {
                 **MEMBER,
-                "metadata": {"name": name, "labels": {"zone": f"z{number % 2}", "stage": "one" if number else "two"}},
+                "metadata": {
+                    "name": name,
+                    "labels": {"zone": f"z{number % 2}", "stage": "one" if number else "two"},
+                },
                 "spec": {"identity": IDENTITY},
             }
             for number, name in enumerate(self.members)
@@ -63,7 +66,9 @@ class Rich:
     def _kubefleet(self) -> list[dict[str, Any]]:
         zone = {"labelSelector": {"matchLabels": {"zone": "z0"}}}
         spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
-        preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 20, "preference": zone}]}
+        preferred = {
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 20, "preference": zone}]
+        }
         picked = {
             "placementType": "PickN",
             "numberOfClusters": 3,
@@ -71,9 +76,16 @@ class Rich:
             "topologySpreadConstraints": [spread],
             "tolerations": [{"key": "old", "operator": "Exists"}],
         }
-        rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0 if self.later else 1, "maxSurge": 0}}
+        rolling = {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": 0 if self.later else 1, "maxSurge": 0},
+        }
         stages = [
-            {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, "afterStageTasks": [{"type": "Approval"}]}
+            {
+                "name": name,
+                "labelSelector": {"matchLabels": {"stage": name}},
+                "afterStageTasks": [{"type": "Approval"}],
+            }
             for name in ("two", "one")
         ]
         run = {"placementName": "staged", "stagedRolloutStrategyName": "calm", "state": "Run"}
@@ -98,7 +110,9 @@ class Rich:
                         "targetCluster": {"clusterNames": ["b"]},
                         "overriders": {
                             "labelsOverrider": [{"operator": "add", "value": {"mirror": "b"}}],
-                            "imageOverrider": [{"component": "Registry", "operator": "add", "value": "mirror.io"}],
+                            "imageOverrider": [
+                                {"component": "Registry", "operator": "add", "value": "mirror.io"}
+                            ],
                         },
                     }
                 ]
@@ -106,8 +120,15 @@ class Rich:
         }
         widget = {**CUSTOM, "metadata": {"name": "w", "namespace": "shop"}, "spec": {"size": 3}}
         del widget["replicas"]
-        of_widgets: dict[str, Any] = {"resourceSelectors": [{key: CUSTOM[key] for key in ("apiVersion", "kind")}]}
-        failover = {"application": {"decisionConditions": {"tolerationSeconds": 30}, "purgeMode": "Gracefully"}}
+        of_widgets: dict[str, Any] = {
+            "resourceSelectors": [{key: CUSTOM[key] for key in ("apiVersion", "kind")}]
+        }
+        failover = {
+            "application": {
+                "decisionConditions": {"tolerationSeconds": 30},
+                "purgeMode": "Gracefully",
+            }
+        }
         spread = [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}]
         return [
             _namespace("shop"),
@@ -138,14 +159,23 @@ def history() -> InProcess[Rich]:
 def exported(*, encrypted: bool = False) -> dict[str, Any]:
     """What ``pulumi stack export`` prints of it, in plain or encrypted."""
     driver = history()
-    whole: dict[str, Any] = json.loads(json.dumps(export(driver.run(preview=False), encrypted=encrypted)))
+    whole: dict[str, Any] = json.loads(
+        json.dumps(export(driver.run(preview=False), encrypted=encrypted))
+    )
     return whole
 
 
-def _placement(name: str, space: str, spec: Mapping[str, Any], strategy: Mapping[str, Any]) -> dict[str, Any]:
+def _placement(
+    name: str, space: str, spec: Mapping[str, Any], strategy: Mapping[str, Any]
+) -> dict[str, Any]:
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": space}
     whole = {"resourceSelectors": [selector], "policy": spec, "strategy": strategy}
-    return {"apiVersion": GROUP, "kind": "ClusterResourcePlacement", "metadata": {"name": name}, "spec": whole}
+    return {
+        "apiVersion": GROUP,
+        "kind": "ClusterResourcePlacement",
+        "metadata": {"name": name},
+        "spec": whole,
+    }
 
 
 def _namespace(name: str) -> dict[str, Any]:

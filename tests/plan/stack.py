@@ -79,8 +79,14 @@ class Stack:
 
         with tempfile.TemporaryDirectory() as folder:
             self._write(folder, documents)
-            members = [one["metadata"]["name"] for one in documents if one["kind"] == "MemberCluster"]
-            given = {"source": folder, "kubeconfigs": {name: self._kubeconfig(name) for name in members}, **config}
+            members = [
+                one["metadata"]["name"] for one in documents if one["kind"] == "MemberCluster"
+            ]
+            given = {
+                "source": folder,
+                "kubeconfigs": {name: self._kubeconfig(name) for name in members},
+                **config,
+            }
             run = run_program(
                 lambda: plans.append(Fleet.from_config(self.fleet).plan),
                 state=self.state,
@@ -89,9 +95,13 @@ class Stack:
                 fails=refused,
             )
         error = run.error
-        return Seen(run, error.plan if isinstance(error, RefusedPlanError) else plans[0] if plans else None)
+        return Seen(
+            run, error.plan if isinstance(error, RefusedPlanError) else plans[0] if plans else None
+        )
 
-    def directory(self, documents: Documents, confirm: Collection[str] = (), lost: Collection[str] = ()) -> FleetPlan:
+    def directory(
+        self, documents: Documents, confirm: Collection[str] = (), lost: Collection[str] = ()
+    ) -> FleetPlan:
         """The plan of the directory alone, from the exported state."""
         with tempfile.TemporaryDirectory() as folder:
             self._write(folder, documents)
@@ -102,7 +112,10 @@ class Stack:
                 stack=f"organization/{PROJECT}/{STACK}",
                 confirm=frozenset(confirm),
                 lost=frozenset(lost),
-                returned=frozenset({name for name, member in past.members.items() if member.state == LOST} - set(lost)),
+                returned=frozenset(
+                    {name for name, member in past.members.items() if member.state == LOST}
+                    - set(lost)
+                ),
             )
             return survey([Path(folder)], told).plans[0]
 

@@ -105,7 +105,12 @@ class World(Stack):
         self.asked, self.broken = frozenset(planned.plan.replaced), False
 
         def breaks(one: Registration) -> bool:
-            if not broken and names.is_object(one.type) and pair_of(one.urn) == at and self.writes(one):
+            if (
+                not broken
+                and names.is_object(one.type)
+                and pair_of(one.urn) == at
+                and self.writes(one)
+            ):
                 broken.append(one)
             return bool(broken) and one.custom
 
@@ -113,16 +118,25 @@ class World(Stack):
         seen = self.program(documents, config, breaks=breaks) if at else planned
         # Every update drops the operations that were under way when the last one was killed, unless
         # they create something (pulumi/pulumi v3.260.0, pkg/backend/journal.go).
-        self.state = StackState({urn: attrs.evolve(one, interrupted="") for urn, one in self.state.resources.items()})
+        self.state = StackState(
+            {urn: attrs.evolve(one, interrupted="") for urn, one in self.state.resources.items()}
+        )
         before = self.state.resources
-        after = {urn: attrs.evolve(one, interrupted="") for urn, one in seen.run.state().resources.items()}
-        gone = {self._old(one) for one in seen.run.registrations} - {one.urn for one in seen.run.registrations}
+        after = {
+            urn: attrs.evolve(one, interrupted="")
+            for urn, one in seen.run.state().resources.items()
+        }
+        gone = {self._old(one) for one in seen.run.registrations} - {
+            one.urn for one in seen.run.registrations
+        }
         for one in seen.run.registrations:
             if names.is_object(one.type):
                 after[one.urn] = self.write(one)
         for one in broken:
             after |= self.breaking(one, how)
-        self._retained |= {one.urn for one in seen.run.registrations if one.options.get("retainOnDelete")}
+        self._retained |= {
+            one.urn for one in seen.run.registrations if one.options.get("retainOnDelete")
+        }
         for urn in gone:
             after.pop(urn, None)
         if not seen.run.error:
@@ -144,13 +158,20 @@ class World(Stack):
                 self.broken = True
                 self.killed |= {pair} if how is Break.KILLED else set()
                 left = {one: self.state.resources[one] for one in objects[number:]}
-                return left | ({urn: attrs.evolve(old, interrupted="deleting")} if how is Break.KILLED else {})
+                return left | (
+                    {urn: attrs.evolve(old, interrupted="deleting")} if how is Break.KILLED else {}
+                )
         return {}
 
     def writes(self, one: Registration) -> bool:
         """Whether the engine asks the provider to write an object."""
         old, new = self.state.resources.get(self._old(one)), reveal(one.inputs)
-        return old is None or old.pending_replacement or bool(old.init_errors) or seen_by_provider(old) != new
+        return (
+            old is None
+            or old.pending_replacement
+            or bool(old.init_errors)
+            or seen_by_provider(old) != new
+        )
 
     def replaces(self, one: Registration) -> bool:
         """Whether the object is deleted and created anew."""
@@ -158,7 +179,9 @@ class World(Stack):
         if old is None or old.pending_replacement:
             return False
         fixed = immutable(old.outputs, new)
-        assert not fixed or pair_of(one.urn) in self.asked, f"the API server refuses {fixed} of {one.name}"
+        assert not fixed or pair_of(one.urn) in self.asked, (
+            f"the API server refuses {fixed} of {one.name}"
+        )
         return bool(replacement(seen_by_provider(old), new) or fixed)
 
     def write(self, one: Registration) -> StoredResource:
@@ -223,13 +246,19 @@ class Says:
         for decided in plan.subjects:
             for entry in differences(plan, decided) or ():
                 pairs = (
-                    {(member, known(entry["object"])) for member in entry["members"]} if not entry["later"] else set()
+                    {(member, known(entry["object"])) for member in entry["members"]}
+                    if not entry["later"]
+                    else set()
                 )
                 if entry["fate"] not in (Fate.KEPT, Fate.FORGOTTEN):
                     found[entry["change"]] |= pairs
                 unknown |= pairs if entry["unknown"] else set()
         replaced = set(plan.replaced)
-        deleted = {(one.cluster, one.key) for one in plan.departures if one.fate in (Fate.DELETED, *UNRECORDED)}
+        deleted = {
+            (one.cluster, one.key)
+            for one in plan.departures
+            if one.fate in (Fate.DELETED, *UNRECORDED)
+        }
         assert found["replace"] - unknown == replaced - unknown
         assert found["delete"] <= deleted
         unknown |= {(one.cluster, one.key) for one in plan.departures if one.fate is Fate.UNDONE}
@@ -250,11 +279,15 @@ def known(text: str) -> ObjectKey:
 def plain(live: Live) -> Data:
     """An object without the marks of its stack."""
     metadata = live.data["metadata"]
-    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in MARKS}
+    annotations = {
+        key: value for key, value in (metadata.get("annotations") or {}).items() if key not in MARKS
+    }
     return {**live.data, "metadata": {**metadata, "annotations": annotations}}
 
 
-def checked(world: World, documents: list[Data], at: Pair | None = None, how: Break = Break.DENIED) -> Says | None:
+def checked(
+    world: World, documents: list[Data], at: Pair | None = None, how: Break = Break.DENIED
+) -> Says | None:
     """Plan and update, and hold what happens against what the plan has said."""
     config: dict[str, Any] = {}
     seen = world.program(documents, config)
@@ -274,7 +307,11 @@ def checked(world: World, documents: list[Data], at: Pair | None = None, how: Br
     vanished = before.keys() - after.keys()
     anew = {pair for pair in before.keys() & after.keys() if before[pair].uid != after[pair].uid}
     came = after.keys() - before.keys()
-    changed = {pair for pair in before.keys() & after.keys() - anew if plain(before[pair]) != plain(after[pair])}
+    changed = {
+        pair
+        for pair in before.keys() & after.keys() - anew
+        if plain(before[pair]) != plain(after[pair])
+    }
     assert vanished <= said.deleted | said.replaced, "gone, and not called so"
     assert anew <= said.replaced | said.unknown, "made anew, and not called so"
     assert came <= said.created | said.replaced | said.unknown | absent, "new, and not called so"
@@ -328,7 +365,10 @@ class Source:
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
         ]
         if self.claim:
-            spec: dict[str, Any] = {"accessModes": ["ReadWriteOnce"], "storageClassName": f"class-{self.claim}"}
+            spec: dict[str, Any] = {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": f"class-{self.claim}",
+            }
             storage = {"resources": {"requests": {"storage": "1Gi"}}}
             found.append(made("v1", CLAIM, "data", spec={**spec, **storage}))
         if self.config:
@@ -358,7 +398,9 @@ def of(kind: str, name: str, member: str = "a") -> Pair:
     return member, ObjectKey(GROUPS.get(kind, ""), kind, "shop", name)
 
 
-POINTS = [of(*one, member) for one in ((CLAIM, "data"), (CONFIG, "c"), (WEB, "web")) for member in MEMBERS]
+POINTS = [
+    of(*one, member) for one in ((CLAIM, "data"), (CONFIG, "c"), (WEB, "web")) for member in MEMBERS
+]
 BREAKS = [(point, how) for point in POINTS[::2] for how in Break]
 
 

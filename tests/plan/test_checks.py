@@ -63,7 +63,9 @@ def config(name: str = "conf") -> Data:
     return named("v1", "ConfigMap", name, data={"k": "v"})
 
 
-FROM_CONF: Data = {"containers": [{"name": "web", "image": "web", "envFrom": [{"configMapRef": {"name": "conf"}}]}]}
+FROM_CONF: Data = {
+    "containers": [{"name": "web", "image": "web", "envFrom": [{"configMapRef": {"name": "conf"}}]}]
+}
 
 
 def test_what_is_needed_and_goes_elsewhere() -> None:
@@ -125,7 +127,9 @@ NEEDS: dict[str, tuple[Data, list[str]]] = {
     ),
     "an Ingress with cert-manager": (
         {
-            **named("networking.k8s.io/v1", "Ingress", "web", spec={"tls": [{"secretName": "tls"}]}),
+            **named(
+                "networking.k8s.io/v1", "Ingress", "web", spec={"tls": [{"secretName": "tls"}]}
+            ),
             "metadata": {
                 "name": "web",
                 "namespace": "default",
@@ -139,7 +143,11 @@ NEEDS: dict[str, tuple[Data, list[str]]] = {
             "gateway.networking.k8s.io/v1",
             "HTTPRoute",
             "web",
-            spec={"rules": [{"backendRefs": [{"name": "shop", "port": 80}, {"name": "x", "kind": "Other"}]}]},
+            spec={
+                "rules": [
+                    {"backendRefs": [{"name": "shop", "port": 80}, {"name": "x", "kind": "Other"}]}
+                ]
+            },
         ),
         ["Service default/shop"],
     ),
@@ -168,8 +176,12 @@ def test_references(data: Data, needed: list[str]) -> None:
 SEALED: dict[str, Data] = {
     "SealedSecret": named("bitnami.com/v1alpha1", "SealedSecret", "cred", spec={}),
     "Certificate": named("cert-manager.io/v1", "Certificate", "x", spec={"secretName": "cred"}),
-    "ExternalSecret": named("external-secrets.io/v1", "ExternalSecret", "x", spec={"target": {"name": "cred"}}),
-    "ExternalSecret without a target": named("external-secrets.io/v1", "ExternalSecret", "cred", spec={}),
+    "ExternalSecret": named(
+        "external-secrets.io/v1", "ExternalSecret", "x", spec={"target": {"name": "cred"}}
+    ),
+    "ExternalSecret without a target": named(
+        "external-secrets.io/v1", "ExternalSecret", "cred", spec={}
+    ),
 }
 
 
@@ -198,7 +210,9 @@ def test_an_autoscaler_beside_replicas_of_the_source() -> None:
     documents = [*FLEET, *placed(web, "a", "b"), *placed(scaler(), "b")]
     (problem,) = found(documents)
     assert problem.subject == "HorizontalPodAutoscaler default/web"
-    assert problem.what == "scales Deployment default/web on b, whose replicas the source sets as well"
+    assert (
+        problem.what == "scales Deployment default/web on b, whose replicas the source sets as well"
+    )
     assert not found(documents, Check.AUTOSCALERS)
     retained = copy.deepcopy(web)
     retained["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": "true"}
@@ -211,7 +225,11 @@ def test_an_autoscaler_beside_replicas_of_the_source() -> None:
     [
         ({"imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]}, True),
         (
-            {"imageOverrider": [{"component": "Registry", "operator": "replace", "value": "mirror.example"}]},
+            {
+                "imageOverrider": [
+                    {"component": "Registry", "operator": "replace", "value": "mirror.example"}
+                ]
+            },
             True,
         ),
         (
@@ -236,14 +254,18 @@ def test_an_override_that_drops_a_digest(overrider: Data, drops: bool) -> None:
     spec = {"resourceSelectors": [selector], "overrideRules": rules}
     override = named(POLICY, "OverridePolicy", "o", spec=spec)
     problems = found([*FLEET, *placed(web, "a", "b"), override])
-    assert [problem.subject for problem in problems] == (["OverridePolicy default/o"] if drops else [])
+    assert [problem.subject for problem in problems] == (
+        ["OverridePolicy default/o"] if drops else []
+    )
     assert all("of Deployment default/web on b" in problem.what for problem in problems)
     assert not found([*FLEET, *placed(web, "a", "b"), override], Check.DIGESTS)
 
 
 def test_a_check_that_there_is_not() -> None:
     with pytest.raises(FleetError) as refused:
-        planned([*FLEET, *placed(workload(), "a")], options=Options(skip_checks=frozenset({"digest"})))
+        planned(
+            [*FLEET, *placed(workload(), "a")], options=Options(skip_checks=frozenset({"digest"}))
+        )
     (problem,) = refused.value.problems
     assert (problem.what, problem.hint) == ('there is no check "digest"', 'did you mean "digests"?')
 
@@ -252,7 +274,9 @@ CLUSTERS = st.sets(st.sampled_from("ab"), min_size=1)
 
 
 @given(CLUSTERS, CLUSTERS)
-def test_a_warning_names_exactly_the_members_that_lack_something(web: set[str], conf: set[str]) -> None:
+def test_a_warning_names_exactly_the_members_that_lack_something(
+    web: set[str], conf: set[str]
+) -> None:
     documents = [*FLEET, *placed(workload(**FROM_CONF), *web), *placed(config(), *conf)]
     lacking = ", ".join(sorted(web - conf))
     words = [f"needs ConfigMap default/conf, which does not go to {lacking}"] if lacking else []
@@ -272,7 +296,10 @@ def test_a_field_that_no_api_server_takes() -> None:
     plan = planned([*FLEET, *placed(misfitting(), "a", "b")])
     warned = {show_path(problem.path): problem.what for problem in plan.warnings}
     pod = "spec.template.spec"
-    assert warned[f"{pod}.containers[0].env[0].value"] == "expected string, got integer: a, b refuse it"
+    assert (
+        warned[f"{pod}.containers[0].env[0].value"]
+        == "expected string, got integer: a, b refuse it"
+    )
     assert warned[f"{pod}.foo"] == "field not declared in schema: a, b refuse it"
     skipped = planned(
         [*FLEET, *placed(misfitting(), "a")],

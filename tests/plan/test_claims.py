@@ -18,7 +18,9 @@ from fleet_components.plan.standing import Claim, Standing
 from tests.engine.stories import config_map, member, namespace, placement
 
 SPACE = namespace("shop")
-SOURCE = source_of(map(Manifest, [member("a"), SPACE, config_map("shop"), placement("shop", SPACE)]))
+SOURCE = source_of(
+    map(Manifest, [member("a"), SPACE, config_map("shop"), placement("shop", SPACE)])
+)
 KEY = ObjectKey("", "ConfigMap", "shop", "c")
 PAIR = "a", KEY
 STACK = "organization/shop/dev"
@@ -30,7 +32,9 @@ def claim(uid: str = "u", *, kind: str = "kubernetes:core/v1:ConfigMap", **field
     return attrs.evolve(Claim(URN.format(kind, "mine"), KEY, outputs=outputs), **fields)
 
 
-def planned(*claims: Claim, takes_over: tuple[str, ...] = (), fleet: str = "fleet", **past: Any) -> FleetPlan:
+def planned(
+    *claims: Claim, takes_over: tuple[str, ...] = (), fleet: str = "fleet", **past: Any
+) -> FleetPlan:
     options = Options(stack=STACK, fleet=fleet, takes_over={"a": takes_over})
     return plan_fleet(SOURCE, Past(others=claims, **past), options)
 
@@ -63,7 +67,9 @@ UNSURE = "and it cannot be known whether that is on a: "
         ("u", None, {"reach": frozenset()}, ""),
     ],
 )
-def test_a_resource_of_the_program(uid: str, there: str | None, facts: dict[str, Any], words: str) -> None:
+def test_a_resource_of_the_program(
+    uid: str, there: str | None, facts: dict[str, Any], words: str
+) -> None:
     found = judged(planned(claim(uid)), there, **facts)
     assert found.taken == {}
     assert len(texts(found)) == bool(words)
@@ -84,7 +90,9 @@ def test_a_resource_of_the_program(uid: str, there: str | None, facts: dict[str,
         ("u", None, {"asked": set(), "uids": {}}, True),
     ],
 )
-def test_a_resource_that_is_handed_over(uid: str, there: str | None, facts: dict[str, Any], taken: bool) -> None:
+def test_a_resource_that_is_handed_over(
+    uid: str, there: str | None, facts: dict[str, Any], taken: bool
+) -> None:
     found = judged(planned(claim(uid), takes_over=("mi*",)), there, **facts)
     assert found.taken == ({PAIR: claim().urn} if taken else {})
     assert bool(found.refused) is not taken
@@ -132,7 +140,9 @@ def test_a_patch_of_what_the_fleet_has_brought(uid: str, warned: bool) -> None:
         ("organization/shop/prod", {"takes_over": ("mine",)}, False),
     ],
 )
-def test_an_object_of_another_stack_in_the_state(owner: str, more: dict[str, Any], warned: bool) -> None:
+def test_an_object_of_another_stack_in_the_state(
+    owner: str, more: dict[str, Any], warned: bool
+) -> None:
     outputs = {"metadata": {"uid": "u", "annotations": {STACK_ANNOTATION: owner}}}
     kinds = ("ConfigMap", "ConfigMapPatch")
     found = [claim(kind=f"kubernetes:core/v1:{kind}", outputs=outputs) for kind in kinds]
@@ -178,7 +188,9 @@ def test_an_object_that_another_fleet_goes_on_bringing() -> None:
     found = judged(ours, others=[planned(fleet="other")])
     assert not found.taken
     (problem,) = found.refused
-    assert "of the fleet fleet, and by ClusterResourcePlacement/shop of the fleet other" in str(problem)
+    assert "of the fleet fleet, and by ClusterResourcePlacement/shop of the fleet other" in str(
+        problem
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +221,11 @@ def test_a_plan_that_asks_nobody_names_other_resources() -> None:
 
 
 def test_a_resource_that_is_handed_over_and_made_anew_is_listed() -> None:
-    old = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop", "uid": "u"}}
+    old = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "shop", "uid": "u"},
+    }
     fixed = {**old, "immutable": True, "data": {"k": "old"}}
     plan = planned(claim(outputs={**fixed, "__inputs": fixed}), takes_over=("mine",))
     (found,) = plan.replacements

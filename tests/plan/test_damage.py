@@ -21,7 +21,12 @@ from hypothesis import strategies as st
 from fleet_components import Fleet, FleetError
 from fleet_components.components.stack_members import members_of_stack
 from fleet_components.content.revision import compress, decompress
-from fleet_components.dynamic import BindingProvider, MemberProvider, PlacementProvider, TemplateProvider
+from fleet_components.dynamic import (
+    BindingProvider,
+    MemberProvider,
+    PlacementProvider,
+    TemplateProvider,
+)
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.plan.state import MEND, StackState, reveal
@@ -37,7 +42,12 @@ from tests.plan.rich import FLEET, PROJECT, STACK, exported, history
 pytestmark = pytest.mark.long
 
 OWN = "pulumi-python:dynamic/fleet:"
-TASK = {"replicas": 1, "reason": "TaintUntolerated", "created": "2026-11-21T09:55:00Z", "purgeMode": "Gracefully"}
+TASK = {
+    "replicas": 1,
+    "reason": "TaintUntolerated",
+    "created": "2026-11-21T09:55:00Z",
+    "purgeMode": "Gracefully",
+}
 JUNK: list[Any] = [
     *(None, True, 0, -1, 7, 2.5, math.nan, math.inf, 10**30),
     *("", "x", "x" * 5000, "2026-01-01", "a/b", "Unknown", "9999-12-31T23:59:59Z"),
@@ -85,14 +95,18 @@ def folder() -> Path:
     config = "config:\n  fleet:source: fleet\n  fleet:render: out\n  fleet:lost: d\n"
     (place / "Pulumi.yaml").write_text(f"name: {PROJECT}\nruntime: python\n")
     (place / f"Pulumi.{STACK}.yaml").write_text(config)
-    (place / "__main__.py").write_text(f"from fleet_components import Fleet\n\nFleet.from_config({FLEET!r})\n")
+    (place / "__main__.py").write_text(
+        f"from fleet_components import Fleet\n\nFleet.from_config({FLEET!r})\n"
+    )
     history().world.write(place / "fleet")
     return place / "fleet"
 
 
 def asked(state: Any, where: Path) -> CommandLine:
     """A command line with a state, for the directory or for the project around it."""
-    return CommandLine(state=parse_state(json.dumps(state).encode(), "s.json"), project=where != folder())
+    return CommandLine(
+        state=parse_state(json.dumps(state).encode(), "s.json"), project=where != folder()
+    )
 
 
 def planned(state: Any, where: Path) -> None:
@@ -110,7 +124,9 @@ def planned(state: Any, where: Path) -> None:
 
 def fields(whole: Any, own: bool = True) -> list[Path_]:
     """The fields of our own resources, or of all."""
-    return [path for path in paths(whole) if not own or _resource(whole, path)["type"].startswith(OWN)]
+    return [
+        path for path in paths(whole) if not own or _resource(whole, path)["type"].startswith(OWN)
+    ]
 
 
 def _resource(whole: Any, path: Path_) -> dict[str, Any]:
@@ -172,10 +188,14 @@ def test_a_program_runs_or_is_refused(data: st.DataObject) -> None:
         whole = {field: json.loads(json.dumps(reveal(getattr(one, field))))}
         path = data.draw(st.sampled_from([path for path in paths(whole) if len(path) > 1]))
         junk = data.draw(st.sampled_from([*JUNK, DELETED]))
-        assume(not isinstance(junk, float) or math.isfinite(junk))  # nothing else passes through an engine
+        assume(
+            not isinstance(junk, float) or math.isfinite(junk)
+        )  # nothing else passes through an engine
         one = attrs.evolve(one, **damaged(whole, path, junk))
     config = {"fleet:source": str(folder()), "fleet:render": "out", "fleet:lost": "d"}
-    ran = run_program(lambda: Fleet.from_config(FLEET), state=StackState({**resources, urn: one}), config=config)
+    ran = run_program(
+        lambda: Fleet.from_config(FLEET), state=StackState({**resources, urn: one}), config=config
+    )
     assert ran.error is None or isinstance(ran.error, FleetError | CheckFailed), ran.error
 
 
@@ -246,7 +266,9 @@ NAMED: dict[str, tuple[str, Path_, Any, str, str]] = {
 
 
 @pytest.mark.parametrize(("urn", "path", "junk", "field", "what"), NAMED.values(), ids=NAMED.keys())
-def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, field: str, what: str) -> None:
+def test_the_resource_and_the_field_are_named(
+    urn: str, path: Path_, junk: Any, field: str, what: str
+) -> None:
     whole = export()
     resources = whole["deployment"]["resources"]
     (index,) = [number for number, one in enumerate(resources) if one["urn"].endswith(urn)]
@@ -255,7 +277,9 @@ def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, 
         with pytest.raises(FleetError) as refused:
             survey([where], asked(state, where))
         (problem,) = refused.value.problems
-        assert str(problem).startswith(f"s.json: {resources[index]['urn']}: outputs.{field}: {what}")
+        assert str(problem).startswith(
+            f"s.json: {resources[index]['urn']}: outputs.{field}: {what}"
+        )
         assert problem.hint == MEND
 
 
@@ -322,7 +346,9 @@ def found_in(whole: Any, name: str) -> tuple[str, Path_]:
         (urn,) = [urn for urn in whole["resources"] if urn.endswith(name) and OWN in urn]
         return urn, ("resources", urn)
     listed = enumerate(whole["deployment"]["resources"])
-    ((index, urn),) = [(i, one["urn"]) for i, one in listed if one["urn"].endswith(name) and OWN in one["urn"]]
+    ((index, urn),) = [
+        (i, one["urn"]) for i, one in listed if one["urn"].endswith(name) and OWN in one["urn"]
+    ]
     return urn, ("deployment", "resources", index)
 
 
@@ -355,7 +381,12 @@ def test_the_old_half_of_a_replacement_is_left_out() -> None:
     whole = export()
     _, (*_, index) = found_in(whole, SHOP)
     listed = whole["deployment"]["resources"]
-    survey([folder()], asked({"deployment": {"resources": [*listed, {**listed[index], "delete": True}]}}, folder()))
+    survey(
+        [folder()],
+        asked(
+            {"deployment": {"resources": [*listed, {**listed[index], "delete": True}]}}, folder()
+        ),
+    )
 
 
 def test_all_of_a_state_is_of_one_stack() -> None:
@@ -379,7 +410,9 @@ def test_a_render_has_nothing_that_is_to_be_deleted() -> None:
     whole = render()
     for said in (True, False):
         urn, place = found_in(whole, SHOP)
-        assert f"s.json: {urn}: delete: is not in a render" in refusal(damaged(whole, (*place, "delete"), said))
+        assert f"s.json: {urn}: delete: is not in a render" in refusal(
+            damaged(whole, (*place, "delete"), said)
+        )
 
 
 def test_a_render_has_a_decision_for_every_binding() -> None:
@@ -394,11 +427,17 @@ def test_a_key_twice_is_refused() -> None:
         parse_state(text.replace(b'"resources":', b'"resources": {}, "resources":', 1), "s.json")
 
 
-@pytest.mark.parametrize(("what", "said"), [(b" ", "more than 4 MiB"), (b"[],", "more than 262,144 values")])
-def test_all_contents_of_a_state_have_one_budget(what: bytes, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("what", "said"), [(b" ", "more than 4 MiB"), (b"[],", "more than 262,144 values")]
+)
+def test_all_contents_of_a_state_have_one_budget(
+    what: bytes, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each text alone would pass."""
     monkeypatch.setenv("FLEET_MAX_FILE_MIB", "4")
-    text = base64.b64encode(zlib.compress(b"[" + what * (3 * 2**20 if what == b" " else 100_000) + b"0]")).decode()
+    text = base64.b64encode(
+        zlib.compress(b"[" + what * (3 * 2**20 if what == b" " else 100_000) + b"0]")
+    ).decode()
     assert len(decompress(text)) > 0
     whole = render()
     for name in (SHOP, "Placement::dev/staged"):
@@ -412,13 +451,18 @@ def test_all_contents_of_a_state_have_one_budget(what: bytes, said: str, monkeyp
 def test_a_decision_about_an_unknown_member_is_refused(field: str) -> None:
     """A forged state could otherwise name any place, and a damaged one would lose a member in silence."""
     whole, path = render(), tuple(field.split("."))
-    (urn,) = [urn for urn in whole["resources"] if f"{OWN}Placement::" in urn and urn.endswith("/shop")]
+    (urn,) = [
+        urn for urn in whole["resources"] if f"{OWN}Placement::" in urn and urn.endswith("/shop")
+    ]
     held = at(whole, ("resources", urn, "outputs", *path))
     state = damaged(whole, ("resources", urn, "outputs", *path), {**held, "z": held["a"]})
     with pytest.raises(FleetError) as refused:
         survey([folder()], asked(state, folder()))
     (problem,) = refused.value.problems
-    assert (problem.what, problem.hint) == ("decides about z, of which the state knows no member", RENDER_ANEW)
+    assert (problem.what, problem.hint) == (
+        "decides about z, of which the state knows no member",
+        RENDER_ANEW,
+    )
 
 
 ENGINE: dict[str, tuple[Any, str]] = {
@@ -461,9 +505,7 @@ def test_what_no_engine_writes_is_named(state: Any, said: str) -> None:
 def test_what_is_nested_too_deeply_is_refused() -> None:
     for levels in (300, 100_000):
         nested = f'{{"a": {"[" * levels}{"]" * levels}}}'
-        text = (
-            f'{{"deployment": {{"resources": [{{"urn": "urn:pulumi:a::b::c::d", "type": "c", "inputs": {nested}}}]}}}}'
-        )
+        text = f'{{"deployment": {{"resources": [{{"urn": "urn:pulumi:a::b::c::d", "type": "c", "inputs": {nested}}}]}}}}'
         with pytest.raises(FleetError, match=r"nested"):
             parse_state(text.encode(), "s.json")
 
@@ -480,8 +522,12 @@ def test_everything_that_is_damaged_is_named() -> None:
 
 
 @pytest.mark.parametrize("provider", [PlacementProvider(), TemplateProvider()])
-@pytest.mark.parametrize("olds", [{"memory": 3}, {"format": []}, {"memory": {"snapshot": "x", "replicas": "x"}}])
-def test_check_says_what_is_damaged(provider: Any, olds: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "olds", [{"memory": 3}, {"format": []}, {"memory": {"snapshot": "x", "replicas": "x"}}]
+)
+def test_check_says_what_is_damaged(
+    provider: Any, olds: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen, stack = [], history()  # made before the check is another
     real = type(provider).check
 
@@ -501,14 +547,22 @@ def test_check_says_what_is_damaged(provider: Any, olds: dict[str, Any], monkeyp
 
 @given(st.sampled_from(JUNK), st.sampled_from(JUNK), st.sampled_from(JUNK))
 def test_what_only_records_takes_anything(uid: Any, since: Any, revision: Any) -> None:
-    news = {"member": "a", "uid": "1", "confirm": [], "revision": 1, "since": "2026-01-01T00:00:00Z"}
+    news = {
+        "member": "a",
+        "uid": "1",
+        "confirm": [],
+        "revision": 1,
+        "since": "2026-01-01T00:00:00Z",
+    }
     olds = {"uid": uid, "since": since, "revision": revision}
     assert BindingProvider().check(olds, news).failures == []
     failures = MemberProvider().check(olds, news).failures
     assert not failures or "leads to another cluster" in failures[0].reason
 
 
-def test_what_another_stack_exports_is_refused_where_it_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_another_stack_exports_is_refused_where_it_is_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = {"cluster": encode(Cluster("a", labels={"x": "y"})), "identifier": "id"}
     for path, junk, said in [
         (("cluster", "labels"), 3, "members.a.cluster.labels: is a number, not a map"),

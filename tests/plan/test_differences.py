@@ -83,8 +83,17 @@ class Written:
     def documents(self) -> Iterator[Object]:
         """All documents."""
         for name, stage in self.members.items():
-            spec = {"identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}}
-            yield of("MemberCluster", name, "", "cluster.kubernetes-fleet.io/v1", spec=spec, labels={"stage": stage})
+            spec = {
+                "identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
+            }
+            yield of(
+                "MemberCluster",
+                name,
+                "",
+                "cluster.kubernetes-fleet.io/v1",
+                spec=spec,
+                labels={"stage": stage},
+            )
         for space in ("one", "two"):
             yield of("Namespace", space, "")
             yield from (one for one in self._objects(space) if one["kind"] in self.objects)
@@ -93,7 +102,10 @@ class Written:
 
     def _objects(self, space: str) -> Iterator[Object]:
         labels = {"app": self.app}
-        pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "it", "image": self.image}]}}
+        pod = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "it", "image": self.image}]},
+        }
         spec = {"replicas": self.replicas, "selector": {"matchLabels": labels}, "template": pod}
         yield of("ConfigMap", "c", space, data={"text": self.text, "kept": "yes"})
         yield of("Secret", "s", space, stringData={"word": f"{CANARY}-{self.secret}"})
@@ -111,7 +123,8 @@ class Written:
         spec["strategy"]["type"] = "External" if self.run else "RollingUpdate"
         if self.run:
             stages: list[Object] = [
-                {"name": stage, "labelSelector": {"matchLabels": {"stage": stage}}} for stage in ("canary", "rest")
+                {"name": stage, "labelSelector": {"matchLabels": {"stage": stage}}}
+                for stage in ("canary", "rest")
             ]
             stages[0]["afterStageTasks"] = [{"type": "Approval"}]
             yield of("ClusterStagedUpdateStrategy", "careful", "", GROUP, spec={"stages": stages})
@@ -119,7 +132,13 @@ class Written:
             yield of("ClusterStagedUpdateRun", self.run, "", GROUP, spec=run)
         yield of("ClusterResourcePlacement", name, "", GROUP, spec=spec)
         for number, (kind, what, stage, value) in enumerate(self.overrides):
-            yield of("ResourceOverride", f"o{number}", self.space, GROUP, spec=rule(kind, what, stage, value))
+            yield of(
+                "ResourceOverride",
+                f"o{number}",
+                self.space,
+                GROUP,
+                spec=rule(kind, what, stage, value),
+            )
 
     def _karmada(self) -> Iterator[Object]:
         kinds = [("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("v1", "Secret")]
@@ -136,17 +155,29 @@ class Written:
             }
         selectors = [{"apiVersion": version, "kind": kind} for version, kind in kinds]
         suspended = (
-            {"suspension": {"dispatchingOnClusters": {"clusterNames": self.suspended}}} if self.suspended else {}
+            {"suspension": {"dispatchingOnClusters": {"clusterNames": self.suspended}}}
+            if self.suspended
+            else {}
         )
         spec = {"resourceSelectors": selectors, "placement": placement, **suspended}
         yield of("PropagationPolicy", "k", "two", POLICY, spec=spec)
         if self.failing:
             wrong = {"path": "/spec/none", "operator": "remove"}
-            overrides = [{"targetCluster": {"clusterNames": self.failing}, "overriders": {"plaintext": [wrong]}}]
+            overrides = [
+                {
+                    "targetCluster": {"clusterNames": self.failing},
+                    "overriders": {"plaintext": [wrong]},
+                }
+            ]
             yield of("OverridePolicy", "fails", "two", POLICY, spec={"overrideRules": overrides})
         if self.mirrored:
             image = {"component": "Registry", "operator": "add", "value": "mirror.example"}
-            overrides = [{"targetCluster": {"clusterNames": self.mirrored}, "overriders": {"imageOverrider": [image]}}]
+            overrides = [
+                {
+                    "targetCluster": {"clusterNames": self.mirrored},
+                    "overriders": {"imageOverrider": [image]},
+                }
+            ]
             yield of("OverridePolicy", "mirror", "two", POLICY, spec={"overrideRules": overrides})
 
 
@@ -159,10 +190,22 @@ def of(kind: str, name: str, namespace: str = "", version: str = "v1", **fields:
 def rule(kind: str, what: str, stage: str, value: str) -> Object:
     """The rule of an override; it reaches into envelopes as well."""
     terms = [{"labelSelector": {"matchLabels": {"stage": stage}}}] if stage else []
-    groups = {"Deployment": ("apps", "v1", "web"), "ConfigMap": ("", "v1", "c"), "Secret": ("", "v1", "s")}
+    groups = {
+        "Deployment": ("apps", "v1", "web"),
+        "ConfigMap": ("", "v1", "c"),
+        "Secret": ("", "v1", "s"),
+    }
     group, version, name = groups[kind]
-    path = {"Deployment": "/metadata/labels", "ConfigMap": "/data/extra", "Secret": "/data/extra"}[kind]
-    written: Any = {"own": value} if kind == "Deployment" else f"{CANARY}-{value}" if kind == "Secret" else value
+    path = {"Deployment": "/metadata/labels", "ConfigMap": "/data/extra", "Secret": "/data/extra"}[
+        kind
+    ]
+    written: Any = (
+        {"own": value}
+        if kind == "Deployment"
+        else f"{CANARY}-{value}"
+        if kind == "Secret"
+        else value
+    )
     actions: dict[str, Object] = {
         "write": {"jsonPatchOverrides": [{"op": "add", "path": path, "value": written}]},
         "name": {"jsonPatchOverrides": [{"op": "add", "path": "/metadata/annotations", "value": {"on": "${MEMBER-CLUSTER-NAME}"}}]},
@@ -178,7 +221,9 @@ kinds = st.sampled_from(["ConfigMap", "Secret", "Deployment", "ResourceEnvelope"
 some = st.lists(st.sampled_from(MEMBERS), min_size=1, unique=True).map(sorted)
 picks: st.SearchStrategy[Object] = st.one_of(
     st.just({"placementType": "PickAll"}),
-    st.builds(lambda number: {"placementType": "PickN", "numberOfClusters": number}, st.integers(1, 3)),
+    st.builds(
+        lambda number: {"placementType": "PickN", "numberOfClusters": number}, st.integers(1, 3)
+    ),
     some.map(lambda names: {"placementType": "PickFixed", "clusterNames": names}),
 )
 rules = st.tuples(
@@ -216,7 +261,9 @@ def histories(draw: st.DrawFn) -> list[Written]:
     history = [draw(worlds)]
     for _ in range(draw(st.integers(1, 4))):
         other = draw(worlds)
-        history.append(attrs.evolve(history[-1], **{name: getattr(other, name) for name in draw(fields)}))
+        history.append(
+            attrs.evolve(history[-1], **{name: getattr(other, name) for name in draw(fields)})
+        )
     return [world for world in history if world.policy or world.karmada]
 
 
@@ -248,7 +295,9 @@ class Clusters:
         for one in plan.departures:
             if one.fate is not Fate.MOVED:
                 self.objects.pop((one.cluster, str(one.key)), None)
-        self.objects |= {place: data for sent in gets(plan).values() for place, data in sent.items()}
+        self.objects |= {
+            place: data for sent in gets(plan).values() for place, data in sent.items()
+        }
         self.past = Past.of(delivered(plan, redacted=self.redacted), "fleet")
 
 
@@ -267,9 +316,13 @@ def gets(plan: FleetPlan) -> dict[str, dict[Place, Data]]:
 def unmarked(data: Data) -> Data:
     metadata = dict(data["metadata"])
     if WRITTEN_AGAIN in metadata.get("annotations", {}):
-        kept = {key: value for key, value in metadata["annotations"].items() if key != WRITTEN_AGAIN}
+        kept = {
+            key: value for key, value in metadata["annotations"].items() if key != WRITTEN_AGAIN
+        }
         metadata = (
-            {**metadata, "annotations": kept} if kept else {k: v for k, v in metadata.items() if k != "annotations"}
+            {**metadata, "annotations": kept}
+            if kept
+            else {k: v for k, v in metadata.items() if k != "annotations"}
         )
     return {**data, "metadata": metadata}
 
@@ -281,8 +334,12 @@ def entries_of(plan: FleetPlan) -> dict[str, dict[bool, dict[Place, Object]]]:
         shown = differences(plan, one)
         assert shown is not None
         assert CANARY not in json.dumps(shown)
-        contents = [{key: value for key, value in entry.items() if key != "members"} for entry in shown]
-        assert len({json.dumps(entry) for entry in contents}) == len(shown)  # equal ones share an entry
+        contents = [
+            {key: value for key, value in entry.items() if key != "members"} for entry in shown
+        ]
+        assert len({json.dumps(entry) for entry in contents}) == len(
+            shown
+        )  # equal ones share an entry
         found[one.name] = {False: {}, True: {}}
         for entry in shown:
             assert entry["members"] == sorted(entry["members"])
@@ -312,7 +369,11 @@ def after(entry: Object, before: Data | None) -> list[str] | None:
 def shows_what_happens(plan: FleetPlan, stands: Mapping[Place, Data]) -> None:
     """Old object and entry make the new object, and nothing else changes."""
     entries = entries_of(plan)
-    going = {(one.subject, (one.cluster, str(one.key))) for one in plan.departures if one.fate is not Fate.MOVED}
+    going = {
+        (one.subject, (one.cluster, str(one.key)))
+        for one in plan.departures
+        if one.fate is not Fate.MOVED
+    }
     replaced = {(one.subject, one.cluster, str(one.key)) for one in plan.replacements}
     for name, wanted in gets(plan).items():
         now = entries[name][False]
@@ -324,7 +385,9 @@ def shows_what_happens(plan: FleetPlan, stands: Mapping[Place, Data]) -> None:
             assert (entry["change"] == "create") is (place in changed and place not in stands)
             assert bool(entry["immutable"]) is (entry["change"] == "replace")
             assert (entry["change"] == "replace") is ((name, *place) in replaced)
-            assert after(entry, stands.get(place)) == (lines(wanted[place]) if place in wanted else None)
+            assert after(entry, stands.get(place)) == (
+                lines(wanted[place]) if place in wanted else None
+            )
 
 
 def held(plan: FleetPlan) -> set[tuple[str, str]]:
@@ -354,10 +417,14 @@ def shows_what_comes_later(plan: FleetPlan, before: Clusters, world: Written) ->
     for name, cluster in held(plan) - still:
         if name not in comes:
             continue
-        shown = {place: entry for place, entry in entries[name][True].items() if place[0] == cluster}
+        shown = {
+            place: entry for place, entry in entries[name][True].items() if place[0] == cluster
+        }
         mine = {place for place in gets(plan)[name] if place[0] == cluster}
         has = {place: data for place, data in comes[name].items() if place[0] == cluster}
-        assert shown.keys() == {place for place in mine | has.keys() if stands.get(place) != has.get(place)}
+        assert shown.keys() == {
+            place for place in mine | has.keys() if stands.get(place) != has.get(place)
+        }
         for place, entry in shown.items():
             assert after(entry, stands.get(place)) == (lines(has[place]) if place in has else None)
 
@@ -413,7 +480,9 @@ def planned(*history: Written, hidden: bool = False, redacted: bool = False) -> 
         clusters.carry_out(plan)
     if hidden:
         records: Any = clusters.past.records
-        known = {name: attrs.evolve(one, contents={}, overrides={}) for name, one in records.items()}
+        known = {
+            name: attrs.evolve(one, contents={}, overrides={}) for name, one in records.items()
+        }
         clusters.past = attrs.evolve(clusters.past, records=known)
     last = clusters.plan(history[-1])
     assert last
@@ -428,16 +497,24 @@ def test_members_with_equal_differences_share_an_entry() -> None:
     rules = [("ConfigMap", "write", "canary", "x")]
     members = {"a": "canary", "b": "canary", "c": "rest", "d": "rest"}
     before = written(members=members, overrides=rules, objects={"ConfigMap"})
-    found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "write", "canary", "y")])))
+    found = shown(
+        planned(before, attrs.evolve(before, overrides=[("ConfigMap", "write", "canary", "y")]))
+    )
     assert found is not None
     (entry,) = found
-    assert (entry["members"], entry["object"], entry["change"]) == (["a", "b"], "ConfigMap one/c", "update")
+    assert (entry["members"], entry["object"], entry["change"]) == (
+        ["a", "b"],
+        "ConfigMap one/c",
+        "update",
+    )
     # What overrides have made different elsewhere in the object makes no second entry.
     found = shown(planned(before, attrs.evolve(before, text="one\n2\nthree\n")))
     assert [entry["members"] for entry in found or ()] == [["a", "b", "c", "d"]]
 
 
-def test_a_member_that_keeps_its_replicas_shows_no_change_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_that_keeps_its_replicas_shows_no_change_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     objects = Written._objects
 
     def retaining(self: Written, space: str) -> Iterator[Object]:
@@ -451,7 +528,9 @@ def test_a_member_that_keeps_its_replicas_shows_no_change_of_them(monkeypatch: p
     found = shown(planned(divided, more), "two/Deployment/web")
     assert found is not None
     update, create = found
-    assert [field["field"] for field in update["fields"]] == ["spec.template.spec.containers[0].image"]
+    assert [field["field"] for field in update["fields"]] == [
+        "spec.template.spec.containers[0].image"
+    ]
     assert "replicas" not in update["diff"]
     assert create["members"] == ["c"]
     assert "\n+  replicas: " in create["diff"]
@@ -482,7 +561,9 @@ def test_an_object_that_others_leave_now_is_new_for_a_member_that_gets_it_later(
     placed = written(space="two", objects={"Deployment"})
     steered = attrs.evolve(placed, policy=None, karmada=[*MEMBERS], suspended=["d"])
     found = shown(planned(placed, steered), "two/Deployment/web")
-    assert [(one["change"], one["members"], one["later"]) for one in found or ()] == [("create", ["d"], True)]
+    assert [(one["change"], one["members"], one["later"]) for one in found or ()] == [
+        ("create", ["d"], True)
+    ]
 
 
 def test_what_was_only_compared_is_new_where_it_is_written() -> None:
@@ -515,13 +596,20 @@ def test_marks_for_what_is_written_again_are_not_shown() -> None:
     clusters.past = attrs.evolve(clusters.past, done=done)  # the second update broke everywhere
     plan = clusters.plan(attrs.evolve(first, image="web:2"))
     assert plan
-    assert WRITTEN_AGAIN in json.dumps([one.objects for one in plan.subjects[0].deliveries.values()])
+    assert WRITTEN_AGAIN in json.dumps(
+        [one.objects for one in plan.subjects[0].deliveries.values()]
+    )
     assert [one["object"] for one in shown(plan) or ()] == ["Deployment one/web"]
 
 
 def test_a_member_on_which_an_override_fails_shows_nothing() -> None:
     before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
-    found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "fail", "canary", "x")], text="other")))
+    found = shown(
+        planned(
+            before,
+            attrs.evolve(before, overrides=[("ConfigMap", "fail", "canary", "x")], text="other"),
+        )
+    )
     assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
     steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
     plan = planned(steered, attrs.evolve(steered, failing=["a"], image="web:2"))
@@ -533,7 +621,10 @@ def test_rules_that_nobody_has_yet_show_what_they_make_later() -> None:
     before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
     rules = [("ConfigMap", "write", "rest", "later")]
     found = shown(planned(before, attrs.evolve(before, run="go", text="other", overrides=rules)))
-    assert [("+  extra: later" in one["diff"], one["later"]) for one in found or ()] == [(False, False), (True, True)]
+    assert [("+  extra: later" in one["diff"], one["later"]) for one in found or ()] == [
+        (False, False),
+        (True, True),
+    ]
     steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
     held = attrs.evolve(steered, suspended=["a"], mirrored=["a"])
     (entry,) = shown(planned(steered, held), "two/Deployment/web") or [{}]

@@ -45,18 +45,27 @@ def updated(stack: Stack, documents: Documents, fails: str = "", **config: Any) 
     return plan
 
 
-def steered(*more: dict[str, Any], placement: Mapping[str, Any] | None = None, **spec: Any) -> Documents:
+def steered(
+    *more: dict[str, Any], placement: Mapping[str, Any] | None = None, **spec: Any
+) -> Documents:
     """Members, and a Deployment that a policy of Karmada takes."""
     given = [policy(placement=placement or on("a"), **spec)]
-    members = [one for one in World(members={"a": {}, "b": {}}).objects() if one["kind"] == "MemberCluster"]
+    members = [
+        one for one in World(members={"a": {}, "b": {}}).objects() if one["kind"] == "MemberCluster"
+    ]
     return [*members, NAMESPACE, *given, *more]
 
 
 def test_a_lazy_policy_leaves_what_waited() -> None:
     stack = Stack()
-    nobody = policy("other", resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"}])
+    nobody = policy(
+        "other",
+        resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"}],
+    )
     waiting = [
-        one for one in steered(deployment(2), nobody) if one["metadata"]["name"] != "web" or "Cluster" in one["kind"]
+        one
+        for one in steered(deployment(2), nobody)
+        if one["metadata"]["name"] != "web" or "Cluster" in one["kind"]
     ]
     updated(stack, [*waiting, deployment(2)])
     plan = updated(stack, steered(deployment(2), activationPreference="Lazy"))
@@ -76,9 +85,9 @@ def test_a_protected_object_is_refused_and_its_token_allows_it() -> None:
 def test_a_protected_placement_is_refused() -> None:
     stack, world = Stack(), World(members={"a": {}})
     documents = world.objects()
-    next(one for one in documents if one["kind"] == "ClusterResourcePlacement")["metadata"]["annotations"] = {
-        "fleet-components/protected": "true"
-    }
+    next(one for one in documents if one["kind"] == "ClusterResourcePlacement")["metadata"][
+        "annotations"
+    ] = {"fleet-components/protected": "true"}
     updated(stack, documents)
     gone = [one for one in documents if one["kind"] != "ClusterResourcePlacement"]
     assert [one.subject for one in planned(stack, gone).refused] == [SHOP]
@@ -90,7 +99,11 @@ def test_waves_after_a_member_has_left() -> None:
     del world.members["d"]
     world.members["e"], world.image = {}, "web:2"
     decisions = updated(stack, world.objects()).subjects[0].record.decisions
-    assert {cluster: placed.wave for cluster, placed in decisions.items()} == {"b": 2, "c": 3, "e": 1}
+    assert {cluster: placed.wave for cluster, placed in decisions.items()} == {
+        "b": 2,
+        "c": 3,
+        "e": 1,
+    }
 
 
 def test_a_member_that_is_gone_is_never_held() -> None:
@@ -113,7 +126,12 @@ def test_two_placements_of_one_object_are_refused() -> None:
 
 def test_one_object_twice_within_a_placement_is_refused() -> None:
     world = World(members={"a": {}})
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}, "data": {}}
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "shop"},
+        "data": {},
+    }
     envelope = {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
         "kind": "ResourceEnvelope",
@@ -128,7 +146,9 @@ def test_one_object_twice_within_a_placement_is_refused() -> None:
 
 
 def test_warnings_and_skipped_objects_are_in_both() -> None:
-    world = World(members={"a": {}}, policy={"placementType": "PickFixed", "clusterNames": ["a", "nobody"]})
+    world = World(
+        members={"a": {}}, policy={"placementType": "PickFixed", "clusterNames": ["a", "nobody"]}
+    )
     event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "shop"}}
     world.extra = [event]
     stack = Stack()
@@ -158,17 +178,27 @@ def test_what_is_removed_is_seen_and_guarded() -> None:
 
 def test_a_smaller_loss_is_named_and_needs_no_token() -> None:
     stack, world = Stack(), World()
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}, "data": {}}
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "shop"},
+        "data": {},
+    }
     world.extra = [config, {**config, "metadata": {"name": "d", "namespace": "shop"}}]
     updated(stack, world.objects())
     world.extra = [config]
     plan = updated(stack, world.objects())
-    assert {(str(one.key), one.fate) for one in plan.departures} == {("ConfigMap shop/d", Fate.DELETED)}
+    assert {(str(one.key), one.fate) for one in plan.departures} == {
+        ("ConfigMap shop/d", Fate.DELETED)
+    }
 
 
 def test_the_baseline_is_what_stands() -> None:
     """An update that was confirmed has failed before it deleted anything: the next one asks again."""
-    stack, world = Stack(), World(policy={"placementType": "PickFixed", "clusterNames": ["a", "b", "c", "d"]})
+    stack, world = (
+        Stack(),
+        World(policy={"placementType": "PickFixed", "clusterNames": ["a", "b", "c", "d"]}),
+    )
     updated(stack, world.objects())
     world.policy, world.image = {"placementType": "PickFixed", "clusterNames": ["a"]}, "web:2"
     (refusal,) = planned(stack, world.objects()).refused
@@ -192,10 +222,19 @@ def test_namespaces_that_go_take_others_objects_along(keep: bool) -> None:
 def test_what_was_never_delivered_is_the_first_to_go() -> None:
     """PickN 4 to 2 while two await an approval: those that run stay."""
     stack, world = Stack(), World(policy={"placementType": "PickN", "numberOfClusters": 4})
-    world.members = {"a": {"stage": "rest"}, "b": {"stage": "rest"}, "c": {"stage": "canary"}, "d": {"stage": "canary"}}
+    world.members = {
+        "a": {"stage": "rest"},
+        "b": {"stage": "rest"},
+        "c": {"stage": "canary"},
+        "d": {"stage": "canary"},
+    }
     world.strategy = {"type": "External"}
     stages = [
-        {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, "afterStageTasks": [{"type": "Approval"}]}
+        {
+            "name": name,
+            "labelSelector": {"matchLabels": {"stage": name}},
+            "afterStageTasks": [{"type": "Approval"}],
+        }
         for name in ("canary", "rest")
     ]
     run = {"placementName": "shop", "stagedRolloutStrategyName": "s", "state": "Run"}
@@ -206,7 +245,12 @@ def test_what_was_never_delivered_is_the_first_to_go() -> None:
             "metadata": {"name": "s"},
             "spec": {"stages": stages},
         },
-        {"apiVersion": GROUP, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "go"}, "spec": run},
+        {
+            "apiVersion": GROUP,
+            "kind": "ClusterStagedUpdateRun",
+            "metadata": {"name": "go"},
+            "spec": run,
+        },
     ]
     held = updated(stack, world.objects()).subjects[0].entries
     assert {cluster for cluster, entry in held.items() if entry.change is Change.HELD} == {"a", "b"}
@@ -220,7 +264,10 @@ def test_what_was_never_delivered_is_the_first_to_go() -> None:
     ("renamed", "says"),
     [
         ({"members": {"e": "a"}}, '"e" is not declared'),
-        ({"members": {"b": "a"}}, ""),  # both are known: it was done before, whatever is called a now
+        (
+            {"members": {"b": "a"}},
+            "",
+        ),  # both are known: it was done before, whatever is called a now
         ({"placements": {"store": "shop"}}, '"store" is not declared'),
     ],
 )
@@ -258,11 +305,15 @@ def test_a_state_of_a_later_format_is_refused_by_name(kind: str) -> None:
     stack, world = Stack(), World(members={"a": {}})
     updated(stack, world.objects())
     newer = {
-        urn: attrs.evolve(one, outputs={**one.outputs, "format": 2}) if one.type.endswith(f"fleet:{kind}") else one
+        urn: attrs.evolve(one, outputs={**one.outputs, "format": 2})
+        if one.type.endswith(f"fleet:{kind}")
+        else one
         for urn, one in stack.state.resources.items()
     }
     stack.state = StackState(newer)
-    assert "the state is of format 2, this version reads up to 1" in str(stack.program(world.objects(), {}).run.error)
+    assert "the state is of format 2, this version reads up to 1" in str(
+        stack.program(world.objects(), {}).run.error
+    )
 
 
 @pytest.mark.parametrize("how", Break)

@@ -37,11 +37,17 @@ Object = dict[str, Any]
 
 
 def of(kind: str, name: str, namespace: str = "shop", version: str = "v1", **fields: Any) -> Object:
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **fields.pop("metadata", {})}
+    metadata = {
+        "name": name,
+        **({"namespace": namespace} if namespace else {}),
+        **fields.pop("metadata", {}),
+    }
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
 
 
-def envelope(name: str, namespace: str = "shop", metadata: Mapping[str, Any] | None = None, **data: Object) -> Object:
+def envelope(
+    name: str, namespace: str = "shop", metadata: Mapping[str, Any] | None = None, **data: Object
+) -> Object:
     kind = "ResourceEnvelope" if namespace else "ClusterResourceEnvelope"
     return of(kind, name, namespace, f"{GROUP}/v1beta1", data=data, metadata=metadata or {})
 
@@ -52,11 +58,18 @@ def selecting(name: str, namespace: str = "", **policy: Any) -> Object:
     selector = {"group": GROUP, "version": "v1beta1", "kind": kind, "name": name}
     spec = {"resourceSelectors": [selector], **({"policy": policy} if policy else {})}
     return of(
-        "ResourcePlacement" if namespace else "ClusterResourcePlacement", name, namespace, f"{GROUP}/v1", spec=spec
+        "ResourcePlacement" if namespace else "ClusterResourcePlacement",
+        name,
+        namespace,
+        f"{GROUP}/v1",
+        spec=spec,
     )
 
 
-CONFIG, SECRET = of("ConfigMap", "c", data={"a": "1"}), of("Secret", "s", stringData={"word": "tell-nobody"})
+CONFIG, SECRET = (
+    of("ConfigMap", "c", data={"a": "1"}),
+    of("Secret", "s", stringData={"word": "tell-nobody"}),
+)
 ROLE = of("ClusterRole", "reader", "", f"{RBAC}/v1", rules=[])
 GADGET = of("Gadget", "g", "", "gadgets.test/v1", spec={"size": 1}, status={"as": "written"})
 PROTECTED = {"annotations": {"fleet-components/protected": "true"}}
@@ -67,7 +80,9 @@ def fleet(*extra: Object) -> list[Object]:
     return World(members={"a": {"env": "canary"}, "b": {}}, extra=list(extra)).objects()
 
 
-def override(kind: str, name: str, *patches: tuple[Any, ...], version: str = "v1beta1", group: str = GROUP) -> Object:
+def override(
+    kind: str, name: str, *patches: tuple[Any, ...], version: str = "v1beta1", group: str = GROUP
+) -> Object:
     """Rules for the canary, a patch each; without any, one that deletes."""
     labels = {"labelSelector": {"matchLabels": {"env": "canary"}}}
     rules: list[Object] = [
@@ -86,7 +101,10 @@ def override(kind: str, name: str, *patches: tuple[Any, ...], version: str = "v1
 def configs(plan: FleetPlan) -> dict[str, list[Any]]:
     """What the ConfigMaps on each member hold."""
     deliveries = the(plan, "shop").deliveries
-    return {name: [o["data"] for o in one.objects if o["kind"] == "ConfigMap"] for name, one in deliveries.items()}
+    return {
+        name: [o["data"] for o in one.objects if o["kind"] == "ConfigMap"]
+        for name, one in deliveries.items()
+    }
 
 
 def programmed(stack: Stack, documents: list[Object]) -> FleetPlan:
@@ -108,7 +126,9 @@ def the(plan: FleetPlan, name: str) -> Decided:
 
 def test_contents_reach_the_members_as_they_are_and_the_envelope_does_not() -> None:
     gadgets = envelope("gadgets", "", gadget=GADGET, role=ROLE)
-    plan = planned(Stack(), [*fleet(envelope("e", z=CONFIG, a=SECRET)), gadgets, selecting("gadgets")])
+    plan = planned(
+        Stack(), [*fleet(envelope("e", z=CONFIG, a=SECRET)), gadgets, selecting("gadgets")]
+    )
     shop, cluster = (the(plan, name).deliveries["a"].objects for name in ("shop", "gadgets"))
     assert [data["kind"] for data in shop if data["metadata"]["name"] in "es"] == ["Secret"]
     assert CONFIG in shop
@@ -119,7 +139,12 @@ def test_contents_reach_the_members_as_they_are_and_the_envelope_does_not() -> N
 
 def test_a_resource_placement_opens_the_envelopes_of_its_namespace() -> None:
     plan = planned(
-        Stack(), [*fleet(), envelope("e", "default", c=of("ConfigMap", "c", "default")), selecting("e", "default")]
+        Stack(),
+        [
+            *fleet(),
+            envelope("e", "default", c=of("ConfigMap", "c", "default")),
+            selecting("e", "default"),
+        ],
     )
     assert the(plan, "default/e").keys("b") == (("", "ConfigMap", "default", "c"),)
 
@@ -136,7 +161,9 @@ def test_a_status_has_what_was_selected_and_a_change_its_place() -> None:
     assert config["object"] == "ConfigMap shop/c"
     assert config["envelope"].startswith("ResourceEnvelope shop/e, c (")
     assert secret["envelope"].startswith("ResourceEnvelope shop/e, s (")
-    assert "ConfigMap shop/c, Secret shop/s change" in str(describe_subject(plan, the(plan, "shop")))
+    assert "ConfigMap shop/c, Secret shop/s change" in str(
+        describe_subject(plan, the(plan, "shop"))
+    )
     assert {field["new"] for field in secret["fields"]} == {REDACTED}
 
 
@@ -156,7 +183,10 @@ def test_an_override_reaches_into_an_envelope_on_its_members_alone() -> None:
 
 def test_what_is_in_an_envelope_is_selected_by_no_override() -> None:
     rule = override("ConfigMap", "c", ("replace", "/data/a", "2"), version="v1", group="")
-    assert configs(planned(Stack(), fleet(envelope("e", c=CONFIG), rule))) == {"a": [{"a": "1"}], "b": [{"a": "1"}]}
+    assert configs(planned(Stack(), fleet(envelope("e", c=CONFIG), rule))) == {
+        "a": [{"a": "1"}],
+        "b": [{"a": "1"}],
+    }
 
 
 def test_an_override_of_the_envelope_alone_sends_nothing_anew() -> None:
@@ -189,10 +219,14 @@ def test_what_an_override_takes_out_goes_from_its_members(patches: list[tuple[An
         (("replace", "/data", "text"), "data: must be a map of manifests"),
     ],
 )  # fmt: skip
-def test_an_override_that_breaks_an_envelope_holds_its_members(patch: tuple[Any, ...], told: str) -> None:
+def test_an_override_that_breaks_an_envelope_holds_its_members(
+    patch: tuple[Any, ...], told: str
+) -> None:
     stack, documents = Stack(), fleet(envelope("e", c=CONFIG))
     updated(stack, documents)
-    changed = fleet(envelope("e", c={**CONFIG, "data": {"a": "3"}}), override(ENVELOPES, "e", TWO, patch))
+    changed = fleet(
+        envelope("e", c={**CONFIG, "data": {"a": "3"}}), override(ENVELOPES, "e", TWO, patch)
+    )
     plan = programmed(stack, changed)
     assert configs(plan) == {"a": [{"a": "1"}], "b": [{"a": "3"}]}
     (problem,) = the(plan, "shop").outcome.failing.values()
@@ -212,11 +246,16 @@ def test_a_later_rule_may_mend_an_envelope() -> None:
     "patches",
     [
         [("replace", "/data/s/stringData/word", "canary-word")],
-        [("add", "/data/c/stringData", {"word": "canary-word"}), ("replace", "/data/c/kind", "Secret")],
+        [
+            ("add", "/data/c/stringData", {"word": "canary-word"}),
+            ("replace", "/data/c/kind", "Secret"),
+        ],
     ],
     ids=["a Secret", "what becomes one"],
 )
-def test_what_an_override_puts_into_a_secret_of_an_envelope_is_hidden(patches: list[tuple[Any, ...]]) -> None:
+def test_what_an_override_puts_into_a_secret_of_an_envelope_is_hidden(
+    patches: list[tuple[Any, ...]],
+) -> None:
     contents: dict[str, Any] = {"s": SECRET} if "/data/s" in patches[0][1] else {"c": CONFIG}
     plan = planned(Stack(), fleet(envelope("e", **contents), override(ENVELOPES, "e", *patches)))
     decided = the(plan, "shop")
@@ -240,7 +279,9 @@ def test_a_record_with_opened_objects_brings_one_revision_and_no_change() -> Non
     assert opened
     old = attrs.evolve(decided.record, contents={0: opened}, digests={0: digest(opened)})
     record = type(old).from_wire(json.loads(json.dumps(old.to_wire())))
-    standing = tuple(Standing(decided.name, name, key) for name in "ab" for key in decided.keys(name))
+    standing = tuple(
+        Standing(decided.name, name, key) for name in "ab" for key in decided.keys(name)
+    )
     done = {decided.name: {"a": Done(0), "b": Done(0)}}
     past = Past(records={decided.name: record}, done=done, standing=standing)
     plan = plan_fleet(given(*documents), past, Options())
@@ -267,7 +308,10 @@ def test_what_leaves_an_envelope_or_leaves_with_it_is_deleted() -> None:
         ("Secret", "b", Fate.DELETED),
     }
     plan = updated(stack, fleet())
-    assert {(one.key.kind, one.cluster) for one in plan.departures} == {("ConfigMap", "a"), ("ConfigMap", "b")}
+    assert {(one.key.kind, one.cluster) for one in plan.departures} == {
+        ("ConfigMap", "a"),
+        ("ConfigMap", "b"),
+    }
 
 
 def test_an_object_that_leaves_its_envelope_for_the_source_stays() -> None:
@@ -291,8 +335,13 @@ def test_what_is_protected_goes_by_its_token_alone(wrapped: bool) -> None:
 
 def test_to_move_is_no_end_of_a_protected_object() -> None:
     stack = Stack()
-    documents = [*fleet(), envelope("roles", "", role={**ROLE, "metadata": {**ROLE["metadata"], **PROTECTED}})]
-    here, there = (selecting("roles", placementType="PickFixed", clusterNames=[name]) for name in "ab")
+    documents = [
+        *fleet(),
+        envelope("roles", "", role={**ROLE, "metadata": {**ROLE["metadata"], **PROTECTED}}),
+    ]
+    here, there = (
+        selecting("roles", placementType="PickFixed", clusterNames=[name]) for name in "ab"
+    )
     updated(stack, [*documents, here], keepClusterResources=False)
     assert updated(stack, [*documents, there], keepClusterResources=False).departures
 
@@ -306,7 +355,10 @@ def test_contents_may_surprise_as_any_object() -> None:
     sticky = of("ConfigMap", "c", metadata={"finalizers": ["shop.test/keep"]})
     typo = of("Deploymint", "d", version="apps/v1")
     first, second = problems(planned(Stack(), fleet(envelope("e", c=sticky, d=typo))))
-    assert (first.subject, first.hint) == ("Deploymint shop/d in ResourceEnvelope shop/e, d", "write kind: Deployment")
+    assert (first.subject, first.hint) == (
+        "Deploymint shop/d in ResourceEnvelope shop/e, d",
+        "write kind: Deployment",
+    )
     assert second.subject == "ConfigMap shop/c in ResourceEnvelope shop/e, c"
     assert second.what.startswith("finalizers go along")
 
@@ -333,11 +385,18 @@ GADGETS = of(
         ({"g": GADGET, "definition": GADGETS}, "Gadget objects live in a namespace"),
     ],
 )
-def test_what_every_member_would_refuse_is_refused(contents: Mapping[str, Object], told: str) -> None:
+def test_what_every_member_would_refuse_is_refused(
+    contents: Mapping[str, Object], told: str
+) -> None:
     with pytest.raises(FleetError) as error:
-        plan_fleet(given(*fleet(), envelope("e", "", **contents), selecting("e")), Past(), Options())
+        plan_fleet(
+            given(*fleet(), envelope("e", "", **contents), selecting("e")), Past(), Options()
+        )
     (problem,) = error.value.problems
-    assert (problem.what, problem.hint) == (told, "write its namespace, and put it into a ResourceEnvelope there")
+    assert (problem.what, problem.hint) == (
+        told,
+        "write its namespace, and put it into a ResourceEnvelope there",
+    )
 
 
 def test_so_is_a_cluster_scoped_kind_in_a_namespace() -> None:
@@ -406,16 +465,27 @@ FIRST = "in ResourceEnvelope shop/e, a.yaml (fleet.yaml:19)"
     ids=["in one envelope", "in two", "in one and on its own", "in envelopes of two placements"],
 )  # fmt: skip
 def test_one_object_in_two_places_is_refused_with_both(text: str, line: int, told: str) -> None:
-    (refusal,) = plan_fleet(source_of(load_text(MEMBERS + text, "fleet.yaml")), Past(), Options()).refused
+    (refusal,) = plan_fleet(
+        source_of(load_text(MEMBERS + text, "fleet.yaml")), Past(), Options()
+    ).refused
     assert (refusal.file, refusal.line, refusal.what) == ("fleet.yaml", line, told)
     assert "confirm" not in refusal.hint
 
 
 def test_so_is_one_that_a_policy_of_karmada_claims_too() -> None:
-    stack, claimed = Stack(), policy(placement=on("a"), resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}])
+    stack, claimed = (
+        Stack(),
+        policy(placement=on("a"), resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}]),
+    )
     claimed["metadata"]["namespace"] = "default"
     config = of("ConfigMap", "c", "default")
     told = [one.what for one in planned(stack, [*fleet(), config, claimed, envelope("e", "default", c=config),
                                                 selecting("e", "default")]).refused]  # fmt: skip
-    assert any("is claimed by ResourcePlacement default/e in ResourceEnvelope default/e, c (" in one for one in told)
-    assert any(" in ResourceEnvelope default/e, c (" in one and "Template/default/ConfigMap/c" in one for one in told)
+    assert any(
+        "is claimed by ResourcePlacement default/e in ResourceEnvelope default/e, c (" in one
+        for one in told
+    )
+    assert any(
+        " in ResourceEnvelope default/e, c (" in one and "Template/default/ConfigMap/c" in one
+        for one in told
+    )

@@ -65,7 +65,9 @@ def come_true(documents: Sequence[Data], past: Past | None) -> None:
         found = told.flips
         for note in told.notes:
             if "newly decided" in note:
-                assert (name in chosen(planned(documents, None, OPTIONS))) == (name not in before), note
+                assert (name in chosen(planned(documents, None, OPTIONS))) == (
+                    name not in before
+                ), note
         event(f"{'chosen' if name in before else 'left'}: {len(found)} flips")
         for flip in found:
             then = chosen(planned(written_with(documents, flip.change), past, OPTIONS))
@@ -87,8 +89,12 @@ well_members = st.tuples(
             st.just(name),
             st.dictionaries(st.sampled_from(strategies.KEYS), st.sampled_from("ab")),
             st.sampled_from([[], [], [], [{"key": "k", "effect": "NoSchedule"}]]),
-            properties=st.fixed_dictionaries({strategies.COST: costs}, optional={strategies.NODES: costs}),
-            resourceUsage=st.fixed_dictionaries({"available": st.fixed_dictionaries({"cpu": costs})}),
+            properties=st.fixed_dictionaries(
+                {strategies.COST: costs}, optional={strategies.NODES: costs}
+            ),
+            resourceUsage=st.fixed_dictionaries(
+                {"available": st.fixed_dictionaries({"cpu": costs})}
+            ),
         )
         for name in FEW
     )
@@ -131,7 +137,9 @@ def placed(policy: PlacementPolicy) -> list[Data]:
 
 def _preferred(documents: Sequence[Data]) -> list[Data]:
     """The preferred terms of a policy, to be added to."""
-    affinity = documents[-1]["spec"]["policy"].setdefault("affinity", {}).setdefault("clusterAffinity", {})
+    affinity = (
+        documents[-1]["spec"]["policy"].setdefault("affinity", {}).setdefault("clusterAffinity", {})
+    )
     terms: list[Data] = affinity.setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
     return terms
 
@@ -139,11 +147,19 @@ def _preferred(documents: Sequence[Data]) -> list[Data]:
 def placed_in_a_namespace(policy: PlacementPolicy) -> list[Data]:
     """A ResourcePlacement with a policy."""
     _, found = placed(policy)
-    configuration = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "app"}}
+    configuration = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "x", "namespace": "app"},
+    }
     selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "x"}
     metadata = {"name": "app", "namespace": "app"}
     spec = {**found["spec"], "resourceSelectors": [selector]}
-    return [OBJECT, configuration, {**found, "kind": "ResourcePlacement", "metadata": metadata, "spec": spec}]
+    return [
+        OBJECT,
+        configuration,
+        {**found, "kind": "ResourcePlacement", "metadata": metadata, "spec": spec},
+    ]
 
 
 places = st.sampled_from([placed, placed, placed_in_a_namespace])
@@ -151,7 +167,9 @@ places = st.sampled_from([placed, placed, placed_in_a_namespace])
 
 @thorough
 @given(st.data(), kubefleet_members, policies, places)
-def test_of_a_placement(data: st.DataObject, members: list[Data], policy: PlacementPolicy, place: Any) -> None:
+def test_of_a_placement(
+    data: st.DataObject, members: list[Data], policy: PlacementPolicy, place: Any
+) -> None:
     past = None
     if data.draw(st.booleans()):
         past = after(plan_of([*members, *place(policy)]))
@@ -162,7 +180,9 @@ def test_of_a_placement(data: st.DataObject, members: list[Data], policy: Placem
 
 @thorough
 @given(well_members, ranking(spread=False))
-def test_the_points_that_a_member_lost_by_are_those_that_it_lacks(members: list[Data], policy: PlacementPolicy) -> None:
+def test_the_points_that_a_member_lost_by_are_those_that_it_lacks(
+    members: list[Data], policy: PlacementPolicy
+) -> None:
     """A preference for it alone that is worth one point more lets it win, and one point less does not."""
     documents = [*members, *placed(policy)]
     plan = plan_of(documents)
@@ -197,7 +217,10 @@ def test_one_label_is_always_found(members: list[Data], selector: LabelSelector,
     """A member that lacks nothing but labels is told which, unless no labels would do."""
     term = {"labelSelector": encode(selector)}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [term]}}
-    documents = [*members, *placement(placementType="PickAll", affinity={"clusterAffinity": required})]
+    documents = [
+        *members,
+        *placement(placementType="PickAll", affinity={"clusterAffinity": required}),
+    ]
     everywhere = [*members, *placement(placementType="PickAll")]
     plan = plan_of(documents)
     if name in chosen(plan) or name not in chosen(plan_of(everywhere)):
@@ -205,7 +228,9 @@ def test_one_label_is_always_found(members: list[Data], selector: LabelSelector,
     keys = {requirement.key for requirement in selector.requirements()}
     found = flips(plan, name).flips
     possible = any(
-        selector.matches({key: value for key, value in zip(keys, values, strict=True) if value is not None})
+        selector.matches(
+            {key: value for key, value in zip(keys, values, strict=True) if value is not None}
+        )
         for values in product((*strategies.VALUES, None, "other"), repeat=len(keys))
     )
     event(f"possible: {possible}")
@@ -231,7 +256,12 @@ rooms = st.builds(
 )
 env = st.dictionaries(st.just("env"), st.sampled_from(["prod", "test"]))
 taints = st.sampled_from(
-    [[], [], [{"key": "gpu", "effect": "NoSchedule"}], [{"key": "gpu", "value": "a", "effect": "NoExecute"}]]
+    [
+        [],
+        [],
+        [{"key": "gpu", "effect": "NoSchedule"}],
+        [{"key": "gpu", "value": "a", "effect": "NoExecute"}],
+    ]
 )
 regions = st.fixed_dictionaries(
     {"region": st.sampled_from(["x", "y"]), "provider": st.sampled_from(["p", "q"])},
@@ -248,8 +278,13 @@ def karmada_members(draw: st.DrawFn) -> list[Data]:
             status, fields = draw(st.none() | rooms), draw(st.just({}) | regions)
             found.append(karmada_member(name, draw(env), status, taints=draw(taints), **fields))
         else:
-            region = st.dictionaries(st.just("topology.kubernetes.io/region"), st.sampled_from(["x", "y"]))
-            usage = {"allocatable": draw(amounts), **({"available": draw(amounts)} if draw(st.booleans()) else {})}
+            region = st.dictionaries(
+                st.just("topology.kubernetes.io/region"), st.sampled_from(["x", "y"])
+            )
+            usage = {
+                "allocatable": draw(amounts),
+                **({"available": draw(amounts)} if draw(st.booleans()) else {}),
+            }
             labels = {**draw(env), **draw(region)}
             found.append(
                 member(
@@ -284,13 +319,17 @@ affinities = st.fixed_dictionaries(
         "labelSelector": st.sampled_from(
             [{"matchLabels": {"env": "prod"}}, {"matchExpressions": [asks("env", "NotIn", "prod")]}]
         ),
-        "fieldSelector": st.lists(expressions, min_size=1, max_size=2).map(lambda found: {"matchExpressions": found}),
+        "fieldSelector": st.lists(expressions, min_size=1, max_size=2).map(
+            lambda found: {"matchExpressions": found}
+        ),
         "clusterNames": st.lists(st.sampled_from(NAMES), unique=True, min_size=1),
         "exclude": st.lists(st.sampled_from(NAMES), unique=True, max_size=2),
     },
 )
 groups = st.lists(affinities, min_size=1, max_size=3).map(
-    lambda found: [{"affinityName": f"group{number}", **affinity} for number, affinity in enumerate(found)]
+    lambda found: [
+        {"affinityName": f"group{number}", **affinity} for number, affinity in enumerate(found)
+    ]
 )
 
 
@@ -318,14 +357,21 @@ schedulings = st.sampled_from(
     ]
 )
 spreads = st.sampled_from(
-    [[by("cluster", 1, 1)], [by("cluster", 1, 2)], [by("region", 1, 1), by("cluster", 1, 2)], [by("cluster", 2, 3)]]
+    [
+        [by("cluster", 1, 1)],
+        [by("cluster", 1, 2)],
+        [by("region", 1, 1), by("cluster", 1, 2)],
+        [by("cluster", 2, 3)],
+    ]
 )
 where = st.fixed_dictionaries(
     {},
     optional={
         "replicaScheduling": schedulings,
         "spreadConstraints": spreads,
-        "clusterTolerations": st.just([{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]),
+        "clusterTolerations": st.just(
+            [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]
+        ),
     },
 )
 placements = st.builds(
@@ -341,11 +387,18 @@ requests = st.sampled_from([None, {"cpu": "500m"}, {"cpu": "1"}])
 @thorough
 @given(st.data(), karmada_members(), placements, st.integers(0, 5), requests)
 def test_of_a_template(
-    data: st.DataObject, members: list[Data], where: Data, replicas: int, requests: dict[str, str] | None
+    data: st.DataObject,
+    members: list[Data],
+    where: Data,
+    replicas: int,
+    requests: dict[str, str] | None,
 ) -> None:
     past = None
     if data.draw(st.booleans()):
         past = after(plan_of([*members, *propagation(replicas, requests, **where)]))
         members = data.draw(st.just(members) | karmada_members())
-        where, replicas = data.draw(st.just(where) | placements), data.draw(st.just(replicas) | st.integers(0, 5))
+        where, replicas = (
+            data.draw(st.just(where) | placements),
+            data.draw(st.just(replicas) | st.integers(0, 5)),
+        )
     come_true([*members, *propagation(replicas, requests, **where)], past)

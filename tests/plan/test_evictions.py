@@ -14,7 +14,12 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.rollout.rollout import Change, Done
 from fleet_components.rollout.strategy import scaled
 from fleet_components.systems.kubefleet.model.eviction import EXECUTED, DisruptionBudget, Eviction
-from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N, PlacementPolicy, RollingUpdate
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_ALL,
+    PICK_N,
+    PlacementPolicy,
+    RollingUpdate,
+)
 from fleet_components.systems.kubefleet.plan.evictions import DRAINED
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
@@ -68,7 +73,9 @@ class Fleet:
 
     def subject(self) -> PlacementSubject:
         """The placement as it is asked for now."""
-        clusters = [Cluster(n, taints=(DRAINED,) if n in self.tainted else ()) for n in sorted(self.members)]
+        clusters = [
+            Cluster(n, taints=(DRAINED,) if n in self.tainted else ()) for n in sorted(self.members)
+        ]
         data = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -133,21 +140,29 @@ budgets = st.one_of(
     amounts.map(lambda amount: DisruptionBudget(max_unavailable=amount)),
     amounts.map(lambda amount: DisruptionBudget(min_available=amount)),
 )
-fleets = st.builds(Fleet, policies, st.builds(RollingUpdate, st.sampled_from([0, 1, 2, "50%"]), surges), budgets)
+fleets = st.builds(
+    Fleet, policies, st.builds(RollingUpdate, st.sampled_from([0, 1, 2, "50%"]), surges), budgets
+)
 
 
 @settings(max_examples=250, deadline=None)
 @given(fleets, st.lists(steps, max_size=6))
-def test_no_budget_is_exceeded_and_nothing_goes_before_its_replacement_stands(world: Fleet, story: list[Step]) -> None:
+def test_no_budget_is_exceeded_and_nothing_goes_before_its_replacement_stands(
+    world: Fleet, story: list[Step]
+) -> None:
     world.update(set())
     for number, step in enumerate(story):
         world.content += step.content
         world.tainted, world.members = set(step.taint), set(step.members)
         world.evictions = [] if step.forget else world.evictions
-        world.evictions += [Eviction(f"e{number}-{name}", "shop", name) for name in sorted(step.evict)]
+        world.evictions += [
+            Eviction(f"e{number}-{name}", "shop", name) for name in sorted(step.evict)
+        ]
         handled = dict(world.record.memory.evictions)
         # With those that leave later, for lack of room: on a hub their bindings are Unscheduled and available.
-        bound = {name for name, binding in world.record.memory.bindings.items() if not binding.evicted}
+        bound = {
+            name for name, binding in world.record.memory.bindings.items() if not binding.evicted
+        }
         staying = world.serving & world.members & bound
         known = set(world.done) | set(world.record.memory.bindings)
         before, done = set(world.serving), dict(world.done)
@@ -158,13 +173,19 @@ def test_no_budget_is_exceeded_and_nothing_goes_before_its_replacement_stands(wo
             name: one for name, one in handled.items() if name in memory.evictions
         }
         fresh = {
-            one.cluster for name, one in memory.evictions.items() if name not in handled and one.result == EXECUTED
+            one.cluster
+            for name, one in memory.evictions.items()
+            if name not in handled and one.result == EXECUTED
         }
         _check_budget(world, fresh & staying, len(staying), len(known))
         if not ok:
             assert done.keys() <= world.done.keys()
         else:
-            live = {name for name, entry in outcome.rollout.entries.items() if entry.change is not Change.REMOVE}
+            live = {
+                name
+                for name, entry in outcome.rollout.entries.items()
+                if entry.change is not Change.REMOVE
+            }
             picked = live & set(memory.selected)
             assert len(world.serving) >= min(len(picked), len(before & world.members))
     _settle(world)
@@ -191,7 +212,10 @@ def _settle(world: Fleet) -> None:
         outcome, ok = world.update(set())
         assert ok
         if outcome.record == last and not outcome.rollout.removals:
-            assert {entry.change for entry in outcome.rollout.entries.values()} <= {Change.KEEP, Change.HELD}
+            assert {entry.change for entry in outcome.rollout.entries.values()} <= {
+                Change.KEEP,
+                Change.HELD,
+            }
             assert outcome.evictions == ()
             return
         last = outcome.record

@@ -23,7 +23,9 @@ def stored(*rosters: str, members: Iterable[str] = (), stack: str = "") -> Store
     return StoredFleets(listed, named, {fleet: frozenset(each) for fleet, each in known.items()})
 
 
-def former(state: StoredFleets, *fleets: str, said: tuple[str, ...] = (), stack: str = "prod") -> list[tuple[str, ...]]:
+def former(
+    state: StoredFleets, *fleets: str, said: tuple[str, ...] = (), stack: str = "prod"
+) -> list[tuple[str, ...]]:
     """The former names of fleets in the order in which a program declares them."""
     declared, found = DeclaredFleets(), []
     for fleet in fleets:
@@ -63,6 +65,8 @@ def test_a_rename_that_broke_goes_on_and_goes_back() -> None:
     assert former(half, "dev") == [("prod",)]
     assert former(half, "third") == [("dev", "prod")]
     # The records of another fleet are its own.
-    beside = StoredFleets({"dev": frozenset("ab")}, {}, {"dev": frozenset("ab"), "new": frozenset("a")})
+    beside = StoredFleets(
+        {"dev": frozenset("ab")}, {}, {"dev": frozenset("ab"), "new": frozenset("a")}
+    )
     assert former(beside, "dev", "new") == [(), ()]
     assert former(beside, "new", "dev") == [(), ()]

@@ -27,7 +27,9 @@ def hold(documents: list[Data], cluster: str) -> list[str]:
     """All that is said of a member, after every flip was tried by hand."""
     plan = planned(documents)
     for flip in flips(plan, cluster).flips:
-        assert (cluster in chosen(planned(written_with(documents, flip.change)))) == flip.chosen, flip.words
+        assert (cluster in chosen(planned(written_with(documents, flip.change)))) == flip.chosen, (
+            flip.words
+        )
         assert flip.chosen != (cluster in chosen(plan))
     return words(plan, cluster)
 
@@ -58,8 +60,13 @@ CPU = "resources.kubernetes-fleet.io/available-cpu"
 
 
 def test_cpus_that_are_missing() -> None:
-    fleet = [member(name, resourceUsage={"available": {"cpu": cpu}}) for name, cpu in {"a": "6", "b": "2"}.items()]
-    term = {"propertySelector": {"matchExpressions": [{"name": CPU, "operator": "Ge", "values": ["4"]}]}}
+    fleet = [
+        member(name, resourceUsage={"available": {"cpu": cpu}})
+        for name, cpu in {"a": "6", "b": "2"}.items()
+    ]
+    term = {
+        "propertySelector": {"matchExpressions": [{"name": CPU, "operator": "Ge", "values": ["4"]}]}
+    }
     required = {"clusterSelectorTerms": [term]}
     affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     documents = [*fleet, *placement(placementType="PickAll", affinity=affinity)]
@@ -73,7 +80,11 @@ def test_cpus_that_are_missing() -> None:
 def by_cost(**costs: str) -> list[Data]:
     sorter = {"propertySorter": {"name": COST, "sortOrder": "Ascending"}}
     affinity = {
-        "clusterAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": sorter}]}
+        "clusterAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 100, "preference": sorter}
+            ]
+        }
     }
     fleet = [member(name, properties={COST: cost}) for name, cost in costs.items()]
     return [*fleet, *placement(placementType="PickN", numberOfClusters=1, affinity=affinity)]
@@ -100,8 +111,13 @@ def test_the_points_are_those_that_are_missing(missing: int, wins: bool) -> None
     assert words(planned(documents), "a")[0] == f"lost to b by 30 points of less {COST}"
     documents[0]["metadata"]["labels"] = {"here": "yes"}
     policy = documents[-1]["spec"]["policy"]
-    term = {"weight": 30 + missing, "preference": {"labelSelector": {"matchLabels": {"here": "yes"}}}}
-    policy["affinity"]["clusterAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"].append(term)
+    term = {
+        "weight": 30 + missing,
+        "preference": {"labelSelector": {"matchLabels": {"here": "yes"}}},
+    }
+    policy["affinity"]["clusterAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"].append(
+        term
+    )
     assert ("a" in chosen(planned(documents))) == wins
 
 
@@ -164,9 +180,14 @@ def test_what_one_change_does_is_not_told_with_another() -> None:
 
 
 def test_a_spread() -> None:
-    fleet = [member(name, {"region": region}) for name, region in {"a": "x", "b": "x", "c": "y"}.items()]
+    fleet = [
+        member(name, {"region": region}) for name, region in {"a": "x", "b": "x", "c": "y"}.items()
+    ]
     spread = [{"topologyKey": "region", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]
-    documents = [*fleet, *placement(placementType="PickN", numberOfClusters=2, topologySpreadConstraints=spread)]
+    documents = [
+        *fleet,
+        *placement(placementType="PickN", numberOfClusters=2, topologySpreadConstraints=spread),
+    ]
     assert chosen(planned(documents)) == {"b", "c"}
     assert hold(documents, "a") == [
         "lost to b: as many points, and the last name goes first",
@@ -179,7 +200,8 @@ STATIC = {
     "replicaDivisionPreference": "Weighted",
     "weightPreference": {
         "staticWeightList": [
-            {"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in (("a", 1), ("b", 2))
+            {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+            for name, weight in (("a", 1), ("b", 2))
         ]
     },
 }
@@ -217,7 +239,11 @@ def test_room_on_a_member_that_has_too_little_for_what_it_runs() -> None:
     fleet = [karmada_member("a", status=room("4")), karmada_member("b", status=room("1", "1200m"))]
     documents = [
         *fleet,
-        *propagation(1, {"cpu": "500m"}, replicaScheduling={**DYNAMIC, "replicaDivisionPreference": "Aggregated"}),
+        *propagation(
+            1,
+            {"cpu": "500m"},
+            replicaScheduling={**DYNAMIC, "replicaDivisionPreference": "Aggregated"},
+        ),
     ]
     assert hold(documents, "b") == ["no change that was tried chooses it"]
     documents = [*fleet, *propagation(9, {"cpu": "500m"}, replicaScheduling=DYNAMIC)]
@@ -245,7 +271,11 @@ def test_a_spread_over_clusters() -> None:
 
 
 def test_a_region_and_an_api() -> None:
-    where = {"fieldSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["x"]}]}}
+    where = {
+        "fieldSelector": {
+            "matchExpressions": [{"key": "region", "operator": "In", "values": ["x"]}]
+        }
+    }
     fleet = [
         karmada_member("a", region="x"),
         karmada_member("b", region="y"),
@@ -259,8 +289,15 @@ def test_a_region_and_an_api() -> None:
 
 
 def test_groups() -> None:
-    groups = [{"affinityName": "near", "clusterNames": ["a"]}, {"affinityName": "far", "clusterNames": ["b"]}]
-    documents = [karmada_member("a"), karmada_member("b"), *propagation(2, clusterAffinities=groups)]
+    groups = [
+        {"affinityName": "near", "clusterNames": ["a"]},
+        {"affinityName": "far", "clusterNames": ["b"]},
+    ]
+    documents = [
+        karmada_member("a"),
+        karmada_member("b"),
+        *propagation(2, clusterAffinities=groups),
+    ]
     assert hold(documents, "b") == [
         "would be chosen with b in the policy's clusterNames",
         "would be chosen with the affinity group far first",
@@ -271,7 +308,9 @@ def test_nothing_helps_a_member_that_leaves() -> None:
     leaving = member("b")
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     documents = [member("a"), leaving, *placement(placementType="PickAll")]
-    assert hold(documents, "b") == ["no change of its own or of the policy chooses it: cluster has left the fleet"]
+    assert hold(documents, "b") == [
+        "no change of its own or of the policy chooses it: cluster has left the fleet"
+    ]
 
 
 def test_what_cannot_be_compared_does_not_end_an_explanation() -> None:

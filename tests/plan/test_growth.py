@@ -23,7 +23,10 @@ from tests.growth import DIMENSIONS, FLEETS
 pytestmark = pytest.mark.long
 
 _OPTIONS = Options(stack="dev", fleet="fleet")
-_CHANGES = {"kubefleet": "ClusterResourcePlacement/app-000", "karmada": "Template/app-000/Deployment/web"}
+_CHANGES = {
+    "kubefleet": "ClusterResourcePlacement/app-000",
+    "karmada": "Template/app-000/Deployment/web",
+}
 _SIZE = 33
 _MOST_GROWTH = 2.4
 """Twice what is added takes twice the calls; with a cost that grows as the square it would be four times."""
@@ -39,8 +42,13 @@ def _plan(dimension: str, size: int) -> Callable[[], object]:
 
 def _plan_again(system: str, members: int, apps: int) -> Callable[[], object]:
     """Reading the state of a fleet that stands, and planning that one image changes."""
-    old, new = (source_of(map(Manifest, FLEETS[system](members, apps, image))) for image in ("web:1", "web:2"))
-    state = json.dumps(to_render("dev", delivered(plan_fleet(old, Past(), _OPTIONS), redacted=True))).encode()
+    old, new = (
+        source_of(map(Manifest, FLEETS[system](members, apps, image)))
+        for image in ("web:1", "web:2")
+    )
+    state = json.dumps(
+        to_render("dev", delivered(plan_fleet(old, Past(), _OPTIONS), redacted=True))
+    ).encode()
 
     def run() -> None:
         plan = plan_fleet(new, parse_state(state, "state.json").past("fleet"), _OPTIONS)
@@ -75,7 +83,10 @@ def test_cost_grows_with_the_size(dimension: str) -> None:
 @pytest.mark.parametrize("sizes", [(1, 0), (0, 1)], ids=["members", "apps"])
 def test_cost_of_the_next_plan_grows_with_the_size(system: str, sizes: tuple[int, int]) -> None:
     _plan_again(system, 5, 2)()
-    assert _growth(lambda size: _plan_again(system, 10 + size * sizes[0], 4 + size * sizes[1])) < _MOST_GROWTH
+    assert (
+        _growth(lambda size: _plan_again(system, 10 + size * sizes[0], 4 + size * sizes[1]))
+        < _MOST_GROWTH
+    )
 
 
 def _growth(set_up: Callable[[int], Callable[[], object]]) -> float:

@@ -33,7 +33,9 @@ def lost(before: str, after: str) -> set[Pair]:
         ("", "abc", 0.0, False),
     ],
 )
-def test_members_and_pairs_have_one_limit(before: str, after: str, limit: float, refused: bool) -> None:
+def test_members_and_pairs_have_one_limit(
+    before: str, after: str, limit: float, refused: bool
+) -> None:
     guard = Guard(limit)
     assert (guard.members(before, after) is not None) is refused
     assert bool(list(guard.pairs({"web": pairs(before)}, {"web": lost(before, after)}))) is refused
@@ -41,7 +43,8 @@ def test_members_and_pairs_have_one_limit(before: str, after: str, limit: float,
 
 def test_a_refusal_says_what_is_lost_and_how_to_allow_it() -> None:
     (problem,) = Guard().pairs(
-        {"ClusterResourcePlacement/web": pairs("abc")}, {"ClusterResourcePlacement/web": pairs("bc")}
+        {"ClusterResourcePlacement/web": pairs("abc")},
+        {"ClusterResourcePlacement/web": pairs("bc")},
     )
     assert problem.subject == "ClusterResourcePlacement/web"
     assert problem.what == (

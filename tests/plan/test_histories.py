@@ -66,7 +66,10 @@ class Written:
         for name, (space, policy) in self.placements.items():
             selector = {"group": "", "version": "v1", "kind": "Namespace", "name": space}
             spec = {"resourceSelectors": [selector], "policy": policy}
-            kind = {"apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "ClusterResourcePlacement"}
+            kind = {
+                "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+                "kind": "ClusterResourcePlacement",
+            }
             yield {**kind, "metadata": {"name": name}, "spec": spec}
         for name, (space, members) in self.policies.items():
             spec = {
@@ -101,7 +104,9 @@ picks = st.one_of(
 )
 
 
-def typed(placements: dict[str, tuple[str, dict[str, Any]]]) -> dict[str, tuple[str, dict[str, Any]]]:
+def typed(
+    placements: dict[str, tuple[str, dict[str, Any]]],
+) -> dict[str, tuple[str, dict[str, Any]]]:
     """The type of a placement cannot be changed: another type is another placement."""
     return {f"{name}-{it[1]['placementType'].lower()}": it for name, it in placements.items()}
 
@@ -113,9 +118,16 @@ labels = st.sampled_from([{}, {"env": "prod"}])
 worlds = st.builds(
     Written,
     st.dictionaries(st.sampled_from(MEMBERS), labels, min_size=2),
-    st.dictionaries(st.sampled_from(["p", "q"]), st.tuples(st.sampled_from(SPACES[:2]), picks), max_size=2).map(typed),
+    st.dictionaries(
+        st.sampled_from(["p", "q"]), st.tuples(st.sampled_from(SPACES[:2]), picks), max_size=2
+    ).map(typed),
     st.dictionaries(st.just("k"), st.tuples(st.sampled_from(SPACES[1:]), taken), max_size=1),
-    st.dictionaries(st.tuples(st.sampled_from(SPACES), st.sampled_from(["x", "y"])), images, min_size=1, max_size=5),
+    st.dictionaries(
+        st.tuples(st.sampled_from(SPACES), st.sampled_from(["x", "y"])),
+        images,
+        min_size=1,
+        max_size=5,
+    ),
     st.sets(st.sampled_from(MEMBERS), max_size=1),
 )
 
@@ -138,7 +150,9 @@ def surveys(history: Iterable[Written]) -> Iterator[Survey]:
 def test_the_plan_is_what_happens(history: list[Written], data: st.DataObject) -> None:
     stack = Stack()
     for world in history:
-        assume(world.placements or world.policies or stack.state.resources)  # a directory without any is not a fleet
+        assume(
+            world.placements or world.policies or stack.state.resources
+        )  # a directory without any is not a fleet
         world.lost &= world.members.keys()
         stack.unreachable = set(world.lost)
         happens(stack, world, fails=data.draw(st.sets(st.sampled_from(MEMBERS), max_size=1)))
@@ -250,7 +264,12 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
         p for p, fate in leaving.items() if fate not in (Fate.MOVED, Fate.SWEPT, Fate.UNDONE)
     }
     standing = set(plan.standing)
-    wanted = {(cluster, key) for one in plan.subjects for cluster in one.deliveries for key in one.keys(cluster)}
+    wanted = {
+        (cluster, key)
+        for one in plan.subjects
+        for cluster in one.deliveries
+        for key in one.keys(cluster)
+    }
     assert by_change["create"] == wanted - standing
     moved = {pair for pair, fate in leaving.items() if fate is Fate.MOVED}
     moving = {
@@ -263,7 +282,11 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
     assert by_change["update"] <= moving | moved
     waves(seen)
     reasoned(seen)
-    return {pair for pair, fate in leaving.items() if fate in (Fate.DELETED, Fate.FORGOTTEN, Fate.SWEPT, Fate.UNDONE)}
+    return {
+        pair
+        for pair, fate in leaving.items()
+        if fate in (Fate.DELETED, Fate.FORGOTTEN, Fate.SWEPT, Fate.UNDONE)
+    }
 
 
 def reasoned(seen: Seen) -> None:
@@ -274,7 +297,9 @@ def reasoned(seen: Seen) -> None:
     assert seen.plan is not None
     log = [line for _, text in seen.run.messages for line in text.splitlines()]
     for one in seen.plan.subjects:
-        told = [line for line in describe_subject(seen.plan, one)[0] if not line.startswith("left: ")]
+        told = [
+            line for line in describe_subject(seen.plan, one)[0] if not line.startswith("left: ")
+        ]
         for member, entry in one.entries.items():
             lines = [line for line in told if re.search(rf"[ ,]{member}\b.*: \S", line)]
             assert (len(lines) == 1) is (entry.change is not Change.KEEP), (member, entry, told)
@@ -292,14 +317,18 @@ def waves(seen: Seen) -> None:
         for r in registered.values()
         if r.type.endswith("fleet:Binding")
     }
-    assert bindings.keys() == {(one.name, cluster) for one in seen.plan.subjects for cluster in one.record.decisions}
+    assert bindings.keys() == {
+        (one.name, cluster) for one in seen.plan.subjects for cluster in one.record.decisions
+    }
     for one in seen.plan.subjects:
         decisions = one.record.decisions
         for cluster, placed in decisions.items():
             assert reveal(bindings[one.name, cluster].inputs)["revision"] == placed.revision
             earlier = [other for other in decisions if decisions[other].wave < placed.wave]
             last = max((decisions[other].wave for other in earlier), default=None)
-            before = {bindings[one.name, other].urn for other in earlier if decisions[other].wave == last}
+            before = {
+                bindings[one.name, other].urn for other in earlier if decisions[other].wave == last
+            }
             assert before <= behind(bindings[one.name, cluster].urn, registered)
 
 
@@ -338,7 +367,8 @@ def test_an_object_changes_hands_both_ways(fails: set[str]) -> None:
 
 @pytest.mark.parametrize(("image", "fails"), [("web:1", set()), ("web:2", {"b"})])
 @pytest.mark.parametrize(
-    ("members", "placements"), [({"e": "a"}, {}), ({}, {"store": "p"}), ({"e": "a", "f": "b"}, {"store": "p"})]
+    ("members", "placements"),
+    [({"e": "a"}, {}), ({}, {"store": "p"}), ({"e": "a", "f": "b"}, {"store": "p"})],
 )
 def test_what_is_renamed_stays_alive(
     members: dict[str, str], placements: dict[str, str], image: str, fails: set[str]
@@ -347,7 +377,10 @@ def test_what_is_renamed_stays_alive(
     labels = {name: dict[str, str]() for name in "abcd"}
     policy = {"placementType": "PickN", "numberOfClusters": 3}
     before = Written(
-        labels, {"p": ("one", policy)}, {"k": ("two", ["a"])}, {("one", "x"): "web:1", ("two", "y"): "web:1"}
+        labels,
+        {"p": ("one", policy)},
+        {"k": ("two", ["a"])},
+        {("one", "x"): "web:1", ("two", "y"): "web:1"},
     )
     happens(stack, before, set())
     live, picked = dict(stack.live), picks_of(stack, before)
@@ -364,7 +397,9 @@ def test_what_is_renamed_stays_alive(
         seen = stack.program(list(after.documents()), config, fails=failing)
         assert seen.plan is not None, seen.run.error
         assert not seen.plan.departures
-        allowed = {"update", "delete"} if seen.run.error else {"update"}  # what it did not reach is not registered
+        allowed = (
+            {"update", "delete"} if seen.run.error else {"update"}
+        )  # what it did not reach is not registered
         assert set(changes(stack, seen.run).values()) <= allowed
         stack.carry_out(seen.run)
         assert stack.live == live
@@ -398,7 +433,9 @@ def test_what_was_interrupted_is_written_again(system: str) -> None:
     found = changes(stack, seen.run)
     updated = {pair_of(urn) for urn, what in found.items() if what == "update"}
     assert {(cluster, DEPLOYMENT_X) for cluster in reached} <= updated
-    undone = {(one.cluster, one.key.name) for one in seen.plan.departures if one.fate is Fate.UNDONE}
+    undone = {
+        (one.cluster, one.key.name) for one in seen.plan.departures if one.fate is Fate.UNDONE
+    }
     assert undone == {(cluster, "y") for cluster in reached}
     stack.carry_out(seen.run)
     assert changes(stack, stack.program(list(world.documents()), {}).run) == {}

@@ -35,7 +35,9 @@ def deployment(**spec: Any) -> Document:
     ]
     pod = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}}
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": pod, **spec}
-    return object_of("apps/v1", "Deployment", "web", "shop", labels={"app": "web", "tier": "a"}, spec=spec)
+    return object_of(
+        "apps/v1", "Deployment", "web", "shop", labels={"app": "web", "tier": "a"}, spec=spec
+    )
 
 
 SETTINGS = object_of("v1", "ConfigMap", "settings", "shop", data={"conf": '{"size":1}'})
@@ -76,7 +78,10 @@ def kubefleet(*overrides: Document, names: tuple[str, ...] = MEMBERS) -> list[Do
     selectors = [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}]
     fixed = {"placementType": "PickFixed", "clusterNames": list(names)}
     return [
-        *(object_of(*kind, name, labels={"site": name}, spec={"identity": IDENTITY}) for name in MEMBERS),
+        *(
+            object_of(*kind, name, labels={"site": name}, spec={"identity": IDENTITY})
+            for name in MEMBERS
+        ),
         object_of("v1", "Namespace", "shop"),
         deployment(),
         SETTINGS,
@@ -175,7 +180,9 @@ CASES: dict[str, tuple[Document, str, str, str]] = {
         "write them in value, or take it out",
     ),
     "an image that is so already": (
-        rule(imageOverrider=[{"component": "Tag", "operator": "remove", "predicate": {"path": SIDE}}]),
+        rule(
+            imageOverrider=[{"component": "Tag", "operator": "remove", "predicate": {"path": SIDE}}]
+        ),
         "imageOverrider[0]",
         "Deployment shop/web has that value already",
         TAKE_OUT,
@@ -262,8 +269,12 @@ def test_a_document_in_a_field() -> None:
 
 
 def test_what_another_policy_wipes_names_that_policy() -> None:
-    first = policy("first", rule(labelsOverrider=[{"operator": "add", "value": {"zone": "z"}}]), wide=True)
-    wiping = policy("second", rule(plaintext=[replace(f"/{LABEL.replace('.', '/')}", {"app": "web"}, "add")]))
+    first = policy(
+        "first", rule(labelsOverrider=[{"operator": "add", "value": {"zone": "z"}}]), wide=True
+    )
+    wiping = policy(
+        "second", rule(plaintext=[replace(f"/{LABEL.replace('.', '/')}", {"app": "web"}, "add")])
+    )
     (found,) = idle(planned(karmada(first, wiping)))
     line = idle(planned(karmada(first, wiping)))[0].line or 0
     assert found.what.startswith(
@@ -275,13 +286,19 @@ def test_what_another_policy_wipes_names_that_policy() -> None:
 def test_of_two_that_set_the_same_each_names_the_other() -> None:
     same = rule(plaintext=[replace("/spec/replicas", 5)])
     first, second = told(*karmada(policy("first", same), policy("second", same)))
-    assert first[1].startswith("what it sets (spec.replicas) is set again by OverridePolicy shop/second, rule [0], ")
+    assert first[1].startswith(
+        "what it sets (spec.replicas) is set again by OverridePolicy shop/second, rule [0], "
+    )
     assert second[1].startswith("changes nothing: OverridePolicy shop/first, rule [0], fleet.yaml:")
 
 
 def test_overriders_beside_rules_and_rules_without_overriders() -> None:
-    written = policy("p", rule(), rule(labelsOverrider=[{"operator": "add", "value": {"zone": "z"}}]))
-    former = {"fieldOverrider": [{"fieldPath": "/x", "json": [{"subPath": "/y", "operator": "remove"}]}]}
+    written = policy(
+        "p", rule(), rule(labelsOverrider=[{"operator": "add", "value": {"zone": "z"}}])
+    )
+    former = {
+        "fieldOverrider": [{"fieldPath": "/x", "json": [{"subPath": "/y", "operator": "remove"}]}]
+    }
     beside = {**written, "spec": {**written["spec"], "overriders": former}}
     assert [(at, what) for at, what, _ in told(*karmada(beside))] == [
         (
@@ -303,7 +320,9 @@ def test_a_rule_for_a_member_that_the_object_cannot_go_to() -> None:
     of_west = policy("p", rule("west", plaintext=[replace("/spec/replicas", 9)]))
     away = {"clusterAffinity": {"clusterNames": ["east", "north"]}}
     told_of = "has no effect: it is for west alone, and Deployment shop/web does not go there"
-    assert [one[:2] for one in told(*karmada(of_west, placement=away))] == [("spec.overrideRules[0]", told_of)]
+    assert [one[:2] for one in told(*karmada(of_west, placement=away))] == [
+        ("spec.overrideRules[0]", told_of)
+    ]
     of_west = override("o", patch(op("/spec/replicas", 9), on=("west",)))
     expected = [("spec.policy.overrideRules[0]", told_of)]
     assert [one[:2] for one in told(*kubefleet(of_west, names=("east",)))] == expected
@@ -324,7 +343,9 @@ def test_a_rule_for_a_member_that_may_be_picked_later_is_tried_there() -> None:
 
 
 def test_a_number_of_replicas_that_a_division_gives_today_is_no_value_of_its_own() -> None:
-    weights = {"staticWeightList": [{"targetCluster": {"clusterNames": ["east", "west"]}, "weight": 1}]}
+    weights = {
+        "staticWeightList": [{"targetCluster": {"clusterNames": ["east", "west"]}, "weight": 1}]
+    }
     scheduling = {
         **dividing()["replicaScheduling"],
         "replicaDivisionPreference": "Weighted",
@@ -364,7 +385,10 @@ def test_an_override_that_changes_the_sum_of_divided_replicas(form: str) -> None
 
 
 def test_an_override_that_leaves_the_sum_of_divided_replicas_is_no_mistake() -> None:
-    moved = [rule(name, plaintext=[replace("/spec/replicas", number)]) for name, number in (("east", 0), ("west", 2))]
+    moved = [
+        rule(name, plaintext=[replace("/spec/replicas", number)])
+        for name, number in (("east", 0), ("west", 2))
+    ]
     away = {**dividing(), "clusterAffinity": {"clusterNames": ["east", "west"]}}
     assert told(*karmada(policy("p", *moved), placement=away)) == []
 
@@ -386,9 +410,13 @@ def test_rules_that_are_not_tried_are_counted(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_comes_before_or_after_a_deletion() -> None:
     changed, deleted = patch(op("/spec/replicas", 9)), delete()
-    first, second = told(*kubefleet(override("o", changed, deleted, patch(op("/spec/paused", True, "add")))))
+    first, second = told(
+        *kubefleet(override("o", changed, deleted, patch(op("/spec/paused", True, "add"))))
+    )
     assert first[:2] == ("spec.policy.overrideRules[0].jsonPatchOverrides[0]", first[1])
-    assert first[1].startswith("has no effect: the object is deleted by ResourceOverride shop/o, rule [1], ")
+    assert first[1].startswith(
+        "has no effect: the object is deleted by ResourceOverride shop/o, rule [1], "
+    )
     assert second[:2] == (
         "spec.policy.overrideRules[2].jsonPatchOverrides[0]",
         "is not reached: what comes before it deletes the object, or changes what it is selected by",
@@ -423,7 +451,9 @@ def test_operations_of_a_rule_with_one_reason_are_told_once() -> None:
 
 # Few names and values, so that rules meet.
 WORDS = st.sampled_from(["-a", "-b"])
-TEXTS = st.dictionaries(st.sampled_from(["app", "tier", "zone"]), st.sampled_from(["a", "web"]), min_size=1)
+TEXTS = st.dictionaries(
+    st.sampled_from(["app", "tier", "zone"]), st.sampled_from(["a", "web"]), min_size=1
+)
 CONTAINERS = st.sampled_from(["web", "side", "none"])
 VERBS = st.sampled_from(["add", "replace", "remove"])
 CHANGES = st.one_of(
@@ -442,7 +472,9 @@ def _words(name: str, verb: str, words: list[str]) -> Document:
     return {"containerName": name, "operator": verb, "value": words}
 
 
-WORDS_CHANGED = st.builds(_words, CONTAINERS, st.sampled_from(["add", "remove"]), st.lists(WORDS, min_size=1))
+WORDS_CHANGED = st.builds(
+    _words, CONTAINERS, st.sampled_from(["add", "remove"]), st.lists(WORDS, min_size=1)
+)
 IMAGES_CHANGED = st.builds(
     lambda component, verb, value: {
         "component": component,
@@ -485,18 +517,30 @@ def fleets(draw: st.DrawFn) -> list[Document]:
     names = tuple(draw(st.lists(st.sampled_from(MEMBERS), min_size=1, unique=True)))
     if draw(st.booleans()):
         rules = st.lists(rules_of_karmada(), min_size=1, max_size=2)
-        policies = [policy(f"p{number}", *draw(rules), wide=wide) for number, wide in enumerate((True, False, False))]
+        policies = [
+            policy(f"p{number}", *draw(rules), wide=wide)
+            for number, wide in enumerate((True, False, False))
+        ]
         return karmada(*policies, placement={"clusterAffinity": {"clusterNames": list(names)}})
     rules = st.lists(rules_of_kubefleet(), min_size=1, max_size=3)
-    return kubefleet(override("a", *draw(rules)), override("n", *draw(rules), of="Namespace"), names=names)
+    return kubefleet(
+        override("a", *draw(rules)), override("n", *draw(rules), of="Namespace"), names=names
+    )
 
 
 def parts(document: Document) -> Iterator[FieldPath]:
     """The paths of the rules of an override, and of their operations."""
-    at: FieldPath = ("spec", "policy", "overrideRules") if "policy" in document["spec"] else ("spec", "overrideRules")
+    at: FieldPath = (
+        ("spec", "policy", "overrideRules")
+        if "policy" in document["spec"]
+        else ("spec", "overrideRules")
+    )
     for index, written in enumerate(_at(document, at)):
         yield (*at, index)
-        yield from ((*at, index, "jsonPatchOverrides", n) for n, _ in enumerate(written.get("jsonPatchOverrides", [])))
+        yield from (
+            (*at, index, "jsonPatchOverrides", n)
+            for n, _ in enumerate(written.get("jsonPatchOverrides", []))
+        )
         for field, operations in written.get("overriders", {}).items():
             yield from ((*at, index, "overriders", field, n) for n, _ in enumerate(operations))
 
@@ -549,7 +593,9 @@ def _without_empty(value: Any) -> Any:
 
 @settings(max_examples=40)
 @given(fleets(), st.data())
-def test_what_is_told_has_no_effect_and_what_has_none_is_told(documents: list[Document], data: st.DataObject) -> None:
+def test_what_is_told_has_no_effect_and_what_has_none_is_told(
+    documents: list[Document], data: st.DataObject
+) -> None:
     plan = planned(documents)
     if any(one.outcome.failing for one in plan.subjects):
         return
@@ -559,7 +605,11 @@ def test_what_is_told_has_no_effect_and_what_has_none_is_told(documents: list[Do
         assert delivered(planned(left_out(documents, one, each.path))) == now, each
     path = data.draw(st.sampled_from(list(parts(one))))
     if delivered(planned(left_out(documents, one, path))) == now:
-        assert [each for each in found if each.path[: len(path)] == path or path[: len(each.path)] == each.path]
+        assert [
+            each
+            for each in found
+            if each.path[: len(path)] == path or path[: len(each.path)] == each.path
+        ]
 
 
 def subject(document: Document) -> str:

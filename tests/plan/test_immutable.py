@@ -29,14 +29,17 @@ def recorded() -> Iterator[Any]:
             if "oldObject" in case and (case["object"]["apiVersion"], case["kind"]) in KINDS:
                 context = [Manifest(one) for one in case.get("context", ())]
                 old, new = (
-                    admit(Manifest(case[side]), context=Existing(tuple(context))) for side in ("oldObject", "object")
+                    admit(Manifest(case[side]), context=Existing(tuple(context)))
+                    for side in ("oldObject", "object")
                 )
                 if not old.refusals and not new.refusals:
                     yield pytest.param(old.defaulted, new.defaulted, case["valid"], id=case["name"])
 
 
 @pytest.mark.parametrize(("old", "new", "valid"), list(recorded()))
-def test_what_is_remembered_gives_the_verdict_of_a_hub(old: Manifest, new: Manifest, valid: bool) -> None:
+def test_what_is_remembered_gives_the_verdict_of_a_hub(
+    old: Manifest, new: Manifest, valid: bool
+) -> None:
     assert (not list(refused_changes([new], held_fields([old])))) is valid
 
 
@@ -48,7 +51,12 @@ def test_every_kind_with_a_rule_for_updates_is_remembered() -> None:
 
 def test_an_empty_text_that_a_hub_writes_out_is_as_good_as_none() -> None:
     spec = {"placementName": "shop", "stagedRolloutStrategyName": "rings"}
-    run = {"apiVersion": FLEET, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "one"}, "spec": spec}
+    run = {
+        "apiVersion": FLEET,
+        "kind": "ClusterStagedUpdateRun",
+        "metadata": {"name": "one"},
+        "spec": spec,
+    }
     written_out = {**run, "spec": {**spec, "resourceSnapshotIndex": ""}}
     assert held_fields([Manifest(run)]) == held_fields([Manifest(written_out)]) != {}
 
@@ -69,7 +77,9 @@ def member(name: str) -> dict[str, Any]:
     }
 
 
-def fleet(policy: Any = None, strategy: Any = None, *others: Any, name: str = "shop") -> list[dict[str, Any]]:
+def fleet(
+    policy: Any = None, strategy: Any = None, *others: Any, name: str = "shop"
+) -> list[dict[str, Any]]:
     namespace = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
     spec = {"resourceSelectors": [namespace], "policy": policy, "strategy": strategy}
     return [
@@ -99,7 +109,12 @@ STAGES = {
 
 def run(**changed: str) -> dict[str, Any]:
     spec = {"placementName": "shop", "stagedRolloutStrategyName": "all", "state": "Run", **changed}
-    return {"apiVersion": FLEET, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "now"}, "spec": spec}
+    return {
+        "apiVersion": FLEET,
+        "kind": "ClusterStagedUpdateRun",
+        "metadata": {"name": "now"},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,11 +129,21 @@ def run(**changed: str) -> dict[str, Any]:
         (fleet(None, EXTERNAL), fleet(), "spec.strategy.type"),
         (fleet(), fleet(None, EXTERNAL), None),
         (fleet(ONE), fleet(name="other"), None),
-        (fleet(None, EXTERNAL, STAGES, run()), fleet(None, EXTERNAL, STAGES, run(state="Initialize")), "spec"),
-        (fleet(None, EXTERNAL, STAGES, run()), fleet(None, EXTERNAL, STAGES, run(state="Stop")), None),
+        (
+            fleet(None, EXTERNAL, STAGES, run()),
+            fleet(None, EXTERNAL, STAGES, run(state="Initialize")),
+            "spec",
+        ),
+        (
+            fleet(None, EXTERNAL, STAGES, run()),
+            fleet(None, EXTERNAL, STAGES, run(state="Stop")),
+            None,
+        ),
     ],
 )
-def test_an_update_that_a_hub_would_refuse_is_refused_by_both_doors(before: Any, after: Any, field: str | None) -> None:
+def test_an_update_that_a_hub_would_refuse_is_refused_by_both_doors(
+    before: Any, after: Any, field: str | None
+) -> None:
     stack = Stack()
     first = stack.program(before, {"limit": 1})
     assert first.run.error is None
@@ -149,7 +174,12 @@ def test_what_was_deleted_may_come_back_as_anything() -> None:
 def test_a_memory_that_is_damaged_is_said(value: Any) -> None:
     """It is said where it is read, with the file and what would mend it."""
     fields = {"spec.policy.placementType": "PickN", "spec.policy.tolerations": value}
-    roster = {"key": "dev", "format": FORMAT, "fleet": "dev", "held": {"ClusterResourcePlacement/shop": fields}}
+    roster = {
+        "key": "dev",
+        "format": FORMAT,
+        "fleet": "dev",
+        "held": {"ClusterResourcePlacement/shop": fields},
+    }
     urn = f"urn:pulumi:dev::shop::{ROSTER}::dev"
     with pytest.raises(FleetError) as refusal:
         Past.of([StoredResource(urn, ROSTER, {}, roster)], "dev", file="state.json", mend="mend it")
@@ -161,4 +191,6 @@ def test_a_memory_that_is_damaged_is_said(value: Any) -> None:
 def test_what_cannot_be_changed_is_remembered_of_kinds_that_there_are() -> None:
     assert damaged({"Placement/shop": {}})
     assert damaged({"ClusterResourcePlacement/shop": {"spec.other": 1}})
-    assert not damaged(held_fields([admit(Manifest(one)).defaulted for one in fleet(TOLERANT)[1:2]]))
+    assert not damaged(
+        held_fields([admit(Manifest(one)).defaulted for one in fleet(TOLERANT)[1:2]])
+    )

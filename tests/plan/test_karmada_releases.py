@@ -19,12 +19,20 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
-from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector, PropagationPolicy
+from fleet_components.systems.karmada.model.policy import (
+    ClusterAffinity,
+    FieldSelector,
+    PropagationPolicy,
+)
 from fleet_components.systems.karmada.model.release import TABLE, Rule
 from fleet_components.systems.karmada.scheduler.state import matching
 
 Object = dict[str, Any]
-CONFIG: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}}
+CONFIG: Object = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "c", "namespace": "shop"},
+}
 SELECTOR = {"apiVersion": "v1", "kind": "ConfigMap", "name": "c"}
 ZONES = ("z1", "z2", "z3")
 
@@ -41,7 +49,12 @@ def policy(kind: str = "PropagationPolicy", **spec: Any) -> Object:
 
 def member(name: str, *zones: str) -> Object:
     spec = {"syncMode": "Push", "region": "r", "zones": list(zones)}
-    return {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": name}, "spec": spec}
+    return {
+        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "kind": "Cluster",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def failing(mode: str, **failover: Any) -> Object:
@@ -58,11 +71,19 @@ OVERFLOW = policy(
                 "overflowAffinities": [{"affinityName": "others", "clusterNames": ["b"]}],
             }
         ],
-        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        "replicaScheduling": {
+            "replicaSchedulingType": "Divided",
+            "replicaDivisionPreference": "Aggregated",
+        },
     }
 )
 CASES = [
-    (Rule.OVERFLOW, OVERFLOW, 'unknown field "spec.placement.clusterAffinities[0].overflowAffinities"', ""),
+    (
+        Rule.OVERFLOW,
+        OVERFLOW,
+        'unknown field "spec.placement.clusterAffinities[0].overflowAffinities"',
+        "",
+    ),
     (
         Rule.TOLERATIONS_STRICT,
         policy(placement={"clusterTolerations": [{"key": "k", "operator": "Lt", "value": "5"}]}),
@@ -71,7 +92,10 @@ CASES = [
     ),
     (
         Rule.FIELD_OVERRIDERS_STRICT,
-        policy("OverridePolicy", overrideRules=[{"overriders": {"fieldOverrider": [{"fieldPath": "/data/a"}]}}]),
+        policy(
+            "OverridePolicy",
+            overrideRules=[{"overriders": {"fieldOverrider": [{"fieldPath": "/data/a"}]}}],
+        ),
         "",
         "must have either JSON or YAML set",
     ),
@@ -83,13 +107,20 @@ CASES = [
         "only takes effect when purgeMode is gracefully",
         'Unsupported value: "Immediately"',
     ),
-    (Rule.PURGE_MODES_RENAMED, failing("Graciously", gracePeriodSeconds=5), "", 'Unsupported value: "Graciously"'),
+    (
+        Rule.PURGE_MODES_RENAMED,
+        failing("Graciously", gracePeriodSeconds=5),
+        "",
+        'Unsupported value: "Graciously"',
+    ),
 ]
 
 
 @pytest.mark.parametrize("name", TABLE.names)
 @pytest.mark.parametrize(("rule", "data", "before", "after"), CASES)
-def test_a_release_answers_as_its_code_does(rule: Rule, data: Object, before: str, after: str, name: str) -> None:
+def test_a_release_answers_as_its_code_does(
+    rule: Rule, data: Object, before: str, after: str, name: str
+) -> None:
     wanted = after if TABLE.named(name).has(rule) else before
     refusals = admit(Manifest(data), context=Existing((), Releases.named(karmada=name))).refusals
     assert bool(refusals) == bool(wanted)
@@ -97,10 +128,15 @@ def test_a_release_answers_as_its_code_does(rule: Rule, data: Object, before: st
 
 
 @pytest.mark.parametrize(
-    ("written", "meant", "grace"), [("Graciously", "Gracefully", 600), ("Immediately", "Directly", None)]
+    ("written", "meant", "grace"),
+    [("Graciously", "Gracefully", 600), ("Immediately", "Directly", None)],
 )
-def test_a_former_purge_mode_means_the_present_one(written: str, meant: str, grace: int | None) -> None:
-    admitted = admit(Manifest(failing(written)), context=Existing((), Releases.named(karmada="1.18")))
+def test_a_former_purge_mode_means_the_present_one(
+    written: str, meant: str, grace: int | None
+) -> None:
+    admitted = admit(
+        Manifest(failing(written)), context=Existing((), Releases.named(karmada="1.18"))
+    )
     assert admitted.defaulted.data["spec"]["failover"]["application"]["purgeMode"] == written
     application = PropagationPolicy.from_manifest(admitted.defaulted).spec.failover.application  # type: ignore[union-attr]
     assert application
@@ -109,7 +145,9 @@ def test_a_former_purge_mode_means_the_present_one(written: str, meant: str, gra
 
 def chosen(release: str, *operators: tuple[str, list[str]]) -> set[str]:
     """The members that get the ConfigMap, of one in z1, one in z1 and z2, and one without a zone."""
-    expressions = [{"key": "zone", "operator": operator, "values": values} for operator, values in operators]
+    expressions = [
+        {"key": "zone", "operator": operator, "values": values} for operator, values in operators
+    ]
     affinity = {"fieldSelector": {"matchExpressions": expressions}}
     documents = [member("a", "z1"), member("b", "z1", "z2"), member("c"), CONFIG]
     placed = policy(placement={"clusterAffinity": affinity})
@@ -118,15 +156,21 @@ def chosen(release: str, *operators: tuple[str, list[str]]) -> set[str]:
     return set(template.deliveries)
 
 
-@pytest.mark.parametrize(("release", "members"), [("1.17", {"a"}), ("1.18", {"a", "b"}), ("1.19", {"a", "b"})])
-def test_a_zone_is_met_by_all_zones_of_a_member_before_1_18(release: str, members: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("release", "members"), [("1.17", {"a"}), ("1.18", {"a", "b"}), ("1.19", {"a", "b"})]
+)
+def test_a_zone_is_met_by_all_zones_of_a_member_before_1_18(
+    release: str, members: set[str]
+) -> None:
     assert chosen(release, ("In", ["z1"])) == members
     assert chosen(release, ("In", ["z1", "z2"])) == {"a", "b"}
     assert chosen(release, ("NotIn", ["z2"])) == {"a", "c"}
 
 
 @given(
-    members=st.lists(st.tuples(st.frozensets(st.sampled_from(ZONES)), st.booleans()), min_size=1, max_size=5),
+    members=st.lists(
+        st.tuples(st.frozensets(st.sampled_from(ZONES)), st.booleans()), min_size=1, max_size=5
+    ),
     asked=st.frozensets(st.sampled_from(ZONES), min_size=1),
     operator=st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist"]),
 )
@@ -134,10 +178,13 @@ def test_masks_select_what_each_member_meets(
     members: list[tuple[frozenset[str], bool]], asked: frozenset[str], operator: str
 ) -> None:
     clusters = [
-        Cluster(str(place), zones=tuple(zones), in_all_zones=strict) for place, (zones, strict) in enumerate(members)
+        Cluster(str(place), zones=tuple(zones), in_all_zones=strict)
+        for place, (zones, strict) in enumerate(members)
     ]
     values = tuple(asked) if operator in ("In", "NotIn") else ()
-    affinity = ClusterAffinity(field_selector=FieldSelector((Requirement("zone", operator, values),)))
+    affinity = ClusterAffinity(
+        field_selector=FieldSelector((Requirement("zone", operator, values),))
+    )
     found = matching(Inventory(clusters), affinity)
     for place, cluster in enumerate(clusters):
         assert affinity.matches(cluster) == bool(found >> place & 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -26,10 +27,12 @@ WEB = ObjectKey("apps", "Deployment", "shop", "web")
 GONE = "v1|ConfigMap|shop|gone"
 
 
-def planned(folder: Path, past: Past, *members: str, **options: object) -> FleetPlan:
+def planned(folder: Path, past: Past, *members: str, **options: Any) -> FleetPlan:
     world = World(members={name: {} for name in members})
     world.write(folder / "fleet")
-    return plan_fleet(read_source(folder / "fleet"), past, Options(stack="o/p/s", fleet="dev", **options))  # type: ignore[arg-type]
+    return plan_fleet(
+        read_source(folder / "fleet"), past, Options(stack="o/p/s", fleet="dev", **options)
+    )
 
 
 def known(**members: KnownMember) -> Past:
@@ -40,7 +43,9 @@ LOST_B = known(b=KnownMember(state=LOST, forgotten=(GONE,), identity="x"))
 
 
 @pytest.mark.parametrize("marked", [True, False])
-def test_what_a_lost_member_has_is_remembered_until_it_is_dropped(tmp_path: Path, marked: bool) -> None:
+def test_what_a_lost_member_has_is_remembered_until_it_is_dropped(
+    tmp_path: Path, marked: bool
+) -> None:
     lost = frozenset({"b"} if marked else ())
     plan = planned(tmp_path, LOST_B, "a", lost=lost)
     assert plan.members == {"a": "member", "b": LOST}
@@ -61,7 +66,9 @@ def test_nothing_is_dropped_while_the_state_still_has_objects(tmp_path: Path) ->
 def test_a_lost_member_that_is_back(tmp_path: Path) -> None:
     plan = planned(tmp_path, LOST_B, "a", "b")
     assert plan.returned == ("b",)
-    assert [(str(one.key), one.fate) for one in plan.swept("b")] == [("ConfigMap shop/gone", "swept")]
+    assert [(str(one.key), one.fate) for one in plan.swept("b")] == [
+        ("ConfigMap shop/gone", "swept")
+    ]
     # What the state still has is deleted by the engine, and named once.
     gone = ObjectKey("", "ConfigMap", "shop", "gone")
     half = attrs.evolve(LOST_B, standing=(Standing(SHOP, "b", gone, "v1"),))

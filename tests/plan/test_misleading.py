@@ -17,7 +17,10 @@ from tests.plan.flipped import after, karmada_member, member, placement, planned
 from tests.plan.unmatched import CommandLine, problems
 
 TAINT = {"key": "gpu", "effect": "NoSchedule"}
-GROUPS = [{"affinityName": "first", "clusterNames": ["a"]}, {"affinityName": "second", "clusterNames": ["b"]}]
+GROUPS = [
+    {"affinityName": "first", "clusterNames": ["a"]},
+    {"affinityName": "second", "clusterNames": ["b"]},
+]
 SERVED = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment", "name": "deployments"}]}]
 
 
@@ -34,7 +37,10 @@ def told(plan: FleetPlan) -> list[CommandLine]:
 
 
 def room(cpu: str) -> dict[str, Any]:
-    return {"apiEnablements": SERVED, "resourceSummary": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "9"}}}
+    return {
+        "apiEnablements": SERVED,
+        "resourceSummary": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "9"}},
+    }
 
 
 def test_of_affinity_groups_the_first_one_is_explained() -> None:
@@ -58,7 +64,12 @@ def test_of_affinity_groups_only_the_taint_of_the_first_one_is_in_the_way() -> N
 
 
 def test_a_later_affinity_group_comes_after_the_one_in_use() -> None:
-    words, _ = why(planned([karmada_member("a"), karmada_member("b"), *propagation(1, clusterAffinities=GROUPS)]), "b")
+    words, _ = why(
+        planned(
+            [karmada_member("a"), karmada_member("b"), *propagation(1, clusterAffinities=GROUPS)]
+        ),
+        "b",
+    )
     assert words == "its affinity group second comes after first, which is in use"
 
 
@@ -74,30 +85,43 @@ def test_a_later_affinity_group_comes_after_the_one_in_use() -> None:
         ([{"spreadByField": "cluster"}, {"spreadByField": "region", "maxGroups": 1}], ""),
     ],
 )
-def test_a_constraint_without_a_maximum_selects_nothing(constraints: list[dict[str, Any]], warned: str) -> None:
+def test_a_constraint_without_a_maximum_selects_nothing(
+    constraints: list[dict[str, Any]], warned: str
+) -> None:
     fleet = [karmada_member("a", region="r", status={"apiEnablements": SERVED})]
     plan = planned([*fleet, *propagation(1, spreadConstraints=constraints)])
-    found = [field.rpartition(" ")[2] for field, what, _ in told(plan) if "maxGroups is missing" in what]
+    found = [
+        field.rpartition(" ")[2] for field, what, _ in told(plan) if "maxGroups is missing" in what
+    ]
     assert found == ([warned] if warned else [])
     assert (plan.subjects[0].record.decisions == {}) is bool(warned)
 
 
 def test_a_cluster_whose_status_lists_no_api_takes_nothing() -> None:
-    cases: list[tuple[dict[str, Any] | None, bool]] = [({}, True), ({"apiEnablements": SERVED}, False), (None, False)]
+    cases: list[tuple[dict[str, Any] | None, bool]] = [
+        ({}, True),
+        ({"apiEnablements": SERVED}, False),
+        (None, False),
+    ]
     for status, warned in cases:
         plan = planned([karmada_member("a", status=status), *propagation(1)])
         assert any("has no apiEnablements" in what for _, what, _ in told(plan)) is warned
         assert (plan.subjects[0].record.decisions == {}) is warned
 
 
-WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
+WIDGET = {
+    "apiVersion": "example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w", "namespace": "default"},
+}
 DEFINITION = dict(WIDGETS)
 
 
 def enabled(**kinds: str) -> dict[str, Any]:
     return {
         "apiEnablements": [
-            {"groupVersion": version, "resources": [{"kind": kind, "name": "some"}]} for kind, version in kinds.items()
+            {"groupVersion": version, "resources": [{"kind": kind, "name": "some"}]}
+            for kind, version in kinds.items()
         ]
     }
 
@@ -105,7 +129,9 @@ def enabled(**kinds: str) -> dict[str, Any]:
 def policy_of(manifest: dict[str, Any], name: str, *members: str) -> dict[str, Any]:
     namespaced = "namespace" in manifest["metadata"]
     selector = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"]}
-    placement = {"placement": {"clusterAffinity": {"clusterNames": list(members)}}} if members else {}
+    placement = (
+        {"placement": {"clusterAffinity": {"clusterNames": list(members)}}} if members else {}
+    )
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "PropagationPolicy" if namespaced else "ClusterPropagationPolicy",
@@ -131,10 +157,15 @@ def policy_of(manifest: dict[str, Any], name: str, *members: str) -> dict[str, A
 def test_where_a_custom_kind_is_not_served_the_hint_says_what_would_serve_it(
     status: dict[str, Any] | None, definition: list[dict[str, Any]], hint: str
 ) -> None:
-    fleet = [karmada_member("a", status=status), karmada_member("b", status=enabled(Widget="example.com/v1"))]
+    fleet = [
+        karmada_member("a", status=status),
+        karmada_member("b", status=enabled(Widget="example.com/v1")),
+    ]
     plan = planned([*fleet, WIDGET, policy_of(WIDGET, "widgets"), *definition])
     found = [
-        h for _, what, h in told(plan) if what == "is not placed on a, where Widget of example.com/v1 is not served"
+        h
+        for _, what, h in told(plan)
+        if what == "is not placed on a, where Widget of example.com/v1 is not served"
     ]
     assert len(found) == bool(hint)
     assert hint in "".join(found)
@@ -148,8 +179,15 @@ def test_a_member_that_a_policy_does_not_choose_need_not_serve_a_kind() -> None:
 
 def test_a_policy_of_a_namespace_never_selects_a_cluster_scoped_kind() -> None:
     deployment, policy = propagation(1)
-    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r"}, "rules": []}
-    policy["spec"]["resourceSelectors"].append({"apiVersion": role["apiVersion"], "kind": "ClusterRole", "name": "r"})
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "r"},
+        "rules": [],
+    }
+    policy["spec"]["resourceSelectors"].append(
+        {"apiVersion": role["apiVersion"], "kind": "ClusterRole", "name": "r"}
+    )
     plan = planned([karmada_member("a"), deployment, role, policy])
     what = "a PropagationPolicy never selects a cluster-scoped kind such as ClusterRole"
     field = "PropagationPolicy default/web: spec.resourceSelectors[1]"
@@ -159,14 +197,32 @@ def test_a_policy_of_a_namespace_never_selects_a_cluster_scoped_kind() -> None:
 
 def test_an_override_of_the_other_scope_never_applies() -> None:
     version = "placement.kubernetes-fleet.io/v1"
-    rules = [{"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [{"op": "remove", "path": "/x"}]}]
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "app"}}
+    rules = [
+        {
+            "clusterSelector": {"clusterSelectorTerms": []},
+            "jsonPatchOverrides": [{"op": "remove", "path": "/x"}],
+        }
+    ]
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "app"},
+    }
     asked = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "c"}
     spec = {"clusterResourceSelectors": [asked], "policy": {"overrideRules": rules}}
-    wide = {"apiVersion": version, "kind": "ClusterResourceOverride", "metadata": {"name": "o"}, "spec": spec}
+    wide = {
+        "apiVersion": version,
+        "kind": "ClusterResourceOverride",
+        "metadata": {"name": "o"},
+        "spec": spec,
+    }
     asked = {"group": "", "version": "v1", "kind": "Namespace", "name": "app"}
     spec = {"resourceSelectors": [asked], "policy": {"overrideRules": rules}}
-    inside = {"apiVersion": version, "kind": "ResourceOverride", "metadata": {"name": "o", "namespace": "app"}}
+    inside = {
+        "apiVersion": version,
+        "kind": "ResourceOverride",
+        "metadata": {"name": "o", "namespace": "app"},
+    }
     plan = planned([member("a"), *placement(), config, wide, {**inside, "spec": spec}])
     assert [(what, hint) for _, what, hint in told(plan)] == [
         (
@@ -182,9 +238,16 @@ def test_an_override_of_the_other_scope_never_applies() -> None:
 
 
 def test_an_exact_name_one_level_deeper_beats_a_similar_one() -> None:
-    rule = {"targetCluster": {"clusterNames": ["a"]}, "labelsOverrider": [{"operator": "add", "value": {"b": "c"}}]}
+    rule = {
+        "targetCluster": {"clusterNames": ["a"]},
+        "labelsOverrider": [{"operator": "add", "value": {"b": "c"}}],
+    }
     kind = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy"}
-    override = {**kind, "metadata": {"name": "o", "namespace": "default"}, "spec": {"overrideRules": [rule]}}
+    override = {
+        **kind,
+        "metadata": {"name": "o", "namespace": "default"},
+        "spec": {"overrideRules": [rule]},
+    }
     with pytest.raises(FleetError) as caught:
         source_of(load_text(json.dumps(override), "o.yaml"))
     (problem,) = caught.value.problems
@@ -193,10 +256,19 @@ def test_an_exact_name_one_level_deeper_beats_a_similar_one() -> None:
 
 def test_a_rule_for_one_of_two_kinds_asks_for_a_policy_each() -> None:
     deployment, policy = propagation(1)
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web", "namespace": "default"}}
-    both = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "web", "namespace": "default"},
+    }
+    both = [
+        {"apiVersion": "apps/v1", "kind": "Deployment"},
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+    ]
     policy["spec"]["resourceSelectors"] = both
-    rule = {"overriders": {"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 4}]}}
+    rule = {
+        "overriders": {"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 4}]}
+    }
     kind = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy"}
     spec = {"resourceSelectors": both, "overrideRules": [rule]}
     override = {**kind, "metadata": {"name": "o", "namespace": "default"}, "spec": spec}
@@ -210,10 +282,15 @@ def test_members_that_an_older_placement_keeps_are_emptied_by_evictions() -> Non
         found = [member(name, {"tier": tier}) for name in ("a", "b")]
         for name, wanted in ("old", "v1"), ("new", "v2"):
             terms = {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"tier": wanted}}}]}
-            affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+            affinity = {
+                "clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+            }
             namespace, one = placement(placementType="PickAll", affinity=affinity)
             found += [{**one, "metadata": {"name": name}}, *([namespace] if name == "old" else [])]
-        kind = {"apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "ClusterResourcePlacementEviction"}
+        kind = {
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterResourcePlacementEviction",
+        }
         for name in evicted:
             spec = {"placementName": "old", "clusterName": name}
             found.append({**kind, "metadata": {"name": f"from-{name}"}, "spec": spec})
@@ -239,14 +316,22 @@ def test_a_member_that_joins_is_named_also_when_nothing_is_placed_on_it() -> Non
     ("before", "then", "looks"),
     [
         (["a"], ["b"], [("member a", "leaves, and the new member b gets all that a had")]),
-        (["a", "c"], ["b", "c"], [("member a", "leaves, and the new member b gets all that a had")]),
+        (
+            ["a", "c"],
+            ["b", "c"],
+            [("member a", "leaves, and the new member b gets all that a had")],
+        ),
         (["a"], ["a", "b"], []),
         (["a"], ["b", "c"], []),
         (["a", "c"], ["b"], []),
         (["a"], ["a"], []),
     ],
 )
-def test_a_member_that_looks_renamed_is_named(before: list[str], then: list[str], looks: list[tuple[str, str]]) -> None:
+def test_a_member_that_looks_renamed_is_named(
+    before: list[str], then: list[str], looks: list[tuple[str, str]]
+) -> None:
     past = after(planned([*map(member, before), *placement(placementType="PickAll")]))
     plan = planned([*map(member, then), *placement(placementType="PickAll")], past)
-    assert [(one.subject, one.what) for one in plan.warnings if "gets all that" in one.what] == looks
+    assert [
+        (one.subject, one.what) for one in plan.warnings if "gets all that" in one.what
+    ] == looks

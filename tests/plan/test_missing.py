@@ -38,7 +38,10 @@ def planned(stack: Stack, world: World) -> FleetPlan:
     plan = stack.program(world.objects(), world.config).plan
     assert plan is not None
     of_directory = stack.directory(world.objects())
-    sides = ([(one["clusters"], one["content"]) for one in document(each)["subjects"]] for each in (plan, of_directory))
+    sides = (
+        [(one["clusters"], one["content"]) for one in document(each)["subjects"]]
+        for each in (plan, of_directory)
+    )
     assert next(sides) == next(sides)
     return plan
 
@@ -63,7 +66,9 @@ def refreshed(stack: Stack, kind: str, members: Collection[str]) -> set[Pair]:
 
 def created(plan: FleetPlan) -> set[Pair]:
     """What the content of a document creates now."""
-    names_of = {str(key): key for one in plan.subjects for c in one.deliveries for key in one.keys(c)}
+    names_of = {
+        str(key): key for one in plan.subjects for c in one.deliveries for key in one.keys(c)
+    }
     return {
         (member, names_of[change["object"]])
         for subject in document(plan)["subjects"]
@@ -90,7 +95,9 @@ def test_they_are_created_and_nothing_else_changes(kind: str, members: str) -> N
     assert created(plan) == happens(stack, world) == gone
     shown = document(plan)
     where = members if len(members) == 1 else f"{len(members)} clusters"
-    assert shown["headline"][0].startswith(f"{where} {'gets' if len(members) == 1 else 'get'} a new object of shop")
+    assert shown["headline"][0].startswith(
+        f"{where} {'gets' if len(members) == 1 else 'get'} a new object of shop"
+    )
     assert shown["totals"]["updated"] == len(members)
     (row,) = [one for one in shown["subjects"][0]["clusters"] if one["name"] == members[0]]
     assert row["why"].startswith(f"{kind} shop")
@@ -109,7 +116,9 @@ def test_waves_and_decisions_stay_as_they_are() -> None:
     plan = planned(stack, world)
     assert plan.subjects[0].record == before
     waves = {wave.number: wave.clusters for wave in plan.subjects[0].outcome.rollout.waves}
-    assert waves == {before.decisions[c].wave: (c,) for c in "bd"} or waves == {before.decisions["b"].wave: ("b", "d")}
+    assert waves == {before.decisions[c].wave: (c,) for c in "bd"} or waves == {
+        before.decisions["b"].wave: ("b", "d")
+    }
 
 
 def test_with_another_change_at_the_same_time() -> None:

@@ -15,7 +15,13 @@ from tests.fields.seen import Step, seen
 
 pytestmark = pytest.mark.long
 
-FAR = {"float": 1e300, "64 bits": 2**63 - 1, "digits": "9" * 5000, "hours": "9" * 300 + "h", "negative": -1}
+FAR = {
+    "float": 1e300,
+    "64 bits": 2**63 - 1,
+    "digits": "9" * 5000,
+    "hours": "9" * 300 + "h",
+    "negative": -1,
+}
 
 
 def _numbers(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
@@ -23,7 +29,9 @@ def _numbers(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _numbers(item, (*path, key))
-    elif (isinstance(value, int | float) and not isinstance(value, bool)) or str(value)[:1].isdigit():
+    elif (isinstance(value, int | float) and not isinstance(value, bool)) or str(value)[
+        :1
+    ].isdigit():
         yield path
 
 

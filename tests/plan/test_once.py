@@ -48,11 +48,19 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project, and the directory of its YAML beside the program."""
-    rates = policy("rates", resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on("a", "b"))
+    rates = policy(
+        "rates",
+        resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}],
+        placement=on("a", "b"),
+    )
     world = World(
         extra=[
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "pay"}},
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "rates", "namespace": "pay"}},
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "rates", "namespace": "pay"},
+            },
             {**rates, "metadata": {"name": "rates", "namespace": "pay"}},
         ]
     )
@@ -64,8 +72,12 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("door", ["directory", "project"])
-@pytest.mark.parametrize("command", [("plan",), ("plan", "-o", "json"), ("plan", "-o", "markdown"), ("explain",)])
-def test_planning_and_explaining(project: Path, decided: Counter[str], door: str, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "command", [("plan",), ("plan", "-o", "json"), ("plan", "-o", "markdown"), ("explain",)]
+)
+def test_planning_and_explaining(
+    project: Path, decided: Counter[str], door: str, command: tuple[str, ...]
+) -> None:
     path = project if door == "project" else project / "fleet"
     done = CliRunner().invoke(fleet, asking([*command, str(path)]), catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -79,7 +91,9 @@ def test_a_second_render(project: Path, decided: Counter[str], door: str) -> Non
     path, out = str(project if door == "project" else project / "fleet"), str(project / "rendered")
     for _ in range(2):
         decided.clear()
-        done = CliRunner().invoke(fleet, asking(["render", path, "--out", out]), catch_exceptions=False)
+        done = CliRunner().invoke(
+            fleet, asking(["render", path, "--out", out]), catch_exceptions=False
+        )
         assert done.exit_code == 0, done.output
         assert decided["ClusterResourcePlacement/shop"] == 1
         assert set(decided.values()) <= {1, 2}

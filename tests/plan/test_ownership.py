@@ -35,7 +35,12 @@ PLAN = plan_fleet(source_of([]), Past(), Options(stack=STACK))
 
 
 def arrival(cluster: str = "a", *, adopts: bool = True, **data: Any) -> Arrival:
-    whole = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}, **data}
+    whole = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s", "namespace": "shop"},
+        **data,
+    }
     return Arrival(cluster, whole, OVERWRITES if adopts else ABORTS)
 
 
@@ -59,7 +64,9 @@ def test_an_object_of_another_stack(owner: str | None, manager: str, refused: bo
     found = list(anothers([arrival("b"), arrival("a")], lambda _: owned(owner), plan, {}))
     assert bool(found) is refused
     for problem in found:
-        assert str(problem).startswith("Secret shop/s: is on a, b already, and belongs to the stack ")
+        assert str(problem).startswith(
+            "Secret shop/s: is on a, b already, and belongs to the stack "
+        )
         assert "\x1b" not in str(problem)
         assert len(str(problem)) < 2000
 
@@ -87,7 +94,11 @@ def test_a_namespace_that_is_being_deleted(comes: bool) -> None:
         (name, ObjectKey("", "Namespace", "", "shop")) for name in "ab"
     ]
     (problem,) = vanishing(arriving, live, {})
-    named = "Namespace shop: is being" if comes else "Secret shop/s: comes into a Namespace that is being"
+    named = (
+        "Namespace shop: is being"
+        if comes
+        else "Secret shop/s: comes into a Namespace that is being"
+    )
     assert str(problem).startswith(f"{named} deleted on a: ")
 
 
@@ -98,11 +109,20 @@ def test_what_somebody_else_made() -> None:
         "list": [{"x": 1, "y": 2}, {}],
         "longer": [1],
     }
-    live = owned(None, data={"k": "dHdv", "more": ""}, type="Opaque", list=[{"x": 3, "z": 4}, {}], longer=[1, 2])
+    live = owned(
+        None,
+        data={"k": "dHdv", "more": ""},
+        type="Opaque",
+        list=[{"x": 3, "z": 4}, {}],
+        longer=[1, 2],
+    )
     arriving = [arrival("a", **wanted), arrival("b"), arrival("c", adopts=False)]
     found = list(map(str, taken_over(arriving, lambda _: live)))
     made = "Secret shop/s: somebody else has made it on {}: it is taken over{}"
-    assert found == [made.format("b", ""), made.format("a", ", and changed in data.k, list[0].x, longer")]
+    assert found == [
+        made.format("b", ""),
+        made.format("a", ", and changed in data.k, list[0].x, longer"),
+    ]
     assert list(taken_over(arriving, lambda _: owned(STACK))) == []
 
 
@@ -117,7 +137,12 @@ OWNED = {"ownerReferences": [{"kind": "ReplicaSet", "name": "x\x1b[31m"}]}
     ("mode", "compared", "live", "told"),
     [
         (ApplyMode(), ObservedObject(KEY, "v1", differences=(DIFFERS,)), {}, ""),
-        (attrs.evolve(ABORTS, co_owned=False), None, OWNED, "whenToTakeOver of ResourcePlacement/shop/s is Never"),
+        (
+            attrs.evolve(ABORTS, co_owned=False),
+            None,
+            OWNED,
+            "whenToTakeOver of ResourcePlacement/shop/s is Never",
+        ),
         (IF_NO_DIFF, ObservedObject(KEY, "v1"), {}, ""),
         (
             IF_NO_DIFF,
@@ -125,7 +150,12 @@ OWNED = {"ownerReferences": [{"kind": "ReplicaSet", "name": "x\x1b[31m"}]}
             {},
             "is IfNoDiff, and it differs: /spec/replicas: nothing there, 1 wanted",
         ),
-        (IF_NO_DIFF, ObservedObject(KEY, "v1", error="no\x1b[1m"), {}, "it could not be compared: no"),
+        (
+            IF_NO_DIFF,
+            ObservedObject(KEY, "v1", error="no\x1b[1m"),
+            {},
+            "it could not be compared: no",
+        ),
         (UNFORCED, ObservedObject(KEY, "v1", differences=(DIFFERS,)), {}, ""),
         (
             UNFORCED,
@@ -140,7 +170,9 @@ OWNED = {"ownerReferences": [{"kind": "ReplicaSet", "name": "x\x1b[31m"}]}
 def test_what_is_not_to_be_taken_over(
     mode: ApplyMode, compared: ObservedObject | None, live: dict[str, Any], told: str
 ) -> None:
-    arriving = [attrs.evolve(arrival(one), mode=mode, subject="ResourcePlacement/shop/s") for one in "ba"]
+    arriving = [
+        attrs.evolve(arrival(one), mode=mode, subject="ResourcePlacement/shop/s") for one in "ba"
+    ]
     for there, made in ((owned(None), True), (owned(STACK), False), (None, False)):
         standing = there and {"metadata": {**there["metadata"], **live}}
         live_there = partial(_there, standing)
@@ -151,7 +183,9 @@ def test_what_is_not_to_be_taken_over(
             ]
             continue
         assert bool(found) is bool(told and made)
-        assert bool(compared_first(arriving, live_there)) is (made and mode in (IF_NO_DIFF, UNFORCED))
+        assert bool(compared_first(arriving, live_there)) is (
+            made and mode in (IF_NO_DIFF, UNFORCED)
+        )
         for problem in found:
             assert str(problem).startswith("Secret shop/s: is on a, b already, ")
             assert told in str(problem)
@@ -170,7 +204,8 @@ def test_a_policy_of_karmada_is_named_in_its_own_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stack", "marked", "found"), [(None, False, True), (STACK, False, False), (STACK, True, True), ("", False, True)]
+    ("stack", "marked", "found"),
+    [(None, False, True), (STACK, False, False), (STACK, True, True), ("", False, True)],
 )
 def test_what_stood_there_before(stack: str | None, marked: bool, found: bool) -> None:
     """Also what the stack has taken over, left behind, and takes up again."""
@@ -187,7 +222,10 @@ def test_what_stood_there_before_stays_when_it_leaves(keeps: bool) -> None:
     first = plan_fleet(source_of(map(Manifest, written)), Past(), options)
     past = Past.of(delivered(first, redacted=False), "fleet")
     key = ObjectKey("", "ConfigMap", "shop", "app")
-    standing = tuple(attrs.evolve(one, found=True, kept=keeps) if one.key == key else one for one in past.standing)
+    standing = tuple(
+        attrs.evolve(one, found=True, kept=keeps) if one.key == key else one
+        for one in past.standing
+    )
     past = attrs.evolve(past, standing=standing)
     again = plan_fleet(source_of(map(Manifest, written)), past, options)
     assert not again.changes
@@ -195,7 +233,9 @@ def test_what_stood_there_before_stays_when_it_leaves(keeps: bool) -> None:
     (sent,) = again.emitted(maps, "a")
     assert sent["metadata"]["annotations"][FOUND_ANNOTATION] == FOUND
     assert Past.of(delivered(again, redacted=False), "fleet").standing == past.standing
-    gone = plan_fleet(source_of(map(Manifest, [*MEMBERS[:1], *CONTENT, *placed()[:1]])), past, options)
+    gone = plan_fleet(
+        source_of(map(Manifest, [*MEMBERS[:1], *CONTENT, *placed()[:1]])), past, options
+    )
     told = [line.text for line in describe_plan(gone)]
     after = "kept on the member, no longer managed; it stood there before" if keeps else "deleted"
     assert f"ConfigMap shop/app of ResourcePlacement/shop/maps on a: {after}" in told
@@ -207,18 +247,27 @@ def test_what_stood_there_before_stays_when_it_leaves(keeps: bool) -> None:
 @pytest.mark.parametrize("force", [False, True])
 def test_what_stands_is_judged_where_it_is_written_anew_without_force(force: bool) -> None:
     apply = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": force}}
-    written = [*MEMBERS[:1], *CONTENT, *placed(None, {"type": "RollingUpdate", "applyStrategy": apply})]
+    written = [
+        *MEMBERS[:1],
+        *CONTENT,
+        *placed(None, {"type": "RollingUpdate", "applyStrategy": apply}),
+    ]
     options = Options(stack=STACK, fleet="fleet")
     first = plan_fleet(source_of(map(Manifest, written)), Past(), options)
     assert rewritten(first, "a") == ()
     past = Past.of(delivered(first, redacted=False), "fleet")
     assert rewritten(plan_fleet(source_of(map(Manifest, written)), past, options), "a") == ()
-    other = [{**one, "data": {"key": "another"}} if one["kind"] == "ConfigMap" else one for one in written]
+    other = [
+        {**one, "data": {"key": "another"}} if one["kind"] == "ConfigMap" else one
+        for one in written
+    ]
     again = rewritten(plan_fleet(source_of(map(Manifest, other)), past, options), "a")
     assert bool(again) is not force
     conflict = ObservedObject(
         ObjectKey("", "", "", ""), "v1", applied="ManifestApplyFailed", error="conflict\x1b with x"
     )
     told = list(map(str, overwriting(again, lambda _: conflict, {})))
-    assert all("on a somebody has changed it" in text and "conflict\\x1b with x" in text for text in told)
+    assert all(
+        "on a somebody has changed it" in text and "conflict\\x1b with x" in text for text in told
+    )
     assert list(overwriting(again, lambda _: attrs.evolve(conflict, applied="Applied"), {})) == []

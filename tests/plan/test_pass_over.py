@@ -31,12 +31,21 @@ DOORS = {
 
 
 def script(name: str = "farms") -> dict[str, Any]:
-    return {"apiVersion": "config.karmada.io/v1alpha1", "kind": SCRIPT, "metadata": {"name": name}, "spec": {}}
+    return {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": SCRIPT,
+        "metadata": {"name": name},
+        "spec": {},
+    }
 
 
 def scaler(**spec: Any) -> dict[str, Any]:
     kind = {"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": SCALER}
-    return {**kind, "metadata": {"name": "out", "namespace": "shop"}, "spec": {"maxReplicas": 3, **spec}}
+    return {
+        **kind,
+        "metadata": {"name": "out", "namespace": "shop"},
+        "spec": {"maxReplicas": 3, **spec},
+    }
 
 
 def planned(*extra: dict[str, Any], passed: tuple[str, ...] = ()) -> FleetPlan:
@@ -77,7 +86,9 @@ def test_everything_else_is_refused_by_name_with_what_would_do() -> None:
     assert first == f"{SCALER} is not carried out by this version"
     assert second == "if members should run without it: fleet:passOver FederatedHPA"
     assert third == f"{SCRIPT} is not carried out by this version"
-    assert fourth.startswith("say where the kind has its replicas: spec.workloads of a KarmadaSettings; ")
+    assert fourth.startswith(
+        "say where the kind has its replicas: spec.workloads of a KarmadaSettings; "
+    )
     assert fourth.endswith(f"if members should run without it: fleet:passOver {SCRIPT}")
     assert problems(script(), scaler(), passed=(SCRIPT,)) == [(first, second)]
 
@@ -125,7 +136,9 @@ def test_it_is_remembered_nowhere() -> None:
     stack, documents = Stack(), World(extra=[script()]).objects()
     allowed = stack.program(documents, {"passOver": SCRIPT})
     stack.carry_out(allowed.run)
-    assert SCRIPT not in json.dumps([one.inputs for one in stack.state.resources.values()], default=str)
+    assert SCRIPT not in json.dumps(
+        [one.inputs for one in stack.state.resources.values()], default=str
+    )
     assert f"{SCRIPT} is not carried out" in str(stack.program(documents, {}).run.error)
 
 
@@ -146,7 +159,9 @@ def configure(project: Path, **config: Any) -> None:
 
 
 def run(*args: Any, status: int = 0) -> str:
-    done = CliRunner().invoke(fleet, asking(list(map(str, args))), catch_exceptions=False, env={"COLUMNS": "200"})
+    done = CliRunner().invoke(
+        fleet, asking(list(map(str, args))), catch_exceptions=False, env={"COLUMNS": "200"}
+    )
     assert done.exit_code == status, done.output
     return done.output
 
@@ -157,12 +172,15 @@ def test_the_command_line_takes_it_at_both_doors(
 ) -> None:
     monkeypatch.chdir(project.parent)
     for path, named in ((project / "fleet", "--pass-over"), (project, "fleet:passOver")):
-        assert f"; if members should run without it: {named} {SCRIPT}\n" in run(*command, path, status=1)
+        assert f"; if members should run without it: {named} {SCRIPT}\n" in run(
+            *command, path, status=1
+        )
         text = run(*command, path, "--pass-over", SCRIPT)
         assert text.count(f"passed over: 2 {SCRIPT}s, as {named} says (barns, farms)") == 1
         wrong = run(*command, path, "--pass-over", "Deployment", "--pass-over", SCRIPT, status=1)
         assert (
-            f"Deployment steers no hub: what nothing selects is not placed\n  hint: leave it out of {named}\n" in wrong
+            f"Deployment steers no hub: what nothing selects is not placed\n  hint: leave it out of {named}\n"
+            in wrong
         )
 
 

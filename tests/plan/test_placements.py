@@ -23,7 +23,16 @@ from fleet_components.systems.kubefleet.model.placement import (
     PlacementPolicy,
     RollingUpdate,
 )
-from tests.plan.placement_world import CANARY, NAMES, REST, Asked, PlacementWorld, results, through_the_engine, tried
+from tests.plan.placement_world import (
+    CANARY,
+    NAMES,
+    REST,
+    Asked,
+    PlacementWorld,
+    results,
+    through_the_engine,
+    tried,
+)
 
 pytestmark = pytest.mark.long
 
@@ -52,14 +61,20 @@ rollings = st.builds(RollingUpdate, amounts, amounts)
 kinds = st.sampled_from(["patch", "patch", "name", "label", "same", "colour", "fail", "delete"])
 asked = st.lists(
     st.builds(
-        Asked, st.sampled_from(["one", "two"]), kinds, st.sampled_from(["", "canary", "rest"]), st.sampled_from("12")
+        Asked,
+        st.sampled_from(["one", "two"]),
+        kinds,
+        st.sampled_from(["", "canary", "rest"]),
+        st.sampled_from("12"),
     ),
     max_size=2,
     unique_by=lambda one: one.name,
 )
 run_names = st.sampled_from(["r1", "r2", "r3"])
 approvals = st.sets(
-    st.sampled_from([f"{run}-{gate}" for run in ("r1", "r2", "r3") for gate in ("after-canary", "before-rest")])
+    st.sampled_from(
+        [f"{run}-{gate}" for run in ("r1", "r2", "r3") for gate in ("after-canary", "before-rest")]
+    )
 )
 
 
@@ -88,13 +103,21 @@ around = st.one_of(
     action(W.evict, names),
 )
 runs = st.one_of(
-    start, start, action(W.drop, run_names), action(W.approve, approvals), action(W.wait, st.sampled_from([1, 50, 120]))
+    start,
+    start,
+    action(W.drop, run_names),
+    action(W.approve, approvals),
+    action(W.wait, st.sampled_from([1, 50, 120])),
 )
-release = action(W.release, st.integers(0, 3), st.sampled_from(["flat", "asked", "slow"]), st.booleans())
+release = action(
+    W.release, st.integers(0, 3), st.sampled_from(["flat", "asked", "slow"]), st.booleans()
+)
 fails = st.one_of(st.just(set[str]()), some)
 
 
-def world_of(policy: PlacementPolicy, rolling: RollingUpdate, budget: DisruptionBudget | None) -> PlacementWorld:
+def world_of(
+    policy: PlacementPolicy, rolling: RollingUpdate, budget: DisruptionBudget | None
+) -> PlacementWorld:
     world = PlacementWorld(policy, rolling, budget=budget)
     world.pick(policy)
     return world
@@ -109,11 +132,15 @@ worlds = st.builds(
 
 steady = st.builds(
     PlacementWorld,
-    st.one_of(st.just(PlacementPolicy(PICK_ALL)), st.just(PlacementPolicy(PICK_N, number_of_clusters=3))),
+    st.one_of(
+        st.just(PlacementPolicy(PICK_ALL)), st.just(PlacementPolicy(PICK_N, number_of_clusters=3))
+    ),
 )
 
 
-def story(*actions: st.SearchStrategy[Action]) -> st.SearchStrategy[list[tuple[list[Action], set[str]]]]:
+def story(
+    *actions: st.SearchStrategy[Action],
+) -> st.SearchStrategy[list[tuple[list[Action], set[str]]]]:
     # Not ``one_of``, which gives every alternative inside of these the same weight.
     any_of = st.integers(0, len(actions) - 1).flatmap(lambda number: actions[number])
     return st.lists(st.tuples(st.lists(any_of, min_size=1, max_size=3), fails), max_size=6)
@@ -158,7 +185,9 @@ def test_rolling_updates_keep_to_their_budgets_and_end(
     outcome = world.decide()
     if not outcome.unfulfilled:
         assert set(world.done) == set(outcome.record.memory.selected)
-        assert {world.contents[here.revision or 0] for here in world.done.values()} <= {world.content}
+        assert {world.contents[here.revision or 0] for here in world.done.values()} <= {
+            world.content
+        }
 
 
 @given(steady, story(release, release, select, around, runs))
@@ -176,7 +205,9 @@ def test_update_runs_keep_to_what_they_took_and_end(
         world.wait(120)
         ended(world)
     record = world.record.runs.records[current.run.name]
-    stuck = current.record and set(world.decide().failing).intersection(*[[c for p in record.clusters for c in p]])
+    stuck = current.record and set(world.decide().failing).intersection(
+        *[[c for p in record.clusters for c in p]]
+    )
     spent = set(current.run.approvals).intersection(current.spent)
     assert record.over or stuck or spent
 
@@ -204,7 +235,9 @@ def test_other_overrides_move_exactly_the_members_whose_objects_change(
 
 
 @given(worlds, asked, st.sampled_from(["canary", "rest"]))
-def test_an_override_that_fails_moves_nobody_else(world: PlacementWorld, before: list[Asked], where: str) -> None:
+def test_an_override_that_fails_moves_nobody_else(
+    world: PlacementWorld, before: list[Asked], where: str
+) -> None:
     world.override(*before)
     ended(world)
     expected = world.decide().rollout.entries
@@ -216,7 +249,8 @@ def test_an_override_that_fails_moves_nobody_else(world: PlacementWorld, before:
     deleted = {
         n
         for n in world.stages
-        if (r := results(world.content, world.asked[:-1], n, world.stages[n])) != "fails" and len(r) == 1
+        if (r := results(world.content, world.asked[:-1], n, world.stages[n])) != "fails"
+        and len(r) == 1
     }
     assert set(outcome.failing) >= entries.keys() - others.keys() - deleted
     assert {n: e.placed for n, e in entries.items()} == {n: e.placed for n, e in expected.items()}
@@ -224,14 +258,25 @@ def test_an_override_that_fails_moves_nobody_else(world: PlacementWorld, before:
 
 def test_of_two_runs_that_wait_one_is_shown_always() -> None:
     world = PlacementWorld()
-    told(world, [([("run", "r1", "flat", "Initialize", ""), ("run", "r2", "flat", "Initialize", "")], set())])
+    told(
+        world,
+        [
+            (
+                [("run", "r1", "flat", "Initialize", ""), ("run", "r2", "flat", "Initialize", "")],
+                set(),
+            )
+        ],
+    )
     ended(world)
     assert world.record.runs.latest == "r2"
 
 
 def test_a_run_that_is_over_stays_the_last_one_beside_one_that_waits() -> None:
     world = PlacementWorld()
-    told(world, [([("run", "r1", "flat", "Initialize", ""), ("run", "r2", "flat", "Run", "")], set())])
+    told(
+        world,
+        [([("run", "r1", "flat", "Initialize", ""), ("run", "r2", "flat", "Run", "")], set())],
+    )
     ended(world)
     assert world.record.runs.latest == "r2"
 

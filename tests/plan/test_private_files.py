@@ -86,7 +86,9 @@ def test_they_are_removed_when_the_program_ends(start: Start, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_those_of_a_killed_program_are_removed_by_the_next_one_and_no_others(start: Start, tmp_path: Path) -> None:
+def test_those_of_a_killed_program_are_removed_by_the_next_one_and_no_others(
+    start: Start, tmp_path: Path
+) -> None:
     killed, left_behind = start()
     _, in_use = start()
     killed.kill()

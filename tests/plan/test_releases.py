@@ -51,7 +51,9 @@ def override(selector: Mapping[str, str], rule: Object, kind: str = "ResourceOve
     selectors = "resourceSelectors" if kind == "ResourceOverride" else "clusterResourceSelectors"
     rules = [{"clusterSelector": {"clusterSelectorTerms": []}, **rule}]
     spec = {selectors: [dict(selector)], "policy": {"overrideRules": rules}}
-    return of(kind, "tune", "shop" if kind == "ResourceOverride" else "", f"{GROUP}/v1beta1", spec=spec)
+    return of(
+        kind, "tune", "shop" if kind == "ResourceOverride" else "", f"{GROUP}/v1beta1", spec=spec
+    )
 
 
 def selector(kind: str, name: str, group: str = "", version: str = "v1") -> dict[str, str]:
@@ -64,7 +66,9 @@ OF_ENVELOPE = selector("ResourceEnvelope", "e", GROUP, "v1beta1")
 def planned(release: str, *extra: Object) -> FleetPlan:
     """The plan of a new fleet: a placement of the namespace shop with its contents."""
     documents = World(members={"a": {}}, extra=list(extra)).objects()
-    source = gathered(Given(tuple(map(Manifest, documents)), releases=Releases(RELEASES[release]))).sound()
+    source = gathered(
+        Given(tuple(map(Manifest, documents)), releases=Releases(RELEASES[release]))
+    ).sound()
     return plan_fleet(source, Past(), Options())
 
 
@@ -72,7 +76,9 @@ def brought(plan: FleetPlan) -> dict[str, Any]:
     """The ConfigMaps on the member, by name."""
     (placement,) = plan.of("Placement")
     objects = placement.deliveries["a"].objects
-    return {one["metadata"]["name"]: one.get("data") for one in objects if one["kind"] == "ConfigMap"}
+    return {
+        one["metadata"]["name"]: one.get("data") for one in objects if one["kind"] == "ConfigMap"
+    }
 
 
 AS_WRITTEN, CHANGED = {"c": {"a": "1"}, "d": None}, {"c": {"a": "2"}, "d": None}
@@ -95,7 +101,9 @@ AS_WRITTEN, CHANGED = {"c": {"a": "1"}, "d": None}, {"c": {"a": "2"}, "d": None}
         "of the namespace",
     ],
 )
-def test_overrides_reach_into_envelopes_or_change_them(rule: Object, old: Object, new: Object) -> None:
+def test_overrides_reach_into_envelopes_or_change_them(
+    rule: Object, old: Object, new: Object
+) -> None:
     assert brought(planned(OLD.name, ENVELOPE, rule)) == old
     assert brought(planned(NEW.name, ENVELOPE, rule)) == new
 
@@ -146,7 +154,9 @@ def test_the_text_of_synchronized_works_is_that_of_the_release(release: str, wor
     synced = [Condition(SYNCHRONIZED, TRUE, "AllWorkSynced", "")]
     (found,) = (
         one
-        for one in of_placement("ClusterResourcePlacement", [synced], reports=True, release=RELEASES[release])
+        for one in of_placement(
+            "ClusterResourcePlacement", [synced], reports=True, release=RELEASES[release]
+        )
         if one.type.endswith(SYNCHRONIZED)
     )
     assert found.message == f"{words} or updated in 1 target cluster(s)' namespaces"
@@ -154,7 +164,9 @@ def test_the_text_of_synchronized_works_is_that_of_the_release(release: str, wor
 
 @pytest.mark.parametrize(("release", "warned"), [(OLD.name, True), (NEW.name, False)])
 def test_what_rolls_a_namespace_out_would_be_placed_with_it(release: str, warned: bool) -> None:
-    strategy = of("StagedUpdateStrategy", "rings", version=f"{GROUP}/v1beta1", spec={"stages": STAGES})
+    strategy = of(
+        "StagedUpdateStrategy", "rings", version=f"{GROUP}/v1beta1", spec={"stages": STAGES}
+    )
     (placement,) = planned(release, strategy).of("Placement")
     told = [one.what for one in placement.subject.warnings]
     assert any("places StagedUpdateStrategy shop/rings as well" in what for what in told) is warned
@@ -166,7 +178,13 @@ def test_an_operator_that_a_webhook_lets_pass_ends_the_cycle() -> None:
     terms = {"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": [expression]}}]}
     affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     spec = {**EXTERNAL["spec"], "policy": {"placementType": "PickAll", "affinity": affinity}}
-    known = {"status": {"properties": {expression["name"]: {"value": "5", "observationTime": "2026-01-01T00:00:00Z"}}}}
+    known = {
+        "status": {
+            "properties": {
+                expression["name"]: {"value": "5", "observationTime": "2026-01-01T00:00:00Z"}
+            }
+        }
+    }
     identity = {"kind": "User", "name": "k", "apiGroup": "rbac.authorization.k8s.io"}
     member = of(
         "MemberCluster",
@@ -198,10 +216,16 @@ STAGES = [
         (NEW.name, "StageUpdatingSkippedNoClusters", []),
     ],
 )
-def test_a_stage_without_clusters_waits_or_is_skipped(release: str, reason: str, asked: list[str]) -> None:
-    strategy = of("ClusterStagedUpdateStrategy", "rings", "", f"{GROUP}/v1", spec={"stages": STAGES})
+def test_a_stage_without_clusters_waits_or_is_skipped(
+    release: str, reason: str, asked: list[str]
+) -> None:
+    strategy = of(
+        "ClusterStagedUpdateStrategy", "rings", "", f"{GROUP}/v1", spec={"stages": STAGES}
+    )
     run = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Run"}
-    plan = planned(release, strategy, of("ClusterStagedUpdateRun", "r1", "", f"{GROUP}/v1", spec=run), EXTERNAL)
+    plan = planned(
+        release, strategy, of("ClusterStagedUpdateRun", "r1", "", f"{GROUP}/v1", spec=run), EXTERNAL
+    )
     (placement,) = (one for one in plan.of("Placement") if one.subject.key == "staged")
     stage = update_run_statuses(placement)["r1"]["stagesStatus"][0]
     assert stage["conditions"][0]["reason"] == reason
@@ -255,14 +279,20 @@ def test_each_rule_is_a_change_of_its_own() -> None:
     ]
 
 
-@pytest.mark.parametrize(("wait", "read"), [("01h", True), ("0", True), ("0x", False), ("later 1h", False)])
-def test_a_wait_that_no_controller_reads_is_refused_though_it_is_stored(wait: str, read: bool) -> None:
+@pytest.mark.parametrize(
+    ("wait", "read"), [("01h", True), ("0", True), ("0x", False), ("later 1h", False)]
+)
+def test_a_wait_that_no_controller_reads_is_refused_though_it_is_stored(
+    wait: str, read: bool
+) -> None:
     stage = {
         "name": "all",
         "labelSelector": {},
         "afterStageTasks": [{"type": "TimedWait", "waitTime": wait}],
     }
-    strategy = of("ClusterStagedUpdateStrategy", "rings", "", f"{GROUP}/v1", spec={"stages": [stage]})
+    strategy = of(
+        "ClusterStagedUpdateStrategy", "rings", "", f"{GROUP}/v1", spec={"stages": [stage]}
+    )
     run = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Initialize"}
     objects = strategy, of("ClusterStagedUpdateRun", "r1", "", f"{GROUP}/v1", spec=run), EXTERNAL
     if read:

@@ -62,11 +62,15 @@ class Names:
         return dict(zip(self.members, CLUSTERS, strict=True))
 
 
-def ran(stack: Stack, names: Names, renamed: dict[str, dict[str, str]], fails: set[str] | None = None) -> Seen:
+def ran(
+    stack: Stack, names: Names, renamed: dict[str, dict[str, str]], fails: set[str] | None = None
+) -> Seen:
     """Run the program with these names."""
     stack.called = {**stack.called, **names.called}
     documents = list(names.written().documents())
-    return stack.program(documents, {"limit": "1", "renamed": json.dumps(renamed)}, fails=fails or set())
+    return stack.program(
+        documents, {"limit": "1", "renamed": json.dumps(renamed)}, fails=fails or set()
+    )
 
 
 def plan_of(seen: Seen) -> FleetPlan:
@@ -157,12 +161,16 @@ def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
 @pytest.mark.parametrize("stays", [True, False])
 @pytest.mark.parametrize("broken", ["two", "three"])
 @pytest.mark.parametrize("field", ["members", "placements"])
-def test_a_rename_that_breaks_and_goes_back(field: str, broken: str, stays: bool, shown: bool) -> None:
+def test_a_rename_that_breaks_and_goes_back(
+    field: str, broken: str, stays: bool, shown: bool
+) -> None:
     """Also where the old and the new name are in the state together, and the roster knows the old one alone."""
     stack = Stack(shown=shown)
     stack.carry_out(ran(stack, started, {}).run)
     live = dict(stack.live)
-    wanted = another(attrs.evolve(started, image="web:2"), (field, 1, "d" if field == "members" else "r"))
+    wanted = another(
+        attrs.evolve(started, image="web:2"), (field, 1, "d" if field == "members" else "r")
+    )
     said = wanted.renamed(started)
     said = {**said, "members": {}} if shown and not stays else said
     for fails in ({wanted.members[CLUSTERS.index(broken)]}, {wanted.members[2]}):
@@ -219,7 +227,9 @@ def test_a_stack_that_is_renamed_takes_its_fleet_along(broken: str | None) -> No
         rest = plan_of(ran(stack, wanted, {}))
         assert not rest.changes
         assert not [one for one in rest.warnings if one.subject.startswith("fleet ")]
-        assert {urn.rpartition("::")[2].partition("/")[0] for urn in stack.state.resources if "$" in urn} == {name}
+        assert {
+            urn.rpartition("::")[2].partition("/")[0] for urn in stack.state.resources if "$" in urn
+        } == {name}
         wanted = attrs.evolve(wanted, image=f"web:{name}")
 
 
@@ -299,7 +309,9 @@ def test_a_rename_that_was_carried_out_says_nothing_more() -> None:
     live = dict(stack.live)
     # The names go back, and the setting stays; of a member that has to be said.
     back = started.renamed(there)
-    stack.carry_out(ran(stack, started, {field: {**said[field], **back[field]} for field in said}).run)
+    stack.carry_out(
+        ran(stack, started, {field: {**said[field], **back[field]} for field in said}).run
+    )
     assert stack.live == live
     assert not plan_of(ran(stack, started, said)).changes
     # What was renamed leaves, and the setting stays.

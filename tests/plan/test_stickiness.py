@@ -39,8 +39,12 @@ TAINTED = Cluster("m9", taints=(Taint("maintenance"),))
 GONE = Cluster("m8", leaving=True)
 
 
-def placement(clusters: tuple[Cluster, ...], asked: PlacementPolicy | None, **fields: Any) -> PlacementSubject:
-    return PlacementSubject("shop", asked, RollingUpdate(), Inventory(clusters, AS_OF), (), **fields)
+def placement(
+    clusters: tuple[Cluster, ...], asked: PlacementPolicy | None, **fields: Any
+) -> PlacementSubject:
+    return PlacementSubject(
+        "shop", asked, RollingUpdate(), Inventory(clusters, AS_OF), (), **fields
+    )
 
 
 def said(subject: PlacementSubject) -> str:
@@ -67,14 +71,20 @@ TWO = (Cluster("a"), Cluster("b"))
         ((), PlacementPolicy(PICK_N, number_of_clusters=1)),
     ],
 )
-def test_a_placement_that_every_memory_leaves_alone(clusters: tuple[Cluster, ...], asked: PlacementPolicy) -> None:
+def test_a_placement_that_every_memory_leaves_alone(
+    clusters: tuple[Cluster, ...], asked: PlacementPolicy
+) -> None:
     assert said(placement(clusters, asked)) == ""
 
 
 @pytest.mark.parametrize(
     ("clusters", "asked", "words"),
     [
-        ((*TWO, TAINTED), None, "PickAll keeps members that it could not pick now: with --state m9 may have it"),
+        (
+            (*TWO, TAINTED),
+            None,
+            "PickAll keeps members that it could not pick now: with --state m9 may have it",
+        ),
         (
             TWO,
             PlacementPolicy(PICK_N, number_of_clusters=1),
@@ -87,7 +97,9 @@ def test_a_placement_that_every_memory_leaves_alone(clusters: tuple[Cluster, ...
         ),
         (
             TWO,
-            PlacementPolicy(PICK_N, number_of_clusters=2, topology_spread_constraints=(hard("zone"),)),
+            PlacementPolicy(
+                PICK_N, number_of_clusters=2, topology_spread_constraints=(hard("zone"),)
+            ),
             "PickN 2 keeps members that it has picked: with --state others than a, b may have it",
         ),
         (
@@ -97,7 +109,9 @@ def test_a_placement_that_every_memory_leaves_alone(clusters: tuple[Cluster, ...
         ),
     ],
 )
-def test_a_placement_that_keeps_members(clusters: tuple[Cluster, ...], asked: PlacementPolicy, words: str) -> None:
+def test_a_placement_that_keeps_members(
+    clusters: tuple[Cluster, ...], asked: PlacementPolicy, words: str
+) -> None:
     assert said(placement(clusters, asked)) == words
 
 
@@ -130,14 +144,20 @@ def test_what_is_marked_is_kept_by_some_memory(history: list[Step]) -> None:
     except FleetError:
         assume(False)
     words, selected = subject.sticky(outcome), set(outcome.decision.memory.selected)
-    spread = any(one.when_unsatisfiable == "DoNotSchedule" for one in last.policy.topology_spread_constraints)
+    spread = any(
+        one.when_unsatisfiable == "DoNotSchedule" for one in last.policy.topology_spread_constraints
+    )
     assume((words and last.policy.cluster_names != ()) or last.policy.placement_type != PICK_FIXED)
     assume(words and not spread and "PickFixed without" not in words and "anew" not in words)
     able = [one.name for one in last.clusters if not one.leaving]
     others = [name for name in able if name not in selected]
     listed = last.policy.cluster_names if last.policy.placement_type == PICK_FIXED else NAMES
-    kept = [name for name in (*others, *selected) if name in listed][: last.policy.number_of_clusters]
-    memory = PlacementMemory(0, last.policy, {name: Binding(BOUND, 0, rank) for rank, name in enumerate(kept)})
+    kept = [name for name in (*others, *selected) if name in listed][
+        : last.policy.number_of_clusters
+    ]
+    memory = PlacementMemory(
+        0, last.policy, {name: Binding(BOUND, 0, rank) for rank, name in enumerate(kept)}
+    )
     again = schedule(subject.inventory, last.policy, memory)
     assert set(again.memory.selected) != selected
 
@@ -166,10 +186,21 @@ calm = st.builds(
     ),
     st.sampled_from(["one", "two"]),
     st.sampled_from(
-        [{}, {"clusterAffinity": {"clusterNames": ["a", "b"]}}, {"spreadConstraints": [{**ANY_TWO, "minGroups": 1}]}]
+        [
+            {},
+            {"clusterAffinity": {"clusterNames": ["a", "b"]}},
+            {"spreadConstraints": [{**ANY_TWO, "minGroups": 1}]},
+        ]
     ),
     st.sampled_from([{}, TOLERATED]),
-    st.sampled_from([{}, {"priority": 3}, {"suspension": {"dispatching": True}}, {"activationPreference": "Lazy"}]),
+    st.sampled_from(
+        [
+            {},
+            {"priority": 3},
+            {"suspension": {"dispatching": True}},
+            {"activationPreference": "Lazy"},
+        ]
+    ),
 )
 """Policies of which a decision may well be the same after every history."""
 
@@ -179,7 +210,9 @@ def pasts(draw: st.DrawFn) -> list[TemplateSubject]:
     """Requests for one template: often of the last one's policies, while members, labels and replicas change."""
     last = draw(requests)
     if draw(st.sampled_from([True, True, True, False])):
-        settings = attrs.evolve(last.policies.settings, exact=draw(st.sampled_from([False, False, True])))
+        settings = attrs.evolve(
+            last.policies.settings, exact=draw(st.sampled_from([False, False, True]))
+        )
         held = attrs.evolve(last.policies, propagation=(draw(calm),), settings=settings)
         last = attrs.evolve(last, policies=held)
     if draw(st.booleans()):
@@ -188,7 +221,9 @@ def pasts(draw: st.DrawFn) -> list[TemplateSubject]:
         last = attrs.evolve(last, policies=held)
     before = draw(st.lists(requests, min_size=1, max_size=3))
     kept = [
-        attrs.evolve(one, policies=last.policies, rebalances=last.rebalances) if draw(st.booleans()) else one
+        attrs.evolve(one, policies=last.policies, rebalances=last.rebalances)
+        if draw(st.booleans())
+        else one
         for one in before
     ]
     return [labelled(one, draw(st.sampled_from(LABELS))) for one in (*kept, last)]
@@ -220,16 +255,26 @@ def test_no_history_places_a_template_otherwise_in_silence(history: list[Templat
     assert lands(run(last, record, stands)) == lands(new)
 
 
-def template(*clusters: Cluster, selectors: list[dict[str, Any]] | None = None, **where: Any) -> str:
+def template(
+    *clusters: Cluster, selectors: list[dict[str, Any]] | None = None, **where: Any
+) -> str:
     claims = [PropagationPolicy.from_manifest(read(policy("one", placement=where)))]
     if selectors:
-        claims.append(PropagationPolicy.from_manifest(read(policy("two", resourceSelectors=selectors))))
+        claims.append(
+            PropagationPolicy.from_manifest(read(policy("two", resourceSelectors=selectors)))
+        )
     manifest = {**DEPLOYMENT, "spec": {"replicas": 2}}
-    subject = TemplateSubject("shop/Deployment/web", Manifest(manifest), Inventory(clusters), Policies(tuple(claims)))
+    subject = TemplateSubject(
+        "shop/Deployment/web", Manifest(manifest), Inventory(clusters), Policies(tuple(claims))
+    )
     return subject.sticky(subject.decide(TemplateRecord()))
 
 
-DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "shop"},
+}
 DIVIDED: dict[str, Any] = {"replicaScheduling": {"replicaSchedulingType": "Divided"}}
 ONE_OF = [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]
 GROUPS = [{"affinityName": "x", "clusterNames": ["a"]}, {"affinityName": "y"}]
@@ -239,11 +284,18 @@ def test_templates() -> None:
     assert template(*TWO) == ""
     assert template() == ""
     assert template(*TWO, clusterAffinity={"clusterNames": ["a"]}) == ""
-    assert template(*TWO, spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}]) == ""
+    assert (
+        template(
+            *TWO, spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}]
+        )
+        == ""
+    )
     assert "with --state it may be on m9" in template(*TWO, TAINTED)
     assert template(*TWO, TAINTED, clusterAffinity={"clusterNames": ["a"]}) == ""
     assert "with --state not as a 1, b 1" in template(*TWO, **DIVIDED)
-    assert "chosen first: with --state these may be others than a" in template(*TWO, spreadConstraints=ONE_OF)
+    assert "chosen first: with --state these may be others than a" in template(
+        *TWO, spreadConstraints=ONE_OF
+    )
     assert "affinity group" in template(*TWO, clusterAffinities=GROUPS)
     assert "may have it instead of" in template(*TWO, selectors=[{**WEB, "name": ""}])
     assert template(*TWO, selectors=[{**WEB, "name": "other"}]) == ""
@@ -253,13 +305,19 @@ def test_templates() -> None:
 
 def test_a_template_that_no_policy_follows_any_more() -> None:
     claim = PropagationPolicy.from_manifest(read(policy("one", placement={})))
-    subject = TemplateSubject("shop/Deployment/web", Manifest(DEPLOYMENT), Inventory(TWO), Policies((claim,)))
+    subject = TemplateSubject(
+        "shop/Deployment/web", Manifest(DEPLOYMENT), Inventory(TWO), Policies((claim,))
+    )
     record = subject.decide(TemplateRecord()).record
     left = attrs.evolve(subject, policies=Policies())
     assert left.sticky(left.decide(record)).startswith("no policy follows it")
 
 
 def test_a_lazy_policy() -> None:
-    claim = PropagationPolicy.from_manifest(read(policy("one", placement={}, activationPreference="Lazy")))
-    subject = TemplateSubject("shop/Deployment/web", Manifest(DEPLOYMENT), Inventory(TWO), Policies((claim,)))
+    claim = PropagationPolicy.from_manifest(
+        read(policy("one", placement={}, activationPreference="Lazy"))
+    )
+    subject = TemplateSubject(
+        "shop/Deployment/web", Manifest(DEPLOYMENT), Inventory(TWO), Policies((claim,))
+    )
     assert "is Lazy" in subject.sticky(subject.decide(TemplateRecord()))

@@ -107,13 +107,18 @@ def test_what_only_goes_along_is_claimed_by_nothing_and_has_no_annotations() -> 
         ("preferred-version", {"default/HorizontalPodAutoscaler/api": ["m1"]}),
     ],
 )
-def test_policies_select_what_the_control_plane_has(name: str, picked: Mapping[str, list[str]]) -> None:
+def test_policies_select_what_the_control_plane_has(
+    name: str, picked: Mapping[str, list[str]]
+) -> None:
     plan = planned(name)
     assert {decided.subject.key: sorted(decided.entries) for decided in plan.subjects} == picked
 
 
 def test_an_object_stays_in_its_version_unless_a_rule_changes_it() -> None:
-    assert on(planned("preferred-version"), "m1")["HorizontalPodAutoscaler/api"]["apiVersion"] == "autoscaling/v1"
+    assert (
+        on(planned("preferred-version"), "m1")["HorizontalPodAutoscaler/api"]["apiVersion"]
+        == "autoscaling/v1"
+    )
     text = (
         (DATA / "preferred-version.yaml").read_text()
         + """
@@ -128,16 +133,24 @@ spec:
       plaintext: [{path: /spec/metrics/0/resource/target/averageUtilization, operator: replace, value: 55}]
 """
     )
-    got = on(plan_fleet(source_of(load_text(text)), Past(), Options()), "m1")["HorizontalPodAutoscaler/api"]
+    got = on(plan_fleet(source_of(load_text(text)), Past(), Options()), "m1")[
+        "HorizontalPodAutoscaler/api"
+    ]
     target = {"type": "Utilization", "averageUtilization": 55}
     assert got["apiVersion"] == "autoscaling/v2"
-    assert got["spec"]["metrics"] == [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    assert got["spec"]["metrics"] == [
+        {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    ]
     assert "targetCPUUtilizationPercentage" not in got["spec"]
 
 
 def test_karmada_prunes_by_its_own_rules() -> None:
     got, before = on(planned("karmada-prune"), "m1"), written("karmada-prune")
-    service = {key: value for key, value in before["Service/web"]["spec"].items() if not key.startswith("clusterIP")}
+    service = {
+        key: value
+        for key, value in before["Service/web"]["spec"].items()
+        if not key.startswith("clusterIP")
+    }
     assert got["Service/web"]["spec"] == service
     assert got["Service/web"]["metadata"] == {"name": "web", "namespace": "default"}
     assert got["Job/j"]["spec"]["template"]["metadata"] == {"labels": {}}
@@ -151,7 +164,10 @@ def test_karmada_prunes_by_its_own_rules() -> None:
 
 
 def test_a_changed_node_port_is_a_change() -> None:
-    old, new = (on(planned(f"nodeport-{side}"), "m1")["Service/web"]["spec"]["ports"] for side in ("old", "new"))
+    old, new = (
+        on(planned(f"nodeport-{side}"), "m1")["Service/web"]["spec"]["ports"]
+        for side in ("old", "new")
+    )
     assert (old, new) == ([{"port": 80, "nodePort": 30080}], [{"port": 80, "nodePort": 30090}])
 
 
@@ -171,7 +187,10 @@ spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}
 
 
 def test_pruning_comes_after_overrides() -> None:
-    assert on(planned("override-nodeport"), "m1")["Service/web"]["spec"]["ports"][0]["nodePort"] == 30099
+    assert (
+        on(planned("override-nodeport"), "m1")["Service/web"]["spec"]["ports"][0]["nodePort"]
+        == 30099
+    )
     got, before = on(planned("pruned-after-override"), "m1"), written("pruned-after-override")
     assert got["Service/web"] == before["Service/web"]
 

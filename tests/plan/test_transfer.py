@@ -46,12 +46,16 @@ class World:
     def __attrs_post_init__(self) -> None:
         theirs = self.to is Way.DIRECT
         seen = SeenObject("", taken=theirs, marked=theirs, ours=not theirs)
-        self.objects = {pair: attrs.evolve(seen, uid=f"uid-{number}") for number, pair in enumerate(PAIRS)}
+        self.objects = {
+            pair: attrs.evolve(seen, uid=f"uid-{number}") for number, pair in enumerate(PAIRS)
+        }
 
     def look(self) -> Standpoint:
         """Return where the move stands."""
         let_go = self.held and not any(one.taken for one in self.objects.values())
-        words = {name: getattr(self, name) for name in ("to", "hub", "declared", "kept", "held", "moved")}
+        words = {
+            name: getattr(self, name) for name in ("to", "hub", "declared", "kept", "held", "moved")
+        }
         return Standpoint(**words, let_go=let_go, objects=dict(self.objects))
 
     def do(self, deed: Deed) -> None:
@@ -90,11 +94,15 @@ class World:
 
     def _mark(self, pair: Pair, *, taken: bool, ours: bool | None = None) -> None:
         seen = self.objects[pair]
-        self.objects[pair] = attrs.evolve(seen, taken=taken, marked=taken, ours=seen.ours if ours is None else ours)
+        self.objects[pair] = attrs.evolve(
+            seen, taken=taken, marked=taken, ours=seen.ours if ours is None else ours
+        )
 
     def _lose(self, pairs: Iterable[Pair]) -> None:
         for pair in tuple(pairs):
-            self.objects[pair] = attrs.evolve(self.objects[pair], uid=f"{self.objects[pair].uid}-anew")
+            self.objects[pair] = attrs.evolve(
+                self.objects[pair], uid=f"{self.objects[pair].uid}-anew"
+            )
 
     def _half(self) -> None:
         if self.left is not None:
@@ -115,7 +123,9 @@ def test_each_step_is_done_once_and_in_order(to: Way, hub: Way) -> None:
 
 
 @given(way=st.sampled_from(WAYS), stops=st.lists(st.integers(0, 14), max_size=4))
-def test_a_move_that_was_stopped_ends_where_one_that_was_not_ends(way: tuple[Way, Way], stops: list[int]) -> None:
+def test_a_move_that_was_stopped_ends_where_one_that_was_not_ends(
+    way: tuple[Way, Way], stops: list[int]
+) -> None:
     whole = carry_out(World(*way), lambda _: None)
     world = World(*way)
     for stop in stops:
@@ -180,7 +190,9 @@ def test_what_is_being_deleted_before_the_first_step_stops_it() -> None:
 def test_nothing_is_released_while_an_agent_has_it_as_its_own() -> None:
     ours = {("east", ObjectKey("", "ConfigMap", "shop", "c")): SeenObject("u", ours=True)}
     for let_go in (False, True):
-        now = Standpoint("direct", "kubefleet", declared=True, kept=True, held=True, let_go=let_go, objects=ours)
+        now = Standpoint(
+            "direct", "kubefleet", declared=True, kept=True, held=True, let_go=let_go, objects=ours
+        )
         assert {one.deed: one.done for one in steps(now)} == {
             Deed.DECLARE: True, Deed.KEEP: True, Deed.HOLD: True, Deed.RELEASE: let_go,
             Deed.SWITCH: False, Deed.SETTLE: False,

@@ -15,7 +15,11 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector, Requirement
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
-from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector, ResourceSelector
+from fleet_components.systems.karmada.model.policy import (
+    ClusterAffinity,
+    FieldSelector,
+    ResourceSelector,
+)
 from fleet_components.systems.karmada.plan.unmatched import _wanted
 from fleet_components.systems.kubefleet.model.placement import (
     ClusterSelectorTerm,
@@ -64,7 +68,9 @@ def on(*names: str) -> dict[str, Any]:
 def propagation(namespace: str, *kinds: str, name: str = "p", **spec: Any) -> Document:
     versions = {"Deployment": "apps/v1"}
     selectors = [{"apiVersion": versions.get(kind, "v1"), "kind": kind} for kind in kinds]
-    return object_of(POLICY, "PropagationPolicy", name, namespace, spec={"resourceSelectors": selectors, **spec})
+    return object_of(
+        POLICY, "PropagationPolicy", name, namespace, spec={"resourceSelectors": selectors, **spec}
+    )
 
 
 def config(name: str, namespace: str = "shop", **more: Any) -> Document:
@@ -81,7 +87,11 @@ SHOP = [space("shop"), config("settings"), crp("shop", selector("Namespace", "sh
 
 def left(*documents: Document) -> list[str]:
     """What is said of objects that nobody selects."""
-    return [f"{what} ({hint})" for _, what, hint in told(planned([*MEMBERS, *documents])) if LEFT in what]
+    return [
+        f"{what} ({hint})"
+        for _, what, hint in told(planned([*MEMBERS, *documents]))
+        if LEFT in what
+    ]
 
 
 def test_objects_that_nobody_selects_are_counted_in_one_warning() -> None:
@@ -103,7 +113,9 @@ def test_they_are_told_at_the_first_of_them() -> None:
 def test_both_systems_count_alike(of_karmada: bool) -> None:
     extra = config("extra", "pay")
     taking = propagation("shop", "ConfigMap") if of_karmada else SHOP[-1]
-    assert left(*SHOP[:-1], taking, extra) == [f"1 object is {LEFT}: ConfigMap pay/extra ({SELECT})"]
+    assert left(*SHOP[:-1], taking, extra) == [
+        f"1 object is {LEFT}: ConfigMap pay/extra ({SELECT})"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,19 +139,25 @@ def test_what_nobody_would_miss_does_not_count(document: Document) -> None:
 
 def test_a_namespace_counts_where_nothing_is_in_it() -> None:
     assert left(*SHOP, space("pay")) == [f"1 object is {LEFT}: Namespace pay ({SELECT})"]
-    assert left(*SHOP, space("pay"), config("x", "pay")) == [f"1 object is {LEFT}: ConfigMap pay/x ({SELECT})"]
+    assert left(*SHOP, space("pay"), config("x", "pay")) == [
+        f"1 object is {LEFT}: ConfigMap pay/x ({SELECT})"
+    ]
 
 
 def test_what_goes_along_is_selected() -> None:
     web = deployment("web", "shop")
     web["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "configMap": {"name": "settings"}}]
     alone = propagation("shop", "Deployment")
-    assert left(*SHOP[:-1], web, alone) == [f"1 object is {LEFT}: ConfigMap shop/settings ({SELECT})"]
+    assert left(*SHOP[:-1], web, alone) == [
+        f"1 object is {LEFT}: ConfigMap shop/settings ({SELECT})"
+    ]
     assert left(*SHOP[:-1], web, propagation("shop", "Deployment", propagateDeps=True)) == []
 
 
 def test_what_is_in_an_envelope_goes_with_it() -> None:
-    envelope = object_of(PLACEMENT, "ResourceEnvelope", "e", "shop", data={"c.yaml": config("inner")})
+    envelope = object_of(
+        PLACEMENT, "ResourceEnvelope", "e", "shop", data={"c.yaml": config("inner")}
+    )
     assert left(*SHOP, envelope) == []
     assert left(*SHOP[:-1], envelope, crp("only", only("shop"))) == [
         f"2 objects are {LEFT}: ConfigMap shop/settings, ResourceEnvelope shop/e ({SELECT})"
@@ -166,9 +184,16 @@ def test_a_namespace_that_goes_nowhere_is_said() -> None:
 
 
 def test_a_namespace_that_goes_to_some_of_the_members_is_said_for_the_others() -> None:
-    documents = [*MEMBERS, space("pay"), config("rates", "pay"), crp("spaces", only("pay"), **on("a"))]
+    documents = [
+        *MEMBERS,
+        space("pay"),
+        config("rates", "pay"),
+        crp("spaces", only("pay"), **on("a")),
+    ]
     what = "does not go to c, where ResourcePlacement pay/rates needs it"
-    assert forgotten(*documents, rp("rates", "pay", **on("a", "c"))) == [("Namespace pay", what, NEEDED)]
+    assert forgotten(*documents, rp("rates", "pay", **on("a", "c"))) == [
+        ("Namespace pay", what, NEEDED)
+    ]
     assert forgotten(*documents, rp("rates", "pay", **on("a"))) == []
 
 
@@ -178,7 +203,9 @@ def test_a_namespace_is_said_once_for_all_that_need_it() -> None:
     both = forgotten(*documents, *policies, crp("spaces", only("pay"), **on("a")))
     what = "does not go to b, c, where ConfigMap pay/rates, Deployment pay/web need it"
     assert both == [("Namespace pay", what, NEEDED)]
-    assert forgotten(*documents, *policies) == []  # a namespace of the source goes along with what is in it
+    assert (
+        forgotten(*documents, *policies) == []
+    )  # a namespace of the source goes along with what is in it
 
 
 def test_a_namespace_that_nobody_wrote_down_is_said_at_what_is_in_it() -> None:
@@ -190,7 +217,10 @@ def test_a_namespace_that_nobody_wrote_down_is_said_at_what_is_in_it() -> None:
 
 
 def test_namespaces_that_are_there_are_not_missed() -> None:
-    there = [member("a", namespaces={"pay": "", "default": ""}), member("b", namespaces={"default": ""})]
+    there = [
+        member("a", namespaces={"pay": "", "default": ""}),
+        member("b", namespaces={"default": ""}),
+    ]
     documents = [*there, space("pay"), config("rates", "pay"), rp("rates", "pay")]
     assert [what for _, what, _ in forgotten(*documents)] == [
         "does not go to b, where ResourcePlacement pay/rates needs it"
@@ -200,7 +230,9 @@ def test_namespaces_that_are_there_are_not_missed() -> None:
 
 def test_what_goes_nowhere_needs_no_namespace() -> None:
     documents = [*MEMBERS, space("pay"), config("rates", "pay")]
-    assert forgotten(*documents, rp("rates", "pay", placementType="PickN", numberOfClusters=0)) == []
+    assert (
+        forgotten(*documents, rp("rates", "pay", placementType="PickN", numberOfClusters=0)) == []
+    )
 
 
 COST, NODES = "kubernetes.azure.com/per-cpu-core-cost", "kubernetes-fleet.io/node-count"
@@ -209,7 +241,10 @@ WRITE = 'write a quantity, such as "0.05" or 16Gi: the first policy that asks fo
 
 def amounts(*statuses: dict[str, Any], **usage: Any) -> list[tuple[str, str, str]]:
     """What is said of members with these properties, or with this usage."""
-    members = [member(f"m{n}", properties={k: {"value": v} for k, v in one.items()}) for n, one in enumerate(statuses)]
+    members = [
+        member(f"m{n}", properties={k: {"value": v} for k, v in one.items()})
+        for n, one in enumerate(statuses)
+    ]
     members += [member("u", resourceUsage=usage)] if usage else []
     return told(planned([*members, *SHOP]))
 
@@ -232,13 +267,19 @@ def amounts(*statuses: dict[str, Any], **usage: Any) -> list[tuple[str, str, str
         ("example.com/empty", "", False),
     ],
 )
-def test_a_property_that_is_meant_as_an_amount_and_is_none(name: str, text: str, wrong: bool) -> None:
-    expected = [(f"MemberCluster m0: status.properties[{name}]", f'"{text}" is not a quantity', WRITE)]
+def test_a_property_that_is_meant_as_an_amount_and_is_none(
+    name: str, text: str, wrong: bool
+) -> None:
+    expected = [
+        (f"MemberCluster m0: status.properties[{name}]", f'"{text}" is not a quantity', WRITE)
+    ]
     assert amounts({name: text}) == (expected if wrong else [])
 
 
 def test_a_property_that_is_an_amount_elsewhere_is_one_everywhere() -> None:
-    (found,) = amounts({"example.com/slots": "12"}, {"example.com/slots": "many"}, {"example.com/slots": "few"})
+    (found,) = amounts(
+        {"example.com/slots": "12"}, {"example.com/slots": "many"}, {"example.com/slots": "few"}
+    )
     assert found[:2] == (
         "MemberCluster m1: status.properties[example.com/slots]",
         '"many" is not a quantity, nor is that of m2',
@@ -248,7 +289,11 @@ def test_a_property_that_is_an_amount_elsewhere_is_one_everywhere() -> None:
 @pytest.mark.parametrize("field", ["capacity", "allocatable", "available"])
 def test_usage_is_nothing_but_amounts(field: str) -> None:
     (found,) = amounts(**{field: {"cpu": "8", "memory": "much"}})
-    assert found == (f"MemberCluster u: status.resourceUsage.{field}.memory", '"much" is not a quantity', WRITE)
+    assert found == (
+        f"MemberCluster u: status.resourceUsage.{field}.memory",
+        '"much" is not a quantity',
+        WRITE,
+    )
 
 
 @pytest.mark.parametrize("field", ["allocatable", "allocated", "allocating"])
@@ -256,7 +301,11 @@ def test_the_summary_of_a_member_of_karmada(field: str) -> None:
     summary = {"allocatable": {"cpu": "4"}, field: {"cpu": "4 cores"}}
     cluster = object_of("cluster.karmada.io/v1alpha1", "Cluster", "k", spec={"syncMode": "Push"})
     (found,) = told(planned([{**cluster, "status": {"resourceSummary": summary}}, *SHOP]))
-    assert found == (f"Cluster k: status.resourceSummary.{field}.cpu", '"4 cores" is not a quantity', WRITE)
+    assert found == (
+        f"Cluster k: status.resourceSummary.{field}.cpu",
+        '"4 cores" is not a quantity',
+        WRITE,
+    )
 
 
 def test_a_member_of_a_program_has_no_line() -> None:
@@ -280,7 +329,9 @@ def test_an_amount_that_a_policy_of_karmada_asks_for_is_an_error_with_its_line(w
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
     if where == "allocatable":
         summary["allocatable"]["cpu"] = "lots"
-    status = {"apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]}
+    status = {
+        "apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]
+    }
     if where == "models":
         ranges = [{"name": "cpu", "min": "lots", "max": "9"}]
         spec["resourceModels"] = [{"grade": 0, "ranges": ranges}]  # type: ignore[assignment]
@@ -289,7 +340,14 @@ def test_an_amount_that_a_policy_of_karmada_asks_for_is_an_error_with_its_line(w
     dynamic = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}
     policy = propagation("shop", "Deployment", placement={"replicaScheduling": dynamic})
     with pytest.raises(FleetError) as error:
-        planned([{**cluster, "status": {**status, "resourceSummary": summary}}, space("shop"), web, policy])
+        planned(
+            [
+                {**cluster, "status": {**status, "resourceSummary": summary}},
+                space("shop"),
+                web,
+                policy,
+            ]
+        )
     (problem,) = error.value.problems
     assert problem.line
     assert '"lots"' in problem.what
@@ -301,17 +359,24 @@ def test_both_doors_say_the_same() -> None:
         *(member(name, properties={COST: {"value": "0,5"}}) for name in "ab"),
         *SHOP,
         config("rates", "pay"),
-        propagation("pay", "ConfigMap", placement={"clusterAffinity": {"clusterNames": ["a", "zzz"]}}),
+        propagation(
+            "pay", "ConfigMap", placement={"clusterAffinity": {"clusterNames": ["a", "zzz"]}}
+        ),
         propagation("nowhere", "ConfigMap", name="q"),
     ]
     documents = changed(documents, "ClusterResourcePlacement/shop", "spec.policy", on("b", "zzz"))
     stack = Stack()
-    seen, directory = stack.program(documents, {"lost": "a"}), stack.directory(documents, lost=["a"])
+    seen, directory = (
+        stack.program(documents, {"lost": "a"}),
+        stack.directory(documents, lost=["a"]),
+    )
     alike(directory, seen)
     assert seen.plan is not None
     assert len(seen.plan.warnings) == 4
     for here, there in zip(directory.subjects, seen.plan.subjects, strict=True):
-        assert list(map(warning, here.subject.warnings)) == list(map(warning, there.subject.warnings))
+        assert list(map(warning, here.subject.warnings)) == list(
+            map(warning, there.subject.warnings)
+        )
     logged = [text for level, text in seen.run.messages if level == "warning"]
     assert all(any(one.what in text for text in logged) for one in seen.plan.warnings)
 
@@ -320,7 +385,9 @@ keys, texts = st.sampled_from(["env", "region", "tier"]), st.sampled_from(["a", 
 labels = st.dictionaries(keys, texts)
 operators = st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist"])
 requirements = st.builds(
-    lambda key, operator, values: Requirement(key, operator, tuple(values) if operator in ("In", "NotIn") else ()),
+    lambda key, operator, values: Requirement(
+        key, operator, tuple(values) if operator in ("In", "NotIn") else ()
+    ),
     keys,
     operators,
     st.lists(texts, min_size=1, max_size=2, unique=True),
@@ -329,10 +396,18 @@ selectors = st.builds(LabelSelector, labels, st.lists(requirements, max_size=2).
 names = st.sampled_from(["m0", "m1", "m2", "gone"])
 amount = st.sampled_from(["1", "2", "3"])
 clusters = st.lists(
-    st.tuples(labels, st.dictionaries(st.sampled_from(["p", "q"]), amount), st.sampled_from(["", "north", "south"])),
+    st.tuples(
+        labels,
+        st.dictionaries(st.sampled_from(["p", "q"]), amount),
+        st.sampled_from(["", "north", "south"]),
+    ),
     min_size=1,
     max_size=3,
-).map(lambda found: [Cluster(f"m{n}", one[0], properties=one[1], region=one[2]) for n, one in enumerate(found)])
+).map(
+    lambda found: [
+        Cluster(f"m{n}", one[0], properties=one[1], region=one[2]) for n, one in enumerate(found)
+    ]
+)
 fields = st.builds(
     lambda one, key: FieldSelector((Requirement(key, one.operator, one.values and ("north",)),)),
     requirements,
@@ -340,7 +415,10 @@ fields = st.builds(
 )
 affinities = st.builds(
     lambda label, field, chosen, exclude: ClusterAffinity(
-        label_selector=label, field_selector=field, cluster_names=tuple(chosen), exclude=tuple(exclude)
+        label_selector=label,
+        field_selector=field,
+        cluster_names=tuple(chosen),
+        exclude=tuple(exclude),
     ),
     st.none() | selectors,
     st.none() | fields,
@@ -369,7 +447,9 @@ def test_a_label_selector_is_warned_of_exactly_where_no_member_matches(
 
 
 @given(clusters, affinities)
-def test_an_affinity_is_warned_of_exactly_where_it_is_in_vain(members: list[Cluster], asked: ClusterAffinity) -> None:
+def test_an_affinity_is_warned_of_exactly_where_it_is_in_vain(
+    members: list[Cluster], asked: ClusterAffinity
+) -> None:
     found = list(AskedMembers.of(members, Inventory(members)).affinity((), asked))
     known = {one.name for one in members}
     unknown = [name for name in (*asked.cluster_names, *asked.exclude) if name not in known]
@@ -389,7 +469,10 @@ def test_a_required_term_is_warned_of_exactly_where_no_member_meets_it(
 
     def meets(one: Cluster) -> bool:
         wanted = asked.property_selector.match_expressions if asked.property_selector else ()
-        has = all(w.name in one.properties and compare[w.operator](one.properties[w.name], w.values[0]) for w in wanted)
+        has = all(
+            w.name in one.properties and compare[w.operator](one.properties[w.name], w.values[0])
+            for w in wanted
+        )
         return has and (asked.label_selector is None or asked.label_selector.matches(one.labels))
 
     found = list(AskedMembers.of(members, Inventory(members)).term((), asked))
@@ -424,5 +507,7 @@ def test_a_selector_of_objects_finds_exactly_what_karmada_matches(
 ) -> None:
     catalogue = Catalogue.of(map(Manifest, found))
     here = AskedObjects(catalogue)
-    assert list(here.found(_wanted(asked))) == [one for one in catalogue.manifests if asked.rank(one)]
+    assert list(here.found(_wanted(asked))) == [
+        one for one in catalogue.manifests if asked.rank(one)
+    ]
     assert here.missing(_wanted(asked))[0]

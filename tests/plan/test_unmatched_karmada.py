@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.plan.unmatched import Case, Document, changed, deployment, object_of, planned, problems, said, told, without
+from tests.plan.unmatched import (
+    Case,
+    Document,
+    changed,
+    deployment,
+    object_of,
+    planned,
+    problems,
+    said,
+    told,
+    without,
+)
 
 POLICY = "policy.karmada.io/v1alpha1"
 WEB_IS, ALL_IS = "PropagationPolicy/web", "ClusterPropagationPolicy/all"
@@ -67,12 +78,18 @@ ALL = {
     ],
     "placement": {"clusterAffinity": {"labelSelector": {"matchLabels": {"env": "prod"}}}},
 }
-OVERFLOWING = {"affinityName": "full", "overflowAffinities": [{"affinityName": "more", "clusterNames": ["rome"]}]}
+OVERFLOWING = {
+    "affinityName": "full",
+    "overflowAffinities": [{"affinityName": "more", "clusterNames": ["rome"]}],
+}
 ROLES = {
     "resourceSelectors": [selector("ClusterRole", api_version="rbac.authorization.k8s.io/v1")],
     "placement": {
         "clusterAffinities": [{**OVERFLOWING, "clusterNames": ["oslo"]}],
-        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        "replicaScheduling": {
+            "replicaSchedulingType": "Divided",
+            "replicaDivisionPreference": "Aggregated",
+        },
     },
 }
 IMAGES = {
@@ -81,7 +98,11 @@ IMAGES = {
 }
 ANY = {"targetCluster": {"fieldSelector": fields("zone", "n1")}, **rule("labels")}
 AGAIN = {"workloads": [{**selector("Deployment", "web", "apps/v1"), "namespace": "shop"}]}
-SEEN = {"unhealthy": [{**selector("Deployment", "web", "apps/v1"), "namespace": "shop", "cluster": "oslo"}]}
+SEEN = {
+    "unhealthy": [
+        {**selector("Deployment", "web", "apps/v1"), "namespace": "shop", "cluster": "oslo"}
+    ]
+}
 
 FLEET: list[Document] = [
     member("kiel", "north", "n2", "prod"),
@@ -97,7 +118,10 @@ FLEET: list[Document] = [
     object_of(POLICY, "OverridePolicy", "images", "shop", spec=IMAGES),
     object_of(POLICY, "ClusterOverridePolicy", "labels", spec={"overrideRules": [ANY]}),
     object_of(
-        POLICY, "ClusterOverridePolicy", "former", spec={"targetCluster": {"clusterNames": ["oslo"]}, **rule("former")}
+        POLICY,
+        "ClusterOverridePolicy",
+        "former",
+        spec={"targetCluster": {"clusterNames": ["oslo"]}, **rule("former")},
     ),
     object_of("apps.karmada.io/v1alpha1", "WorkloadRebalancer", "again", spec=AGAIN),
     object_of("fleet-components/v1", "ApplicationHealth", "seen", spec=SEEN),
@@ -155,7 +179,10 @@ CASES = {
     ),
     "a selector that is none": Case(
         ALL_IS,
-        *("spec.placement.clusterAffinity.labelSelector", {"matchExpressions": [{"key": "env", "operator": "In"}]}),
+        *(
+            "spec.placement.clusterAffinity.labelSelector",
+            {"matchExpressions": [{"key": "env", "operator": "In"}]},
+        ),
         what="selects no member: values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
         hint="",
     ),
@@ -220,14 +247,20 @@ CASES = {
     ),
     "an object that lives in no namespace": Case(
         WEB_IS,
-        *("spec.resourceSelectors[0]", selector("ClusterRole", "reader", "rbac.authorization.k8s.io/v1")),
+        *(
+            "spec.resourceSelectors[0]",
+            selector("ClusterRole", "reader", "rbac.authorization.k8s.io/v1"),
+        ),
         at="spec.resourceSelectors[0]",
         what="a PropagationPolicy never selects a cluster-scoped kind such as ClusterRole",
         hint="use a ClusterPropagationPolicy",
     ),
     "a kind that lives in no namespace": Case(
         WEB_IS,
-        *("spec.resourceSelectors[0]", selector("ClusterRole", api_version="rbac.authorization.k8s.io/v1")),
+        *(
+            "spec.resourceSelectors[0]",
+            selector("ClusterRole", api_version="rbac.authorization.k8s.io/v1"),
+        ),
         what="a PropagationPolicy never selects a cluster-scoped kind such as ClusterRole",
         hint="use a ClusterPropagationPolicy",
     ),
@@ -240,7 +273,10 @@ CASES = {
     ),
     "labels of objects that are none": Case(
         ALL_IS,
-        *("spec.resourceSelectors[0].labelSelector", {"matchExpressions": [{"key": "tier", "operator": "In"}]}),
+        *(
+            "spec.resourceSelectors[0].labelSelector",
+            {"matchExpressions": [{"key": "tier", "operator": "In"}]},
+        ),
         at="spec.resourceSelectors[0]",
         what="selects nothing: values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
         hint="",
@@ -295,7 +331,10 @@ def test_a_name_that_is_no_member_is_said_wherever_it_stands(path: str) -> None:
 
 @pytest.mark.parametrize("path", NAMED)
 def test_a_name_that_is_marked_lost_is_said_to_be(path: str) -> None:
-    documents = [*changed(FLEET, NAMED[path], path, "paris"), member("paris", "south", "s2", "test")]
+    documents = [
+        *changed(FLEET, NAMED[path], path, "paris"),
+        member("paris", "south", "s2", "test"),
+    ]
     (found,) = said(planned(documents, lost=["paris"]))
     assert found[1:] == ('member "paris" is marked lost', "nothing goes there until it is back")
 
@@ -310,7 +349,9 @@ def test_a_field_to_spread_by_that_no_member_has(field: str) -> None:
     documents = changed(FLEET, WEB_IS, "spec.placement.spreadConstraints[0].spreadByField", field)
     assert told(planned(documents)) == []
     for name in ("kiel", "oslo", "rome"):
-        documents = changed(documents, f"Cluster/{name}", f"spec.{'zones' if field == 'zone' else field}", None)
+        documents = changed(
+            documents, f"Cluster/{name}", f"spec.{'zones' if field == 'zone' else field}", None
+        )
     at = "web: spec.placement.spreadConstraints[0].spreadByField"
     found = {where: (what, hint) for where, what, hint in said(planned(documents))}
     assert found[at][0] == f"no member has a {field}"
@@ -333,17 +374,23 @@ def test_a_label_to_spread_by(label: str) -> None:
     documents = changed(FLEET, WEB_IS, "spec.placement.spreadConstraints[0]", constraint)
     at = "PropagationPolicy shop/web: spec.placement.spreadConstraints[0].spreadByLabel"
     missing = [(at, 'no member has the label "rack"', "they have: env")]
-    assert [one for one in told(planned(documents)) if "label" in one[1]] == (missing if label == "rack" else [])
+    assert [one for one in told(planned(documents)) if "label" in one[1]] == (
+        missing if label == "rack" else []
+    )
 
 
 def test_nothing_is_asked_of_a_fleet_without_members() -> None:
     nobody = without(FLEET, "Cluster/kiel", "Cluster/oslo", "Cluster/rome")
-    assert {one.what.partition(' "')[0] for one in problems(planned(nobody))} == {"there is no member"}
+    assert {one.what.partition(' "')[0] for one in problems(planned(nobody))} == {
+        "there is no member"
+    }
 
 
 def test_of_many_values_the_most_frequent_are_told() -> None:
     many = [member(f"m{n:02}", "north", "n1", f"e{n // 2:02}") for n in range(30)]
-    documents = changed(FLEET, ALL_IS, "spec.placement.clusterAffinity.labelSelector.matchLabels.env", "zzz")
+    documents = changed(
+        FLEET, ALL_IS, "spec.placement.clusterAffinity.labelSelector.matchLabels.env", "zzz"
+    )
     ((_, _, hint),) = said(planned([*documents, *many]))
     first = ", ".join(f"e{n:02} (2)" for n in range(9))
     assert hint == f"for env the members have {first}, e09 (2) and 7 more values"
@@ -359,18 +406,28 @@ def test_labels_that_no_object_has_together() -> None:
 
 
 def test_labels_of_lost_members_alone() -> None:
-    documents = changed(FLEET, ALL_IS, "spec.placement.clusterAffinity.labelSelector.matchLabels.env", "test")
+    documents = changed(
+        FLEET, ALL_IS, "spec.placement.clusterAffinity.labelSelector.matchLabels.env", "test"
+    )
     found = told(planned(documents, lost=["rome"]))
-    assert [one[1:] for one in found if "env" in one[1]] == [("no member has env=test", "but for rome, marked lost")]
+    assert [one[1:] for one in found if "env" in one[1]] == [
+        ("no member has env=test", "but for rome, marked lost")
+    ]
 
 
 def test_a_policy_in_a_namespace_without_objects_is_said_once() -> None:
     selectors = [selector("Deployment", "web", "apps/v1"), selector("ConfigMap", "zzz")]
     documents = changed(FLEET, WEB_IS, "spec.resourceSelectors", selectors)
     documents = changed(documents, WEB_IS, "metadata.namespace", "shpo")
-    documents = without(changed(documents, WEB_IS, "spec.dependentOverrides", None), AGAIN_IS, SEEN_IS)
+    documents = without(
+        changed(documents, WEB_IS, "spec.dependentOverrides", None), AGAIN_IS, SEEN_IS
+    )
     assert said(planned(documents)) == [
-        ("web: metadata.namespace", 'there is no object in namespace "shpo"', "Deployment web is in namespace shop")
+        (
+            "web: metadata.namespace",
+            'there is no object in namespace "shpo"',
+            "Deployment web is in namespace shop",
+        )
     ]
 
 
@@ -378,20 +435,27 @@ def test_an_override_policy_of_the_other_reach_is_not_the_one_that_is_waited_for
     documents = changed(FLEET, WEB_IS, "spec.dependentOverrides", ["labels"])
     assert [one[1] for one in said(planned(documents))] == ['there is no OverridePolicy "labels"']
     documents = changed(FLEET, ALL_IS, "spec.dependentOverrides", ["labels", "images"])
-    assert [one[1] for one in said(planned(documents))] == ['there is no ClusterOverridePolicy "images"']
+    assert [one[1] for one in said(planned(documents))] == [
+        'there is no ClusterOverridePolicy "images"'
+    ]
 
 
 @pytest.mark.parametrize("name", [AGAIN_IS, SEEN_IS])
 def test_requests_do_not_reach_what_a_placement_has(name: str) -> None:
     group, pay = "placement.kubernetes-fleet.io/v1beta1", selector("Namespace", "pay")
-    spec = {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "pay"}]}
+    spec = {
+        "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "pay"}]
+    }
     placed = [object_of("v1", "Namespace", pay["name"]), deployment("lone", "pay")]
     documents = [*FLEET, *placed, object_of(group, "ClusterResourcePlacement", "pay", spec=spec)]
     path = "spec.workloads[0]" if name == AGAIN_IS else "spec.unhealthy[0]"
     for field, value in (("name", "lone"), ("namespace", "pay")):
         documents = changed(documents, name, f"{path}.{field}", value)
     (found,) = told(planned(documents))
-    assert found[1:] == ("no policy of Karmada has Deployment pay/lone, a placement has it", "take it out")
+    assert found[1:] == (
+        "no policy of Karmada has Deployment pay/lone, a placement has it",
+        "take it out",
+    )
 
 
 def test_of_what_nobody_has_only_that_is_said() -> None:
@@ -406,12 +470,16 @@ def test_an_override_policy_in_a_namespace_without_objects() -> None:
     documents = changed(FLEET, IMAGES_IS, "metadata.namespace", None)
     documents = changed(documents, WEB_IS, "spec.dependentOverrides", None)
     what = 'there is no object in namespace "default"'
-    assert said(planned(documents)) == [("images: metadata.namespace", what, "Deployment web is in namespace shop")]
+    assert said(planned(documents)) == [
+        ("images: metadata.namespace", what, "Deployment web is in namespace shop")
+    ]
 
 
 def test_warnings_come_by_line_each_once() -> None:
     documents = changed(FLEET, WEB_IS, f"{GROUP}.clusterNames", ["zzz", "oslo", "zzz"])
     documents = changed(documents, IMAGES_IS, f"{RULES}.clusterNames", ["zzz"])
     plan = planned([*documents, deployment("lone", "shop")])
-    assert [problem.line for problem in plan.warnings] == sorted(problem.line or 0 for problem in plan.warnings)
+    assert [problem.line for problem in plan.warnings] == sorted(
+        problem.line or 0 for problem in plan.warnings
+    )
     assert len(plan.warnings) == len(set(plan.warnings)) == 4

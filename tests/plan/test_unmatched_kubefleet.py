@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.plan.unmatched import Case, Document, changed, deployment, object_of, planned, problems, said, told, without
+from tests.plan.unmatched import (
+    Case,
+    Document,
+    changed,
+    deployment,
+    object_of,
+    planned,
+    problems,
+    said,
+    told,
+    without,
+)
 
 PLACEMENT = "placement.kubernetes-fleet.io/v1beta1"
 NODES, CPU = "kubernetes-fleet.io/node-count", "resources.kubernetes-fleet.io/available-cpu"
@@ -14,18 +25,30 @@ IDENTITY = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-syste
 
 
 def member(name: str, region: str, ring: str, nodes: str) -> Document:
-    status = {"properties": {NODES: {"value": nodes}}, "resourceUsage": {"available": {"cpu": nodes}}}
+    status = {
+        "properties": {NODES: {"value": nodes}},
+        "resourceUsage": {"available": {"cpu": nodes}},
+    }
     labels = {"region": region, "env": "prod", "ring": ring}
     kind = ("cluster.kubernetes-fleet.io/v1", "MemberCluster")
     return object_of(*kind, name, labels=labels, spec={"identity": IDENTITY}, status=status)
 
 
 def selector(kind: str, name: str = "", group: str = "", **more: Any) -> Document:
-    return {"group": group, "version": "v1", "kind": kind, **({"name": name} if name else {}), **more}
+    return {
+        "group": group,
+        "version": "v1",
+        "kind": kind,
+        **({"name": name} if name else {}),
+        **more,
+    }
 
 
 TERM = {
-    "labelSelector": {"matchLabels": {"env": "prod"}, "matchExpressions": [{"key": "region", "operator": "Exists"}]},
+    "labelSelector": {
+        "matchLabels": {"env": "prod"},
+        "matchExpressions": [{"key": "region", "operator": "Exists"}],
+    },
     "propertySelector": {"matchExpressions": [{"name": NODES, "operator": "Ge", "values": ["3"]}]},
 }
 SORTER = {"name": CPU, "sortOrder": "Descending"}
@@ -36,7 +59,9 @@ POLICY = {
     "affinity": {
         "clusterAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [TERM]},
-            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": PREFERENCE}],
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 10, "preference": PREFERENCE}
+            ],
         }
     },
     "topologySpreadConstraints": [{"topologyKey": "region", "maxSkew": 5}],
@@ -45,7 +70,11 @@ SHOP = {
     "resourceSelectors": [
         selector("Namespace", "shop"),
         selector("ClusterRole", "reader", "rbac.authorization.k8s.io"),
-        selector("ClusterRole", group="rbac.authorization.k8s.io", labelSelector={"matchLabels": {"team": "pay"}}),
+        selector(
+            "ClusterRole",
+            group="rbac.authorization.k8s.io",
+            labelSelector={"matchLabels": {"team": "pay"}},
+        ),
     ],
     "policy": POLICY,
 }
@@ -62,12 +91,20 @@ RATES = {"resourceSelectors": [selector("ConfigMap", "rates")]}
 SPACES = {"resourceSelectors": [selector("Namespace", "pay", selectionScope="NamespaceOnly")]}
 RUN = {"placementName": "fixed", "stagedRolloutStrategyName": "rings", "state": "Run"}
 ROLE = ("rbac.authorization.k8s.io/v1", "ClusterRole")
-VARIABLE = {"op": "add", "path": "/metadata/labels", "value": {"region": "${MEMBER-CLUSTER-LABEL-KEY-region}"}}
+VARIABLE = {
+    "op": "add",
+    "path": "/metadata/labels",
+    "value": {"region": "${MEMBER-CLUSTER-LABEL-KEY-region}"},
+}
 RULE = {
-    "clusterSelector": {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"ring": "1"}}}]},
+    "clusterSelector": {
+        "clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"ring": "1"}}}]
+    },
     "jsonPatchOverrides": [VARIABLE],
 }
-READER = {"clusterResourceSelectors": [selector("ClusterRole", "reader", "rbac.authorization.k8s.io")]}
+READER = {
+    "clusterResourceSelectors": [selector("ClusterRole", "reader", "rbac.authorization.k8s.io")]
+}
 SETTINGS = {"resourceSelectors": [selector("ConfigMap", "settings")], "placement": {"name": "shop"}}
 RULES = {"policy": {"overrideRules": [RULE]}}
 
@@ -92,8 +129,14 @@ FLEET: list[Document] = [
     object_of(PLACEMENT, "ClusterResourceOverride", "roles", spec={**READER, **RULES}),
     object_of(PLACEMENT, "ResourceOverride", "maps", "shop", spec={**SETTINGS, **RULES}),
 ]
-SHOP_IS, FIXED_IS, SPACES_IS = (f"ClusterResourcePlacement/{name}" for name in ("shop", "fixed", "spaces"))
-RATES_IS, RINGS_IS, RUN_IS = "ResourcePlacement/rates", "ClusterStagedUpdateStrategy/rings", "ClusterStagedUpdateRun/go"
+SHOP_IS, FIXED_IS, SPACES_IS = (
+    f"ClusterResourcePlacement/{name}" for name in ("shop", "fixed", "spaces")
+)
+RATES_IS, RINGS_IS, RUN_IS = (
+    "ResourcePlacement/rates",
+    "ClusterStagedUpdateStrategy/rings",
+    "ClusterStagedUpdateRun/go",
+)
 ROLES_IS, MAPS_IS = "ClusterResourceOverride/roles", "ResourceOverride/maps"
 ASKED = "spec.policy.overrideRules[0]"
 MEMBERS = "the members are: aks-dublin, aks-iowa, aks-tokyo"
@@ -234,7 +277,10 @@ CASES = {
     ),
     "labels of objects in a namespace": Case(
         RATES_IS,
-        *("spec.resourceSelectors[0]", selector("ConfigMap", labelSelector={"matchLabels": {"ap": "x"}})),
+        *(
+            "spec.resourceSelectors[0]",
+            selector("ConfigMap", labelSelector={"matchLabels": {"ap": "x"}}),
+        ),
         what="no ConfigMap in namespace pay has ap=x",
         hint="the label ap is on none of them; did you mean app?",
     ),
@@ -370,7 +416,10 @@ def test_a_stage_without_a_selector_is_skipped_without_another_word() -> None:
         ),
         (
             *(SHOP_IS, f"{TERMS}.labelSelector.matchLabels", {"env": "prod", "region": "asia"}),
-            *("no member has env=prod, region=asia, label region", "but for aks-tokyo, marked lost"),
+            *(
+                "no member has env=prod, region=asia, label region",
+                "but for aks-tokyo, marked lost",
+            ),
         ),
         (
             *(SHOP_IS, f"{TERMS}.propertySelector.matchExpressions[0].name", "example.com/gpus"),
@@ -390,11 +439,15 @@ def test_a_stage_without_a_selector_is_skipped_without_another_word() -> None:
         ),
     ],
 )
-def test_of_a_lost_member_that_is_what_is_said(name: str, path: str, value: Any, what: str, hint: str) -> None:
+def test_of_a_lost_member_that_is_what_is_said(
+    name: str, path: str, value: Any, what: str, hint: str
+) -> None:
     documents = changed(FLEET, "MemberCluster/aks-tokyo", "metadata.labels.rack", "r1")
     amounts = {"example.com/gpus": {"value": "4"}, NODES: {"value": "99"}}
     documents = changed(documents, "MemberCluster/aks-tokyo", "status.properties", amounts)
-    documents = changed(documents, "MemberCluster/aks-iowa", "status.properties", {NODES: {"value": "1"}})
+    documents = changed(
+        documents, "MemberCluster/aks-iowa", "status.properties", {NODES: {"value": "1"}}
+    )
     documents = changed(documents, name, path, value)
     assert [one[1:] for one in told(planned(documents, lost=["aks-tokyo"]))] == [(what, hint)]
     assert what not in [one[1] for one in told(planned(documents))]
@@ -410,10 +463,14 @@ def test_a_variable_for_a_label_that_only_other_members_have() -> None:
 
 def test_an_object_that_nobody_places_is_overridden_in_vain() -> None:
     documents = changed(FLEET, SHOP_IS, "spec.resourceSelectors[1]", selector("Namespace", "pay"))
-    (found,) = [one for one in told(planned(documents)) if one[0].startswith("ClusterResourceOverride")]
+    (found,) = [
+        one for one in told(planned(documents)) if one[0].startswith("ClusterResourceOverride")
+    ]
     assert found[1] == "no placement brings ClusterRole reader"
     documents = changed(FLEET, ROLES_IS, "spec.placement", {"name": "fixed"})
-    assert [one[1] for one in told(planned(documents))] == ["fixed does not bring ClusterRole reader"]
+    assert [one[1] for one in told(planned(documents))] == [
+        "fixed does not bring ClusterRole reader"
+    ]
 
 
 def test_nothing_is_asked_of_a_fleet_without_members() -> None:
@@ -425,7 +482,9 @@ def test_nothing_is_asked_of_a_fleet_without_members() -> None:
 
 def test_what_the_selection_says_itself_is_not_said_again() -> None:
     documents = changed(FLEET, SPACES_IS, "spec.resourceSelectors[0].name", "tools")
-    documents = changed(documents, SPACES_IS, "spec.resourceSelectors[0].selectionScope", "NamespaceWithResources")
+    documents = changed(
+        documents, SPACES_IS, "spec.resourceSelectors[0].selectionScope", "NamespaceWithResources"
+    )
     documents += [object_of("v1", "ConfigMap", "hammer", "tools")]
     of_tools = [one for one in told(planned(documents)) if "tools" in "".join(one)]
     assert [what for _, what, _ in of_tools] == [
@@ -436,7 +495,10 @@ def test_what_the_selection_says_itself_is_not_said_again() -> None:
 def test_what_is_skipped_was_found() -> None:
     own = "kube-root-ca.crt"
     documents = changed(
-        FLEET, RATES_IS, "spec.resourceSelectors", [*RATES["resourceSelectors"], selector("ConfigMap", own)]
+        FLEET,
+        RATES_IS,
+        "spec.resourceSelectors",
+        [*RATES["resourceSelectors"], selector("ConfigMap", own)],
     )
     assert told(planned([*documents, object_of("v1", "ConfigMap", own, "pay")])) == []
 
@@ -444,7 +506,9 @@ def test_what_is_skipped_was_found() -> None:
 def test_beside_a_namespace_selected_in_part_selectors_look_into_it() -> None:
     part = selector("Namespace", "shop", selectionScope="NamespaceWithResourceSelectors")
     role = selector("ClusterRole", "raeder", "rbac.authorization.k8s.io")
-    documents = changed(FLEET, SHOP_IS, "spec.resourceSelectors", [part, selector("ConfigMap", "rates"), role])
+    documents = changed(
+        FLEET, SHOP_IS, "spec.resourceSelectors", [part, selector("ConfigMap", "rates"), role]
+    )
     assert [one[1:] for one in said(planned(documents))] == [
         ("there is no ConfigMap shop/rates", "there is one in namespace pay"),
         ("there is no ClusterRole raeder", 'did you mean "reader"?'),
@@ -455,4 +519,7 @@ def test_warnings_of_a_placement_come_by_line() -> None:
     documents = changed(FLEET, SHOP_IS, f"{TERMS}.labelSelector.matchLabels.env", "test")
     documents = changed(documents, SHOP_IS, "spec.resourceSelectors[1].name", "zzz")
     (subject,) = [one.subject for one in planned(documents).subjects if one.subject.key == "shop"]
-    assert [one.what for one in subject.warnings] == ["there is no ClusterRole zzz", "no member has env=test"]
+    assert [one.what for one in subject.warnings] == [
+        "there is no ClusterRole zzz",
+        "no member has env=test",
+    ]

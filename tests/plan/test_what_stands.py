@@ -67,7 +67,9 @@ def test_members_say_what_was_deleted_and_not_created_again(
     checked(world, Source().documents())
     checked(world, Source(claim=2).documents(), DATA, Break.DENIED)
     assert DATA not in world.objects
-    resources = [attrs.evolve(one, pending_replacement=False) for one in world.state.resources.values()]
+    resources = [
+        attrs.evolve(one, pending_replacement=False) for one in world.state.resources.values()
+    ]
     past = Past.of(resources, FLEET)
     assert not stood(past, DATA).gone
 
@@ -80,7 +82,9 @@ def test_members_say_what_was_deleted_and_not_created_again(
     monkeypatch.setattr(program_past, "ask_cluster", ask)
     known = as_asked(past, [Asked("a"), Asked("b")])
     assert sorted(questions) == [("a", [ASKED]), ("b", [ASKED])]
-    assert [(one.cluster, one.key) for one in known.standing if one.gone] == ([DATA] if gone else [])
+    assert [(one.cluster, one.key) for one in known.standing if one.gone] == (
+        [DATA] if gone else []
+    )
     # Of a lost member, and of one whose kubeconfig is not known yet, the object counts as standing.
     assert as_asked(past, [Asked("a", lost=True)]) == past
 
@@ -88,10 +92,15 @@ def test_members_say_what_was_deleted_and_not_created_again(
 def test_losses_of_a_member_that_was_lost_in_an_update_that_broke_are_listed_once() -> None:
     world = World()
     checked(world, Source().documents())
-    seen = world.program(Source().documents(), {"lost": "a"}, breaks=lambda one: one.type == names.ROSTER)
+    seen = world.program(
+        Source().documents(), {"lost": "a"}, breaks=lambda one: one.type == names.ROSTER
+    )
     assert seen.run.error is not None
     world.state = seen.run.state()
-    assert {stood.cluster for stood in Past.of(world.state.resources.values(), FLEET).standing} == {"a", "b"}
+    assert {stood.cluster for stood in Past.of(world.state.resources.values(), FLEET).standing} == {
+        "a",
+        "b",
+    }
     assert Past.of(world.state.resources.values(), FLEET).members["a"].forgotten
     plan = world.program(Source(config=0).documents(), {}).plan
     assert plan is not None
@@ -112,20 +121,39 @@ def tree(plan: FleetPlan, changes: Mapping[Pair, str]) -> list[Resource]:
     """A tree in which objects change so."""
     urns = {pair_of(one.urn): one.urn for one in plan.past.standing}
     return [
-        Resource(urns[pair], names.Urn.parse(urns[pair]).type, names.Urn.parse(urns[pair]).name, {}, change=change)
+        Resource(
+            urns[pair],
+            names.Urn.parse(urns[pair]).type,
+            names.Urn.parse(urns[pair]).name,
+            {},
+            change=change,
+        )
         for pair, change in changes.items()
     ]
 
 
 def test_a_tree_that_agrees_with_the_lists(plan: FleetPlan) -> None:
-    changes = {DATA: REPLACE, of(CONFIG, "c"): DELETE, of(WEB, "web"): UPDATE, of(WEB, "web", "b"): SAME}
+    changes = {
+        DATA: REPLACE,
+        of(CONFIG, "c"): DELETE,
+        of(WEB, "web"): UPDATE,
+        of(WEB, "web", "b"): SAME,
+    }
     assert [one.change for one in _agreed(tree(plan, changes), [plan])] == list(changes.values())
 
 
 @pytest.mark.parametrize(
-    "changes", [{of(WEB, "web"): REPLACE}, {of(WEB, "web"): DELETE}, {DATA: DELETE}, {of(CONFIG, "c"): REPLACE}]
+    "changes",
+    [
+        {of(WEB, "web"): REPLACE},
+        {of(WEB, "web"): DELETE},
+        {DATA: DELETE},
+        {of(CONFIG, "c"): REPLACE},
+    ],
 )
-def test_planning_fails_where_the_tree_has_what_no_list_has(plan: FleetPlan, changes: dict[Pair, str]) -> None:
+def test_planning_fails_where_the_tree_has_what_no_list_has(
+    plan: FleetPlan, changes: dict[Pair, str]
+) -> None:
     with pytest.raises(FleetError) as caught:
         list(_agreed(tree(plan, changes), [plan]))
     (problem,) = caught.value.problems

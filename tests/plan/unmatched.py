@@ -19,7 +19,9 @@ CommandLine = tuple[str, str, str]
 """The object with the field, what is wrong, and the hint."""
 
 
-def planned(documents: Iterable[Document], lost: Iterable[str] = (), members: Iterable[Cluster] = ()) -> FleetPlan:
+def planned(
+    documents: Iterable[Document], lost: Iterable[str] = (), members: Iterable[Cluster] = ()
+) -> FleetPlan:
     """The plan of a new fleet; ``members`` are made in a program."""
     source = source_of(load_text("\n---\n".join(map(json.dumps, documents)), "fleet.yaml"))
     source = attrs.evolve(source, clusters=(*source.clusters, *members))
@@ -33,8 +35,13 @@ def problems(plan: FleetPlan) -> list[Problem]:
 
 def told(plan: FleetPlan) -> list[CommandLine]:
     """The same, to be compared."""
-    shown = [(f"{one.subject}: {show_path(one.path)}".strip(": "), one.what, one.hint) for one in problems(plan)]
-    assert all(one.file and one.line for one in problems(plan) if not one.subject.startswith("member ")), shown
+    shown = [
+        (f"{one.subject}: {show_path(one.path)}".strip(": "), one.what, one.hint)
+        for one in problems(plan)
+    ]
+    assert all(
+        one.file and one.line for one in problems(plan) if not one.subject.startswith("member ")
+    ), shown
     return shown
 
 
@@ -70,7 +77,9 @@ class Case:
 
 def said(plan: FleetPlan) -> list[CommandLine]:
     """What is warned of, by the names of the objects, without what follows: objects that nothing brings any more."""
-    found = [(field.partition(" ")[2].rpartition("/")[2], what, hint) for field, what, hint in told(plan)]
+    found = [
+        (field.partition(" ")[2].rpartition("/")[2], what, hint) for field, what, hint in told(plan)
+    ]
     return [
         one
         for one in found

@@ -17,7 +17,9 @@ def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     strategy = decode(Strategy, case["strategy"] or {})
     policy = decode(PlacementPolicy, case["policy"] or {})
     decided = one_pass(
-        [binding(b, case["release"]) for b in case["bindings"]], strategy.rolling_update, target_of(policy)
+        [binding(b, case["release"]) for b in case["bindings"]],
+        strategy.rolling_update,
+        target_of(policy),
     )
     return {
         "actNow": list(decided.act_now),

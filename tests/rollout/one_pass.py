@@ -18,7 +18,9 @@ BindingState = Literal["Scheduled", "Bound", "Unscheduled"]
 
 _CLEAN_UP_SECONDS = 5
 _FAILING = ("Overridden", "WorkSynchronized", "Applied", "Available")
-PENDING = frozenset({"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"})
+PENDING = frozenset(
+    {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
+)
 """What is not a failure since kubefleet-dev/kubefleet#670."""
 _UNTRACKABLE = {"NotAllWorkAreAvailabilityTrackable", "WorkNotTrackable"}
 
@@ -110,7 +112,9 @@ class Pass:
     wait_seconds: float = 0
 
 
-def one_pass(bindings: Sequence[Binding], strategy: RollingUpdate, target: int | None = None) -> Pass:
+def one_pass(
+    bindings: Sequence[Binding], strategy: RollingUpdate, target: int | None = None
+) -> Pass:
     """Compute the decisions of one pass.
 
     Args:

@@ -50,7 +50,12 @@ def test_one_that_is_broken_is_sent_again_still() -> None:
 
 @pytest.mark.parametrize("concurrent", [1, 2])
 def test_an_update_run_waits_for_it(concurrent: int) -> None:
-    stage = Stage("all", LabelSelector(), max_concurrency=concurrent, after=(Task("TimedWait", timedelta(seconds=1)),))
+    stage = Stage(
+        "all",
+        LabelSelector(),
+        max_concurrency=concurrent,
+        after=(Task("TimedWait", timedelta(seconds=1)),),
+    )
     wanted = attrs.evolve(picked("abc", 2), labels={name: {} for name in "abc"})
     strategy = External(UpdateRun("run", "/all", (stage,), "Run"))
     plan = world({"a": 2, "b": 2 if concurrent == 2 else 1, "c": 1}, "a").plan(wanted, strategy)

@@ -29,7 +29,14 @@ def test_additions_and_updates_of_one_wave() -> None:
 
 def test_reasons_are_told_once_for_all_that_share_them() -> None:
     plan = World(dict.fromkeys("abc", 1)).plan(picked("bcdef", 2), RollingUpdate(4, 4))
-    reasons = {"a": "it is tainted", "b": "a new image", "c": "a new image", "d": "near", "e": "cheap", "f": "near"}
+    reasons = {
+        "a": "it is tainted",
+        "b": "a new image",
+        "c": "a new image",
+        "d": "near",
+        "e": "cheap",
+        "f": "near",
+    }
     assert describe(plan, reasons) == (
         "wave 1: update b, c (revision 2): a new image",
         "wave 1: add d, f (revision 2): near",
@@ -60,4 +67,6 @@ def test_run_that_does_not_begin() -> None:
 
 
 def test_nothing_to_do() -> None:
-    assert describe(World({"a": 1}).plan(picked("a", 1), RollingUpdate())) == ("nothing to do: 1 cluster as wanted",)
+    assert describe(World({"a": 1}).plan(picked("a", 1), RollingUpdate())) == (
+        "nothing to do: 1 cluster as wanted",
+    )

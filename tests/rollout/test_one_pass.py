@@ -44,15 +44,20 @@ def test_what_counts_as_failed_goes_without_budget(condition: Condition, failed:
 
 @pytest.mark.parametrize("reason", ["NotAllWorkAreAvailabilityTrackable", "WorkNotTrackable"])
 @pytest.mark.parametrize(("age", "acts", "wait"), [(59, (), 1), (60, (), 0), (61, ("b",), 0)])
-def test_untrackable_content_is_ready_after_the_period(reason: str, age: int, acts: tuple[str, ...], wait: int) -> None:
+def test_untrackable_content_is_ready_after_the_period(
+    reason: str, age: int, acts: tuple[str, ...], wait: int
+) -> None:
     applied = bound("a", Condition("Available", "True", reason, age), up_to_date=True)
     decided = one_pass([applied, bound("b")], RollingUpdate(1, 0))
     assert (decided.act_now, decided.wait_seconds) == (acts, wait)
 
 
 @pytest.mark.parametrize(
-    ("max_unavailable", "acts"), [("25%", 2), ("20%", 1), ("21%", 2), (3, 3), ("0%", 0), ("100%", 5), ("3", 0)]
+    ("max_unavailable", "acts"),
+    [("25%", 2), ("20%", 1), ("21%", 2), (3, 3), ("0%", 0), ("100%", 5), ("3", 0)],
 )
-def test_percentages_round_up_and_text_without_percent_is_nothing(max_unavailable: int | str, acts: int) -> None:
+def test_percentages_round_up_and_text_without_percent_is_nothing(
+    max_unavailable: int | str, acts: int
+) -> None:
     bindings = [bound(name) for name in "abcde"]
     assert one_pass(bindings, RollingUpdate(max_unavailable)).act_now == tuple("abcde"[:acts])

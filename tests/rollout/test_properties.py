@@ -49,7 +49,9 @@ def again(world: World, wanted: Wanted, strategy: RollingUpdate) -> Rollout:
 
 @few
 @given(worlds, wishes(), rolling)
-def test_rollouts_end_and_are_silent_then(world: World, wanted: Wanted, strategy: RollingUpdate) -> None:
+def test_rollouts_end_and_are_silent_then(
+    world: World, wanted: Wanted, strategy: RollingUpdate
+) -> None:
     last = again(world, wanted, strategy)
     silent = world.plan(wanted, strategy)
     assert silent == last
@@ -62,7 +64,9 @@ def test_rollouts_end_and_are_silent_then(world: World, wanted: Wanted, strategy
 
 @few
 @given(worlds, wishes(), rolling)
-def test_nothing_held_means_one_update_is_enough(world: World, wanted: Wanted, strategy: RollingUpdate) -> None:
+def test_nothing_held_means_one_update_is_enough(
+    world: World, wanted: Wanted, strategy: RollingUpdate
+) -> None:
     planned = world.update(wanted, strategy)
     if not planned.held:
         following = world.plan(wanted, strategy)
@@ -116,7 +120,9 @@ def test_order_of_the_input_does_not_matter(
     world.update(wanted, strategy, failing=failing)
     expected = world.plan(wanted, strategy)
     shuffled = Wanted(mixed(wanted.ranks, random), wanted.revision, wanted.target)
-    found = plan_rollout(mixed(world.done, random), shuffled, strategy, mixed(world.previous, random))
+    found = plan_rollout(
+        mixed(world.done, random), shuffled, strategy, mixed(world.previous, random)
+    )
     assert found == expected
     assert list(found.entries) == list(expected.entries)
 

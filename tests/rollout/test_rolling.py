@@ -29,7 +29,9 @@ def test_first_placement_is_one_wave() -> None:
         (9, ["1:abcde"]),
     ],
 )
-def test_updates_go_by_name_as_many_as_may_be_unavailable(max_unavailable: int | str, expected: list[str]) -> None:
+def test_updates_go_by_name_as_many_as_may_be_unavailable(
+    max_unavailable: int | str, expected: list[str]
+) -> None:
     world = World(dict.fromkeys("edcba", 1))
     assert waves(world.plan(picked("abcde", 2), RollingUpdate(max_unavailable))) == expected
 
@@ -39,7 +41,9 @@ def test_max_unavailable_0_holds_updates_for_ever() -> None:
     for _ in range(2):
         plan = world.update(picked("ab", 2), RollingUpdate(0, 1))
         assert not plan.waves
-        assert {name: (e.change, e.placed and e.placed.revision) for name, e in plan.entries.items()} == {
+        assert {
+            name: (e.change, e.placed and e.placed.revision) for name, e in plan.entries.items()
+        } == {
             "a": (Change.HELD, 1),
             "b": (Change.HELD, 1),
         }
@@ -158,7 +162,9 @@ def test_update_of_one_target_only_leaves_the_others_in_order() -> None:
     ("max_unavailable", "expected"),
     [(1, ["1:b", "2:c", "3:d", "4:e", "5:f"]), (3, ["1:b", "2:cd", "3:ef"])],
 )
-def test_waves_stay_as_long_as_they_fit_the_budget(max_unavailable: int, expected: list[str]) -> None:
+def test_waves_stay_as_long_as_they_fit_the_budget(
+    max_unavailable: int, expected: list[str]
+) -> None:
     world, wanted = World(dict.fromkeys("abcdef", 1)), picked("abcdef", 2)
     world.update(wanted, RollingUpdate(2), failing="b")
     assert waves(world.plan(wanted, RollingUpdate(max_unavailable))) == expected
@@ -239,8 +245,12 @@ def test_half_reached_cluster_that_is_no_longer_picked_is_removed() -> None:
         ("a", [Wave(1, ("a",), 30)]),
     ],
 )
-def test_untrackable_content_waits_whenever_something_follows(names: str, expected: list[Wave]) -> None:
+def test_untrackable_content_waits_whenever_something_follows(
+    names: str, expected: list[Wave]
+) -> None:
     world = World(dict.fromkeys("ab", 1))
     plan = world.plan(picked(names, 2), RollingUpdate(1, 1, 30), untrackable=True)
     assert list(plan.waves) == expected
-    assert not any(w.wait_seconds for w in world.plan(picked(names, 2), RollingUpdate(1, 1, 30)).waves)
+    assert not any(
+        w.wait_seconds for w in world.plan(picked(names, 2), RollingUpdate(1, 1, 30)).waves
+    )

@@ -47,7 +47,10 @@ def wanted(names: str = "abcde", revision: int = 2) -> Wanted:
 
 
 def waves(plan: Rollout) -> list[str]:
-    return [f"{w.number}:{''.join(w.clusters)}" + (f"+{w.wait_seconds}" if w.wait_seconds else "") for w in plan.waves]
+    return [
+        f"{w.number}:{''.join(w.clusters)}" + (f"+{w.wait_seconds}" if w.wait_seconds else "")
+        for w in plan.waves
+    ]
 
 
 def old(names: str = "abcde") -> World:
@@ -77,8 +80,14 @@ def test_stages_become_waves(fields: dict[str, Any], expected: list[str]) -> Non
 def test_without_a_run_nothing_rolls_out() -> None:
     plan = old("abx").update(wanted("abc"), External())
     assert (plan.waves, plan.removals, plan.held_removals) == ((), (), ("x",))
-    assert plan.held == dict.fromkeys("abcx", "the strategy type is External, and no update run rolls it out")
-    assert {name: placed.revision for name, placed in plan.placed.items()} == {"a": 1, "b": 1, "x": 1}
+    assert plan.held == dict.fromkeys(
+        "abcx", "the strategy type is External, and no update run rolls it out"
+    )
+    assert {name: placed.revision for name, placed in plan.placed.items()} == {
+        "a": 1,
+        "b": 1,
+        "x": 1,
+    }
 
 
 @pytest.mark.parametrize("state", [None, "Initialize", "Stop"])
@@ -113,7 +122,9 @@ def test_missing_approval_holds_what_follows(
     world = old("abcdex")
     plan = world.update(wanted(), strategy)
     assert "".join(sorted(c for w in plan.waves for c in w.clusters)) == moves
-    assert plan.held == dict.fromkeys(sorted(set("abcdex") - set(moves)), f"approval {missing} is missing")
+    assert plan.held == dict.fromkeys(
+        sorted(set("abcdex") - set(moves)), f"approval {missing} is missing"
+    )
     assert plan.removals == ()
     plan = world.update(wanted(), strategy, Gates(frozenset({missing})))
     assert (plan.held, plan.removals) == ({}, ("x",))
@@ -123,7 +134,9 @@ def test_missing_approval_holds_what_follows(
 def test_stage_without_clusters_is_skipped_with_its_tasks() -> None:
     empty = stage("empty", "none", beforeStageTasks=[APPROVAL], afterStageTasks=[APPROVAL])
     none = {"name": "nil", "afterStageTasks": [APPROVAL]}
-    assert waves(old("a").plan(wanted("a"), run(empty, none, CANARY, release="main-2026-08"))) == ["1:a"]
+    assert waves(old("a").plan(wanted("a"), run(empty, none, CANARY, release="main-2026-08"))) == [
+        "1:a"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +146,9 @@ def test_stage_without_clusters_is_skipped_with_its_tasks() -> None:
         ({"afterStageTasks": [APPROVAL]}, "r1-after-empty"),
     ],
 )
-def test_stage_without_clusters_asks_for_its_approvals_in_older_releases(tasks: dict[str, Any], missing: str) -> None:
+def test_stage_without_clusters_asks_for_its_approvals_in_older_releases(
+    tasks: dict[str, Any], missing: str
+) -> None:
     strategy = run(stage("empty", "none", **tasks), CANARY)
     world = old("a")
     assert world.update(wanted("a"), strategy).held == {"a": f"approval {missing} is missing"}
@@ -154,7 +169,9 @@ def test_stage_without_clusters_keeps_its_wait_in_older_releases(
     stages: tuple[Any, ...], expected: list[str], as_of: datetime | None
 ) -> None:
     waiting = stage("empty", "none", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}])
-    named = [waiting | {"name": f"empty{n}"} if one == "empty" else one for n, one in enumerate(stages)]
+    named = [
+        waiting | {"name": f"empty{n}"} if one == "empty" else one for n, one in enumerate(stages)
+    ]
     world = old("ab")
     assert waves(world.plan(wanted("ab"), run(*named), Gates(as_of=as_of))) == expected
 
@@ -167,7 +184,9 @@ def test_long_wait_of_a_stage_without_clusters_is_counted_from_its_begin() -> No
     assert (waves(plan), plan.held) == (["1:a"], {"b": until})
     early = world.update(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=23)))
     assert (waves(early), early.held) == ([], {"b": until})
-    assert waves(world.plan(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=24)))) == ["2:b"]
+    assert waves(world.plan(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=24)))) == [
+        "2:b"
+    ]
 
 
 def test_short_wait_is_waited_out_between_the_stages() -> None:
@@ -206,7 +225,9 @@ def test_a_wait_is_not_over_because_later_clusters_happen_to_run_the_same() -> N
 
 
 def test_a_wait_is_not_over_because_later_clusters_ran_the_same_before_the_run() -> None:
-    prod = run(stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}]), PROD)
+    prod = run(
+        stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}]), PROD
+    )
     assert prod.run
     begun = External(attrs.evolve(prod.run, had=("a", "b")))
     assert waves(World({"a": 2, "b": 2, "c": 1}).plan(wanted("abc"), begun)) == ["1:+90", "3:c"]
@@ -221,14 +242,19 @@ def test_a_wait_counts_from_the_last_cluster_of_the_stage() -> None:
 
 
 def test_long_wait_holds_the_next_stage_until_its_time() -> None:
-    strategy = run(stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "24h"}]), PROD)
+    strategy = run(
+        stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "24h"}]), PROD
+    )
     world = old("ab")
     plan = world.update(wanted("ab"), strategy, Gates(as_of=NOON))
     until = "stage canary is followed by a wait of 24h0m0s, until 2026-11-21T12:00:00+00:00"
     assert (waves(plan), plan.held) == (["1:a"], {"b": until})
     early = world.update(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=23)))
     assert (waves(early), early.held) == ([], {"b": until})
-    assert world.plan(wanted("ab"), strategy).held["b"] == f"{until}; only as_of can tell that it is over"
+    assert (
+        world.plan(wanted("ab"), strategy).held["b"]
+        == f"{until}; only as_of can tell that it is over"
+    )
     due = world.plan(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=24)))
     assert waves(due) == ["2:b"]
 
@@ -239,7 +265,9 @@ def test_approval_and_wait_after_a_stage_are_told_together() -> None:
     missing = "approval r1-after-canary is missing"
     wait = "stage canary is followed by a wait of 24h0m0s, until 2026-11-21T12:00:00+00:00"
     world = old("ab")
-    assert world.update(wanted("ab"), strategy, Gates(as_of=NOON)).held == {"b": f"{missing}; {wait}"}
+    assert world.update(wanted("ab"), strategy, Gates(as_of=NOON)).held == {
+        "b": f"{missing}; {wait}"
+    }
     late = NOON + timedelta(hours=24)
     assert world.plan(wanted("ab"), strategy, Gates(as_of=late)).held == {"b": missing}
     given = frozenset({"r1-after-canary"})
@@ -255,7 +283,9 @@ def test_how_long_an_update_waits_is_a_setting(longest: int, moves: list[str]) -
 
 
 def test_long_wait_without_any_time_holds_the_next_stage() -> None:
-    strategy = run(stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "16m"}]), PROD)
+    strategy = run(
+        stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "16m"}]), PROD
+    )
     assert old("ab").plan(wanted("ab"), strategy).held["b"] == (
         "stage canary is followed by a wait of 16m0s, from a time that is not recorded; "
         "only as_of can tell that it is over"
@@ -311,7 +341,9 @@ def test_stages_come_to_their_end_through_failures(
     for failing in (*failures, ()):
         numbers = {c: w.number for w in world.plan(wish, strategy).waves for c in w.clusters}
         planned = world.update(wish, strategy, failing=failing)
-        assert all(planned.entries[c].placed == Placed(wish.ranks[c], n, 2) for c, n in numbers.items())
+        assert all(
+            planned.entries[c].placed == Placed(wish.ranks[c], n, 2) for c, n in numbers.items()
+        )
         assert all(numbers[c] > numbers["a"] for c in numbers if c != "a" and "a" in numbers)
     assert world.running == dict.fromkeys(names, 2)
     silent = world.plan(wish, strategy)
@@ -327,7 +359,10 @@ USER = (
 @pytest.mark.parametrize(
     ("stages", "text"),
     [
-        ((CANARY,), "some clusters are not placed in any stage, total 4, showing up to 10: b, c, d, e"),
+        (
+            (CANARY,),
+            "some clusters are not placed in any stage, total 4, showing up to 10: b, c, d, e",
+        ),
         ((CANARY, stage("all")), "cluster `a` appears in more than one stages"),
         (
             (stage("all", sortingLabelKey="order"),),
@@ -368,12 +403,22 @@ USER = (
             "err: task 0 of type TimedWait has wait duration set to nil",
         ),
         (
-            ({"name": "x", "labelSelector": {"matchExpressions": [{"key": "env", "operator": "Is"}]}},),
+            (
+                {
+                    "name": "x",
+                    "labelSelector": {"matchExpressions": [{"key": "env", "operator": "Is"}]},
+                },
+            ),
             "the stage label selector is invalid, updateStrategy: `/rings`, stage: x, "
             'err: "Is" is not a valid label selector operator',
         ),
         (
-            ({"name": "x", "labelSelector": {"matchExpressions": [{"key": "env", "operator": "In"}]}},),
+            (
+                {
+                    "name": "x",
+                    "labelSelector": {"matchExpressions": [{"key": "env", "operator": "In"}]},
+                },
+            ),
             "the stage label selector is invalid, updateStrategy: `/rings`, stage: x, "
             "err: values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
         ),
@@ -392,7 +437,9 @@ USER = (
         ),
     ],
 )
-def test_run_that_does_not_begin_holds_everything(stages: tuple[dict[str, Any], ...], text: str) -> None:
+def test_run_that_does_not_begin_holds_everything(
+    stages: tuple[dict[str, Any], ...], text: str
+) -> None:
     plan = old("abcdex").plan(wanted(), run(*stages))
     assert plan.failure == USER + text
     assert sorted(plan.held) == [*"abcdex"]
@@ -410,17 +457,25 @@ def test_run_does_not_begin_before_all_is_scheduled() -> None:
 
 def test_sorting_label_beyond_64_bits_is_out_of_range() -> None:
     labels = {"a": {"order": str(2**63)}}
-    plan = World({"a": 1}).plan(Wanted({"a": 0}, 2, labels=labels), run(stage("all", sortingLabelKey="order")))
+    plan = World({"a": 1}).plan(
+        Wanted({"a": 0}, 2, labels=labels), run(stage("all", sortingLabelKey="order"))
+    )
     assert plan.failure.endswith("value out of range")
 
 
 def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
     recorded = vectors("kubefleet-live/staged0-never-available")
-    failed = next(one for one in recorded["steps"][4]["after"]["hubObjects"] if one["name"] == "i0-2")
+    failed = next(
+        one for one in recorded["steps"][4]["after"]["hubObjects"] if one["name"] == "i0-2"
+    )
     (succeeded,) = (one for one in failed["status"]["conditions"] if one["type"] == "Succeeded")
     stages = tuple(Stage(one["stageName"]) for one in failed["status"]["stagesStatus"])
-    clusters = tuple(tuple(c["clusterName"] for c in one["clusters"]) for one in failed["status"]["stagesStatus"])
-    record = RunRecord(spec="/i0#", revision=1, stages=stages, clusters=clusters, updating=("cluster1",))
+    clusters = tuple(
+        tuple(c["clusterName"] for c in one["clusters"]) for one in failed["status"]["stagesStatus"]
+    )
+    record = RunRecord(
+        spec="/i0#", revision=1, stages=stages, clusters=clusters, updating=("cluster1",)
+    )
     # Without the name of the binding, which is random, and which nothing here has.
     words = re.sub("check the status of binding `[^`]*` and ", "", succeeded["message"])
     assert preempted(record, "i0-3") == attrs.evolve(record.failed(words), taken=True)
@@ -429,7 +484,10 @@ def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
 def test_run_is_read_with_its_strategy() -> None:
     metadata = {"name": "rings", "namespace": "shop"}
     strategy = Manifest({"metadata": metadata, "spec": {"stages": [{"name": "one"}]}})
-    named = {"metadata": {"name": "r1", "namespace": "shop"}, "spec": {"stagedRolloutStrategyName": "rings"}}
+    named = {
+        "metadata": {"name": "r1", "namespace": "shop"},
+        "spec": {"stagedRolloutStrategyName": "rings"},
+    }
     read = read_update_run(Manifest(named), strategy)
     assert (read.name, read.strategy, read.state) == ("r1", "shop/rings", "Initialize")
     assert read == UpdateRun("r1", "shop/rings", read.stages, namespace="shop")

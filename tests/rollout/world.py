@@ -34,7 +34,9 @@ class World:
         gates: Gates | None = None,
         untrackable: bool = False,
     ) -> Rollout:
-        return plan_rollout(self.done, wanted, strategy, self.previous, gates=gates, untrackable=untrackable)
+        return plan_rollout(
+            self.done, wanted, strategy, self.previous, gates=gates, untrackable=untrackable
+        )
 
     def update(
         self,
@@ -60,7 +62,9 @@ class World:
         self.broken.intersection_update(self.done)
         return planned
 
-    def _carry_out(self, planned: Rollout, wave: Wave, failing: Collection[str], gates: Gates | None) -> bool:
+    def _carry_out(
+        self, planned: Rollout, wave: Wave, failing: Collection[str], gates: Gates | None
+    ) -> bool:
         for name in wave.clusters:
             placed = planned.entries[name].placed
             if placed and name not in failing:
@@ -71,7 +75,9 @@ class World:
         self.broken |= {n for n in wave.clusters if n in failing and n in self.done}
         return False
 
-    def _watch_wave(self, planned: Rollout, wave: Wave, wanted: Wanted, strategy: RollingUpdate) -> None:
+    def _watch_wave(
+        self, planned: Rollout, wave: Wave, wanted: Wanted, strategy: RollingUpdate
+    ) -> None:
         budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
         broken = self.broken & set(wanted.ranks)
         updated = {n for n in wave.clusters if planned.entries[n].change is Change.UPDATE} - broken

@@ -55,7 +55,9 @@ def test_a_filter_and_a_score_decide_with_those_of_kubefleet() -> None:
 
 def test_a_filter_and_a_score_decide_with_those_of_karmada() -> None:
     members = Inventory(labelled(**PRICES))
-    one = placement(spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}])
+    one = placement(
+        spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]
+    )
 
     def chosen(*plugins: Plugin) -> list[str]:
         return list(karmada.schedule(members, deployment(2), one, plugins=plugins).memory.clusters)
@@ -90,7 +92,9 @@ def test_pick_all_asks_no_score_and_pick_fixed_asks_nobody() -> None:
     kubefleet.schedule(MEMBERS, policy("PickAll"), plugins=[outside.Recorder()])
     assert outside.ASKED == ["PreFilter", "Filter"]
     outside.ASKED.clear()
-    kubefleet.schedule(MEMBERS, policy("PickFixed", clusterNames=["a"]), plugins=[outside.Recorder()])
+    kubefleet.schedule(
+        MEMBERS, policy("PickFixed", clusterNames=["a"]), plugins=[outside.Recorder()]
+    )
     assert outside.ASKED == []
 
 
@@ -105,9 +109,14 @@ def test_a_score_of_ones_own_counts_when_members_are_given_up_again() -> None:
     cheap = [outside.Cheapest()]
     members = Inventory(labelled(a={"price": "1"}, b={"price": "9"}))
     both = kubefleet.schedule(members, pick_n(2), plugins=cheap)
-    assert {name: one.affinity_score for name, one in both.memory.bindings.items()} == {"a": -1, "b": -9}
+    assert {name: one.affinity_score for name, one in both.memory.bindings.items()} == {
+        "a": -1,
+        "b": -9,
+    }
     fewer = kubefleet.schedule(members, pick_n(1), both.memory, plugins=cheap)
-    assert [name for name, one in fewer.memory.bindings.items() if one.state != "Unscheduled"] == ["a"]
+    assert [name for name, one in fewer.memory.bindings.items() if one.state != "Unscheduled"] == [
+        "a"
+    ]
 
 
 @given(fleets(), policies)
@@ -117,12 +126,18 @@ def test_a_plugin_that_does_not_care_changes_nothing(members: Any, wanted: Any) 
     joined = kubefleet.schedule(inventory, wanted, plugins=[outside.Indifferent()])
     assert joined.error == alone.error
     assert joined.memory.bindings.keys() == alone.memory.bindings.keys()
-    assert [one.cluster_name for one in joined.status.decisions] == [one.cluster_name for one in alone.status.decisions]
+    assert [one.cluster_name for one in joined.status.decisions] == [
+        one.cluster_name for one in alone.status.decisions
+    ]
 
 
 @given(st.integers(1, 5), st.integers(1, 9))
-def test_a_plugin_that_does_not_care_changes_nothing_for_karmada(groups: int, replicas: int) -> None:
-    where = placement(spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": groups}])
+def test_a_plugin_that_does_not_care_changes_nothing_for_karmada(
+    groups: int, replicas: int
+) -> None:
+    where = placement(
+        spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": groups}]
+    )
     members = fleet("a", "b", "c")
     alone = karmada.schedule(members, deployment(replicas), where)
     joined = karmada.schedule(members, deployment(replicas), where, plugins=[outside.Indifferent()])
@@ -134,7 +149,9 @@ def test_a_plugin_can_say_that_nothing_can_be_decided() -> None:
     for plugin in (outside.Undecided(), outside.UndecidedScore()):
         decision = kubefleet.schedule(MEMBERS, pick_n(1), plugins=[plugin])
         assert "the price list is missing" in decision.error
-        condition = karmada.schedule(fleet("a"), deployment(1), placement(), plugins=[plugin]).status.condition
+        condition = karmada.schedule(
+            fleet("a"), deployment(1), placement(), plugins=[plugin]
+        ).status.condition
         assert condition is not None
         assert (condition.status, condition.reason) == ("False", "SchedulerError")
         assert condition.message.endswith("the price list is missing")
@@ -145,7 +162,10 @@ def test_a_plugin_can_say_that_nothing_can_be_decided() -> None:
     [
         (outside.Crashing(), "plug-in Crashing: failed with a KeyError"),
         (outside.Speechless(), "plug-in Speechless: failed with a KeyError"),
-        (outside.Answering(), "plug-in Answering: answers with a bool (mask() returns a set of members, an int)"),
+        (
+            outside.Answering(),
+            "plug-in Answering: answers with a bool (mask() returns a set of members, an int)",
+        ),
         (
             outside.Column(),
             "plug-in Column: answers with a list (scores() returns sets of members by score, both ints)",
@@ -176,7 +196,10 @@ def test_a_plugin_that_allows_no_pick_does_not_go_on_for_ever() -> None:
         ("outside", "outside: is not an import path"),
         ("a b:C", "a b:C: is not an import path"),
         ("nowhere_at_all:Cheapest", "nowhere_at_all:Cheapest: there is no module nowhere_at_all"),
-        (f"{HERE}:Cheapst", f"{HERE}:Cheapst: there is no Cheapst in {HERE} (did you mean {HERE}:Cheapest?)"),
+        (
+            f"{HERE}:Cheapst",
+            f"{HERE}:Cheapst: there is no Cheapst in {HERE} (did you mean {HERE}:Cheapest?)",
+        ),
         (f"{HERE}:NOT_A_CLASS", "is not a class of plug-ins"),
         ("os:system", "os:system: is not a class of plug-ins"),
         (f"{HERE}:Unfinished", "lacks mask, reason"),
@@ -185,10 +208,15 @@ def test_a_plugin_that_allows_no_pick_does_not_go_on_for_ever() -> None:
         (f"{HERE}:Foreign", "is for no known profile"),
         (f"{HERE}:Batch", 'limits batches, and Karmada has none (set profiles = ("kubefleet",))'),
         (f"{HERE}:Twin", "plug-in TaintToleration: plugins: has the name of another plug-in"),
-        (f"{HERE}:Weighty", 'adds to "weight" (the parts of a score are: topologySpread, affinity, obsolete)'),
+        (
+            f"{HERE}:Weighty",
+            'adds to "weight" (the parts of a score are: topologySpread, affinity, obsolete)',
+        ),
     ],
 )
-def test_what_cannot_be_a_plugin_is_refused_before_anything_is_decided(path: str, said: str) -> None:
+def test_what_cannot_be_a_plugin_is_refused_before_anything_is_decided(
+    path: str, said: str
+) -> None:
     with pytest.raises(FleetError) as caught:
         load_plugins([path])
     assert said in str(caught.value)
@@ -205,7 +233,11 @@ def test_all_paths_are_told_at_once_and_one_twice_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("import nothing_like_it", "ModuleNotFoundError"), ("def (", "SyntaxError"), ("1 / 0", "ZeroDivisionError")],
+    [
+        ("import nothing_like_it", "ModuleNotFoundError"),
+        ("def (", "SyntaxError"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
 )
 def test_a_module_that_fails_is_named_with_its_line(
     text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -288,7 +320,9 @@ def test_explain_shows_verdicts_reasons_and_remedies(folder: Path) -> None:
         assert "Cheapest scores -3: price 3" in tree
 
 
-def test_those_of_the_guide_work_as_they_stand(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_those_of_the_guide_work_as_they_stand(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
     module, *_ = re.findall(r"```python\n(.*?)```", page, re.S)
     (command,) = re.findall(r"^fleet plan my-fleet (.*)$", page, re.M)
@@ -299,7 +333,9 @@ def test_those_of_the_guide_work_as_they_stand(folder: Path, tmp_path: Path, mon
     assert "price 1" in run("plan", folder, *command.split()).stdout
 
 
-def test_the_state_remembers_them_and_a_plan_without_them_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_the_state_remembers_them_and_a_plan_without_them_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     assert run("render", folder / "fleet.yaml", *NAMED, "--out", out).exit_code == 0
     state = out / "local" / "state.json"
@@ -311,7 +347,9 @@ def test_the_state_remembers_them_and_a_plan_without_them_is_refused(folder: Pat
     assert again.exit_code == 0, again.stdout
 
 
-def test_only_plugins_that_the_command_line_names_are_imported(folder: Path, tmp_path: Path) -> None:
+def test_only_plugins_that_the_command_line_names_are_imported(
+    folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "lurking.py").write_text("raise SystemExit('it was imported')")
     out = tmp_path / "out"
     assert run("render", folder / "fleet.yaml", *NAMED, "--out", out).exit_code == 0
@@ -326,7 +364,10 @@ def test_the_providers_decide_with_them_again(folder: Path) -> None:
 
     plan = plan_fleet(read_source(str(folder)), Past(), Options(settings=Settings(plugins=BOTH)))
     for decided in plan.subjects:
-        feed = feed_subject(Decided(decided.subject, decided.before, decided.outcome), feed_inventory(plan.inventory))
+        feed = feed_subject(
+            Decided(decided.subject, decided.before, decided.outcome),
+            feed_inventory(plan.inventory),
+        )
         subject = read_subject(feed)  # as the process of the providers reads it
         assert subject.plugins == BOTH
         assert subject.decide(decided.before).record.decided() == decided.record.decided()
@@ -350,7 +391,9 @@ def test_a_program_takes_them_as_an_argument_and_from_the_configuration(folder: 
 
 def test_a_wrong_path_in_the_configuration_is_told_with_its_key(folder: Path) -> None:
     (folder / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
-    (folder / "__main__.py").write_text('from fleet_components import Fleet\nFleet.from_config("shop")\n')
+    (folder / "__main__.py").write_text(
+        'from fleet_components import Fleet\nFleet.from_config("shop")\n'
+    )
     (folder / "Pulumi.dev.yaml").write_text(
         "config:\n  fleet:source: fleet.yaml\n  fleet:render: out\n  fleet:plugins: nope:A\n"
     )
@@ -363,5 +406,8 @@ def test_spread_verdicts_are_left_out_for_members_that_are_picked() -> None:
     wanted = pick_n(1, topologySpreadConstraints=[spread("price")])
     decision = kubefleet.schedule(MEMBERS, wanted)
     found = {one.cluster: one for one in kubefleet.explain(MEMBERS, wanted, decision)}
-    asked = {name: "TopologySpreadConstraints" in {v.plugin for v in one.verdicts} for name, one in found.items()}
+    asked = {
+        name: "TopologySpreadConstraints" in {v.plugin for v in one.verdicts}
+        for name, one in found.items()
+    }
     assert asked == {"a": True, "b": True, "c": False}

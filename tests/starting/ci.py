@@ -77,12 +77,17 @@ class Job:
         done = CliRunner().invoke(fleet, words)
         assert done.exit_code == 0, done.output
         job.said = done.output
-        for name, text in (("fleet", STUB.replace("PYTHON", shlex.quote(sys.executable))), ("pip", "#!/bin/sh\n")):
+        for name, text in (
+            ("fleet", STUB.replace("PYTHON", shlex.quote(sys.executable))),
+            ("pip", "#!/bin/sh\n"),
+        ):
             (job.stub / name).write_text(text)
             (job.stub / name).chmod(0o755)
         return job
 
-    def branches(self, file: str, old: str, new: str, also: tuple[str, str, str] | None = None) -> None:
+    def branches(
+        self, file: str, old: str, new: str, also: tuple[str, str, str] | None = None
+    ) -> None:
         """Commit what is there as main, and a branch on which a file has another text; the review is a real one.
 
         Tags of the names of the base lead to the branch, and what a forge makes of both is checked out.
@@ -131,7 +136,13 @@ class Job:
         self._git("add", ".")
         self._git("commit", "-q", "-m", "main")
         self._git("clone", "-q", "--bare", ".", str(self.stub / "acme" / "shop.git"))
-        self._git("--git-dir", str(self.stub / "acme" / "shop.git"), "config", "receive.advertisePushOptions", "true")
+        self._git(
+            "--git-dir",
+            str(self.stub / "acme" / "shop.git"),
+            "config",
+            "receive.advertisePushOptions",
+            "true",
+        )
         self._git("remote", "add", "origin", str(self.stub / "acme" / "shop.git"))
         self._git("fetch", "-q", "origin")
         self._git("branch", "-q", "--set-upstream-to", "origin/main")
@@ -139,7 +150,14 @@ class Job:
     @property
     def pushed(self) -> str:
         """The subjects and files of the commits of main where it is pushed to, newest first."""
-        return self._git("--git-dir", str(self.stub / "acme" / "shop.git"), "log", "--format=%s", "--name-only", "main")
+        return self._git(
+            "--git-dir",
+            str(self.stub / "acme" / "shop.git"),
+            "log",
+            "--format=%s",
+            "--name-only",
+            "main",
+        )
 
     @property
     def log(self) -> str:
@@ -152,9 +170,15 @@ class Job:
         return self._git("rev-parse", "refs/heads/main").strip()
 
     def _git(self, *arguments: str) -> str:
-        names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
+        names = {
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "PATH": os.environ["PATH"],
+        }
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments]
-        done = subprocess.run(command, cwd=self.repository, env=names, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            command, cwd=self.repository, env=names, check=True, capture_output=True, text=True
+        )
         return done.stdout
 
     def reviews(self, text: str, status: int = 0) -> None:
@@ -175,18 +199,33 @@ class Job:
     def shell(self, script: str, environment: Mapping[str, str], *, stops: bool) -> int:
         """Run a script in the checkout and return its status; ``stops`` at the first command that fails."""
         names = ("HOME", "PYTHONPATH", "LANG")
-        base = {name: os.environ[name] for name in names if name in os.environ} | {"NO_PROXY": "127.0.0.1"}
+        base = {name: os.environ[name] for name in names if name in os.environ} | {
+            "NO_PROXY": "127.0.0.1"
+        }
         base |= {"PATH": f"{self.stub}:{os.environ['PATH']}", "STUB": str(self.stub)}
         command = ["bash", *(["-e"] if stops else []), "-c", script]
-        done = subprocess.run(command, cwd=self.repository, env={**base, **environment}, capture_output=True, text=True)
+        done = subprocess.run(
+            command,
+            cwd=self.repository,
+            env={**base, **environment},
+            capture_output=True,
+            text=True,
+        )
         (self.stub / "log").write_text(done.stdout + done.stderr)
         return done.returncode
 
 
 def github(job: Job, environment: Mapping[str, str]) -> int:
     """Run both workflows, with the artifact handed on, and return the status of the check on the pull request."""
-    own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_SHA": job.merged}
-    own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary"), "LABELS": environment.get("LABELS", "")}
+    own = {
+        "RUNNER_TEMP": str(job.stub / "temp"),
+        "GITHUB_WORKSPACE": str(job.repository),
+        "GITHUB_SHA": job.merged,
+    }
+    own |= {
+        "GITHUB_STEP_SUMMARY": str(job.stub / "summary"),
+        "LABELS": environment.get("LABELS", ""),
+    }
     (job.stub / "temp").mkdir(exist_ok=True)
     review = job.read(".github/workflows/fleet-review.yml")["jobs"]["review"]
     status = _steps(job, review["steps"], own, "run", stops=True)
@@ -205,42 +244,77 @@ def gitlab(job: Job, environment: Mapping[str, str]) -> int:
 def azure_devops(job: Job, environment: Mapping[str, str]) -> int:
     """Run the steps; a step for which forks are ruled out is left out for them."""
     staging = job.stub / "staging"
-    own = {"BUILD_ARTIFACTSTAGINGDIRECTORY": str(staging), "BUILD_SOURCESDIRECTORY": str(job.repository)}
+    own = {
+        "BUILD_ARTIFACTSTAGINGDIRECTORY": str(staging),
+        "BUILD_SOURCESDIRECTORY": str(job.repository),
+    }
     own |= {"BUILD_SOURCEVERSION": job.merged}
     steps = job.read(".azure-pipelines/fleet-review.yml")["steps"]
     fork = environment.get("SYSTEM_PULLREQUEST_ISFORK") == "True"
-    kept = [one for one in steps if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(one))]
+    kept = [
+        one
+        for one in steps
+        if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(one))
+    ]
     return _steps(job, kept, {**own, **environment}, "bash", stops=False)
 
 
 def observing(ci: str, job: Job, environment: Mapping[str, str]) -> int:
     """Run the job that observes the hub, and return its status."""
-    own = {"RUNNER_TEMP": str(job.stub), "AGENT_TEMPDIRECTORY": str(job.stub), "BUILD_SOURCEBRANCH": "refs/heads/main"}
-    own |= {"CI_SERVER_HOST": "git.example.com", "CI_SERVER_URL": f"file://{job.stub}", "CI_PROJECT_PATH": "acme/shop"}
+    own = {
+        "RUNNER_TEMP": str(job.stub),
+        "AGENT_TEMPDIRECTORY": str(job.stub),
+        "BUILD_SOURCEBRANCH": "refs/heads/main",
+    }
+    own |= {
+        "CI_SERVER_HOST": "git.example.com",
+        "CI_SERVER_URL": f"file://{job.stub}",
+        "CI_PROJECT_PATH": "acme/shop",
+    }
     own |= {"CI_COMMIT_BRANCH": "main", "GIT_CONFIG_GLOBAL": os.devnull, **environment}
     (file,) = OBSERVING[ci]
     data = job.read(file)
     if ci == "gitlab":
         return job.shell("\n".join(data["fleet-observe"]["script"]), own, stops=True)
-    steps, key = (data["steps"], "bash") if ci == "azure-devops" else (data["jobs"]["observe"]["steps"], "run")
+    steps, key = (
+        (data["steps"], "bash")
+        if ci == "azure-devops"
+        else (data["jobs"]["observe"]["steps"], "run")
+    )
     own.update(FLEET_KUBECONFIG=environment["FLEET_KUBECONFIG"])
     return next(
-        (status for one in steps if key in one if (status := job.shell(one[key], own, stops=ci == "github"))), 0
+        (
+            status
+            for one in steps
+            if key in one
+            if (status := job.shell(one[key], own, stops=ci == "github"))
+        ),
+        0,
     )
 
 
 JOBS = {"github": github, "gitlab": gitlab, "azure-devops": azure_devops}
 
 
-def _steps(job: Job, steps: Sequence[dict[str, Any]], environment: Mapping[str, str], key: str, *, stops: bool) -> int:
+def _steps(
+    job: Job,
+    steps: Sequence[dict[str, Any]],
+    environment: Mapping[str, str],
+    key: str,
+    *,
+    stops: bool,
+) -> int:
     """Run the shell steps until one fails, then those that run nevertheless; return the first status that is not 0."""
     failed = 0
     hidden = {name: value for name, value in environment.items() if name != "FLEET_COMMENT_TOKEN"}
     for step in steps:
-        always = "!cancelled()" in str(step.get("if")) or "succeededOrFailed()" in str(step.get("condition"))
+        always = "!cancelled()" in str(step.get("if")) or "succeededOrFailed()" in str(
+            step.get("condition")
+        )
         if key in step and (always or not failed):
             asked = {
-                name: re.sub(r"\$\{\{.*\}\}|\$\(.*\)", TOKEN, value) for name, value in step.get("env", {}).items()
+                name: re.sub(r"\$\{\{.*\}\}|\$\(.*\)", TOKEN, value)
+                for name, value in step.get("env", {}).items()
             }
             failed = job.shell(step[key], {**asked, **hidden}, stops=stops) or failed
     return failed

@@ -27,7 +27,12 @@ check_jsonschema = import_module("check_jsonschema").main  # untyped
 SCHEMAS = {
     "github": ["--builtin-schema", "vendor.github-workflows"],
     "gitlab": ["--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"],
-    "azure-devops": ["--builtin-schema", "vendor.azure-pipelines", "--data-transform", "azure-pipelines"],
+    "azure-devops": [
+        "--builtin-schema",
+        "vendor.azure-pipelines",
+        "--data-transform",
+        "azure-pipelines",
+    ],
 }
 # A pattern of this schema, for branches of schedules, is none of ECMAScript.
 SCHEMAS["azure-devops"] += ["--regex-variant", "python"]
@@ -41,12 +46,18 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
 
 
 def files(ci: str, job: Job) -> list[Path]:
-    found = [path for name in (*WORKFLOWS[ci], *OBSERVING[ci]) if (path := job.repository / name).exists()]
+    found = [
+        path
+        for name in (*WORKFLOWS[ci], *OBSERVING[ci])
+        if (path := job.repository / name).exists()
+    ]
     return [*found, job.repository / ".gitlab-ci.yml"] if ci == "gitlab" else found
 
 
 @pytest.mark.parametrize("ci", JOBS)
-@pytest.mark.parametrize("more", [[], ["--install", "pip install -c 'a b.txt' \"x[cli]\" # {}: \\ % $A"]])
+@pytest.mark.parametrize(
+    "more", [[], ["--install", "pip install -c 'a b.txt' \"x[cli]\" # {}: \\ % $A"]]
+)
 def test_it_fits_the_schema_of_its_system(ci: str, more: list[str], tmp_path: Path) -> None:
     """The schemas come with the tool: nothing is fetched."""
     job = Job.written(ci, tmp_path, *more)
@@ -54,7 +65,9 @@ def test_it_fits_the_schema_of_its_system(ci: str, more: list[str], tmp_path: Pa
     done = CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], *map(str, files(ci, job))])
     assert done.exit_code == 0, done.output
     broken = tmp_path / "broken.yml"
-    broken.write_text(re.sub(r"(?m)^( *)(runs-on|script|steps):", r"\1runs_on:", files(ci, job)[0].read_text()))
+    broken.write_text(
+        re.sub(r"(?m)^( *)(runs-on|script|steps):", r"\1runs_on:", files(ci, job)[0].read_text())
+    )
     assert CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], str(broken)]).exit_code == 1
 
 
@@ -86,7 +99,9 @@ def test_the_comment_is_posted_and_then_updated_and_a_refusal_fails_after_it(
 
 @pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
-def test_what_cannot_be_planned_fails_with_the_errors_as_comment(ci: str, served: Forge, tmp_path: Path) -> None:
+def test_what_cannot_be_planned_fails_with_the_errors_as_comment(
+    ci: str, served: Forge, tmp_path: Path
+) -> None:
     job = Job.written(ci, tmp_path)
     job.reviews("", 1)
     assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 1
@@ -97,7 +112,9 @@ def test_what_cannot_be_planned_fails_with_the_errors_as_comment(ci: str, served
 @pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 @pytest.mark.parametrize("status", [0, 3])
-def test_the_run_of_a_fork_ends_as_its_review(ci: str, status: int, served: Forge, tmp_path: Path) -> None:
+def test_the_run_of_a_fork_ends_as_its_review(
+    ci: str, status: int, served: Forge, tmp_path: Path
+) -> None:
     job = Job.written(ci, tmp_path)
     job.reviews("### One\n", status)
     assert JOBS[ci](job, RUNS[ci](served, tmp_path, True)) == status
@@ -106,7 +123,9 @@ def test_the_run_of_a_fork_ends_as_its_review(ci: str, status: int, served: Forg
 
 @pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
-def test_hostile_text_goes_through_the_shell_as_it_is(ci: str, served: Forge, tmp_path: Path) -> None:
+def test_hostile_text_goes_through_the_shell_as_it_is(
+    ci: str, served: Forge, tmp_path: Path
+) -> None:
     job = Job.written(ci, tmp_path)
     job.reviews(HOSTILE, 3)
     assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 3
@@ -116,7 +135,9 @@ def test_hostile_text_goes_through_the_shell_as_it_is(ci: str, served: Forge, tm
 
 @pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
-def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, tmp_path: Path) -> None:
+def test_it_asks_for_the_merge_base_and_runs_no_program(
+    ci: str, served: Forge, tmp_path: Path
+) -> None:
     job = Job.written(ci, tmp_path)
     job.reviews("x")
     JOBS[ci](job, RUNS[ci](served, tmp_path, False))
@@ -124,24 +145,36 @@ def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, 
     (asked,) = job.asked
     assert asked.startswith(f"fleet --base {base} --no-program --also markdown=")
     if ci == "gitlab":
-        JOBS[ci](job, {**RUNS[ci](served, tmp_path, False), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": "f" * 40})
+        JOBS[ci](
+            job,
+            {**RUNS[ci](served, tmp_path, False), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": "f" * 40},
+        )
         assert job.asked[-1].startswith(f"fleet --base {'f' * 40} --no-program --also markdown=")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("ci", "variable", "between"), [("github", "LABELS", " "), ("gitlab", "CI_MERGE_REQUEST_LABELS", ",")]
+    ("ci", "variable", "between"),
+    [("github", "LABELS", " "), ("gitlab", "CI_MERGE_REQUEST_LABELS", ",")],
 )
-def test_a_label_confirms_a_loss(ci: str, variable: str, between: str, served: Forge, tmp_path: Path) -> None:
+def test_a_label_confirms_a_loss(
+    ci: str, variable: str, between: str, served: Forge, tmp_path: Path
+) -> None:
     job = Job.written(ci, tmp_path)
     job.reviews("x")
-    labels = between.join(["bug", "fleet-confirm-d2e0886a", "*", "$(touch hacked)", "fleet-confirm-01234567"])
+    labels = between.join(
+        ["bug", "fleet-confirm-d2e0886a", "*", "$(touch hacked)", "fleet-confirm-01234567"]
+    )
     JOBS[ci](job, {**RUNS[ci](served, tmp_path, False), variable: labels})
     assert "--no-program --confirm d2e0886a --confirm 01234567 --also " in job.asked[-1]
     assert list(job.repository.rglob("hacked")) == []
 
 
-MEMBERS = ["--member=east:environment=production", "--member=west", "--member=north:environment=production"]
+MEMBERS = [
+    "--member=east:environment=production",
+    "--member=west",
+    "--member=north:environment=production",
+]
 NOWHERE = """PickAll
     affinity:
       clusterAffinity:
@@ -149,24 +182,46 @@ NOWHERE = """PickAll
           clusterSelectorTerms: [{labelSelector: {matchLabels: {environment: none}}}]
 """
 CHANGES = {
-    "all members leave": ("fleet/placement.yaml", "PickAll\n", NOWHERE, 3, "refused: hello loses 3 clusters"),
+    "all members leave": (
+        "fleet/placement.yaml",
+        "PickAll\n",
+        NOWHERE,
+        3,
+        "refused: hello loses 3 clusters",
+    ),
     "nothing": ("README.md", "", "hello", 0, "nothing changes"),
     "a member leaves": ("fleet/placement.yaml", "    # ", "    ", 0, "hello loses west"),
     "no fleet": ("fleet/app.yaml", "kind: Namespace", "kind: {", 1, "error: fleet/app.yaml:"),
-    "what the hub would refuse": ("fleet/placement.yaml", "PickAll", "PickFixed", 1, "error: fleet/placement.yaml:"),
-    "a program": ("fleet/Chart.yaml", "", "name: x\nversion: 1.0.0\napiVersion: v2\n", 1, "built by a program"),
+    "what the hub would refuse": (
+        "fleet/placement.yaml",
+        "PickAll",
+        "PickFixed",
+        1,
+        "error: fleet/placement.yaml:",
+    ),
+    "a program": (
+        "fleet/Chart.yaml",
+        "",
+        "name: x\nversion: 1.0.0\napiVersion: v2\n",
+        1,
+        "built by a program",
+    ),
 }
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_real_review_of_a_branch_is_the_comment(ci: str, change: str, served: Forge, tmp_path: Path) -> None:
+def test_the_real_review_of_a_branch_is_the_comment(
+    ci: str, change: str, served: Forge, tmp_path: Path
+) -> None:
     file, old, new, status, said = CHANGES[change]
     job = Job.written(ci, tmp_path, *MEMBERS)
     job.branches(file, old, new)
     environment = RUNS[ci](served, tmp_path, False)
-    assert JOBS[ci](job, {**environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA": job.base}) == status, job.log
+    assert JOBS[ci](job, {**environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA": job.base}) == status, (
+        job.log
+    )
     (text,) = served.texts
     assert text.startswith(f"{MARKER}### Fleet")
     assert said in text
@@ -174,8 +229,12 @@ def test_the_real_review_of_a_branch_is_the_comment(ci: str, change: str, served
 
 @pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
-@pytest.mark.parametrize("planted", [".fleet-review/review.md", "review/review.md", "linked/review.md"])
-def test_a_review_that_the_branch_brings_is_not_posted(ci: str, planted: str, served: Forge, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "planted", [".fleet-review/review.md", "review/review.md", "linked/review.md"]
+)
+def test_a_review_that_the_branch_brings_is_not_posted(
+    ci: str, planted: str, served: Forge, tmp_path: Path
+) -> None:
     job = Job.written(ci, tmp_path, *MEMBERS)
     fine = "### Fleet review\n\n**nothing changes**\n"
     if planted.startswith("linked"):
@@ -186,7 +245,9 @@ def test_a_review_that_the_branch_brings_is_not_posted(ci: str, planted: str, se
     (text,) = served.texts
     assert ("error: fleet/app.yaml:" in text, "nothing changes" in text) == (True, False)
     if ci == "gitlab":  # an artifact has to be in the checkout
-        assert sorted(path.name for path in (job.repository / ".fleet-review").iterdir()) == ["errors.txt"]
+        assert sorted(path.name for path in (job.repository / ".fleet-review").iterdir()) == [
+            "errors.txt"
+        ]
     assert planted.startswith(".fleet") or (job.repository / planted).read_text() == fine
 
 
@@ -214,7 +275,9 @@ def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path)
     assert job.pushed.startswith("main\n"), "nothing has changed, and nothing is pushed"
     (job.stub / "hub.yaml").write_text(HEADER.format("today"))
     assert observing(ci, job, environment) == 0, job.log
-    assert re.match(r"Observe the hub( \[skip ci\])?\n\nfleet/observed/hub.yaml\nmain\n", job.pushed)
+    assert re.match(
+        r"Observe the hub( \[skip ci\])?\n\nfleet/observed/hub.yaml\nmain\n", job.pushed
+    )
     assert (job.stub / "kubeconfig").read_text() == f"{HUB}600\n"
     assert all(re.fullmatch(r"--hub \S+ --out fleet --update --strict", one) for one in job.asked)
     if ci != "gitlab":
@@ -252,9 +315,13 @@ def test_no_expression_stands_in_a_script(ci: str, tmp_path: Path) -> None:
     job = Job.written(ci, tmp_path)
     found = [text for file in files(ci, job) for text in scripts(yaml.safe_load(file.read_text()))]
     assert len(found) >= 2
-    assert [text for text in found if "${{" in text or re.search(r"\$\((?!cd )[A-Za-z.]+\)", text)] == []
+    assert [
+        text for text in found if "${{" in text or re.search(r"\$\((?!cd )[A-Za-z.]+\)", text)
+    ] == []
     for text in found:
-        assert subprocess.run(["bash", "-n", "-c", text], capture_output=True, text=True).stderr == ""
+        assert (
+            subprocess.run(["bash", "-n", "-c", text], capture_output=True, text=True).stderr == ""
+        )
 
 
 @pytest.mark.parametrize("ci", JOBS)
@@ -266,14 +333,20 @@ def test_the_artifact_is_kept_whatever_the_review_says(ci: str, tmp_path: Path) 
     data = job.read(next(iter(WORKFLOWS[ci])))
     steps = data["steps"] if ci == "azure-devops" else data["jobs"]["review"]["steps"]
     (upload,) = [step for step in steps if "publish" in step or "upload" in step.get("uses", "")]
-    assert "!cancelled()" in upload.get("if", "") or upload.get("condition") == "succeededOrFailed()"
+    assert (
+        "!cancelled()" in upload.get("if", "") or upload.get("condition") == "succeededOrFailed()"
+    )
     where = str(upload.get("publish") or upload["with"]["path"]).rpartition("/")[2]
     assert any(f'/{where}" status=0' in script for script in scripts(data))
 
 
-def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_them(tmp_path: Path) -> None:
+def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_them(
+    tmp_path: Path,
+) -> None:
     job = Job.written("github", tmp_path)
-    review, comment = (job.read(f".github/workflows/fleet-{name}.yml") for name in ("review", "comment"))
+    review, comment = (
+        job.read(f".github/workflows/fleet-{name}.yml") for name in ("review", "comment")
+    )
     # YAML 1.1 reads the key "on" as a truth value.
     assert (list(review[True]), review["permissions"]) == (["pull_request"], {"contents": "read"})
     assert list(comment[True]) == ["workflow_run"]
@@ -290,7 +363,9 @@ def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_
         if "uses" in step
     ]
     assert all(one.startswith("actions/") for one in every)
-    (checkout,) = [step for step in review["jobs"]["review"]["steps"] if "checkout" in step.get("uses", "")]
+    (checkout,) = [
+        step for step in review["jobs"]["review"]["steps"] if "checkout" in step.get("uses", "")
+    ]
     assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
 
 
@@ -300,10 +375,18 @@ def test_every_action_is_a_commit_with_its_release_and_is_kept_up_to_date(tmp_pa
     text = "".join(file.read_text() for file in files("github", job))
     used = re.findall(r"uses: (.*)", text)
     assert len(used) >= 6
-    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one)] == []
-    assert len({one.partition("@")[0] for one in used}) == len(set(used)), "one commit of each action"
+    assert [
+        one
+        for one in used
+        if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one)
+    ] == []
+    assert len({one.partition("@")[0] for one in used}) == len(set(used)), (
+        "one commit of each action"
+    )
     updater = job.repository / ".github/dependabot.yml"
-    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.dependabot", str(updater)])
+    done = CliRunner().invoke(
+        check_jsonschema, ["--builtin-schema", "vendor.dependabot", str(updater)]
+    )
     assert done.exit_code == 0, done.output
     (one,) = yaml.safe_load(updater.read_text())["updates"]
     assert (one["package-ecosystem"], one["directory"]) == ("github-actions", "/")
@@ -355,7 +438,9 @@ PIP = '#!/bin/sh\necho "$*" >> "$STUB/pip-asked"\ncat /dev/stdin >> "$STUB/pip-a
 
 
 @pytest.mark.parametrize("ci", JOBS)
-def test_a_job_installs_what_it_lists_itself_by_its_hashes(ci: str, served: Forge, tmp_path: Path) -> None:
+def test_a_job_installs_what_it_lists_itself_by_its_hashes(
+    ci: str, served: Forge, tmp_path: Path
+) -> None:
     (tmp_path / "list.txt").write_text(REQUIREMENTS)
     job = Job.written(ci, tmp_path, "--requirements", str(tmp_path / "list.txt"))
     (job.stub / "pip").write_text(PIP)
@@ -373,7 +458,10 @@ UNFIT = {
     "no hash": (f"{OURS}attrs==26.1.0\n", "has no --hash: attrs==26.1.0"),
     "a file": (f"{OURS}-r other.txt --hash=sha256:aa\n", "names a file that a job does not have"),
     "the checkout": (f"{OURS}-e . --hash=sha256:aa\n", "names a file that a job does not have"),
-    "an expression": (f"{OURS}a==1 --hash=${{{{ secrets.A }}}}\n", "a CI system would read it otherwise"),
+    "an expression": (
+        f"{OURS}a==1 --hash=${{{{ secrets.A }}}}\n",
+        "a CI system would read it otherwise",
+    ),
     "a command": (f"{OURS}a==1 --hash=\x1b[2J\n", "a CI system would read it otherwise"),
     "not the package": ("attrs==26.1.0 --hash=sha256:aa\n", "does not list fleet-components"),
 }
@@ -383,7 +471,14 @@ UNFIT = {
 def test_requirements_that_no_job_could_install_are_refused(name: str, tmp_path: Path) -> None:
     text, said = UNFIT[name]
     (tmp_path / "list.txt").write_text(text)
-    words = ["init", str(tmp_path / "fleet"), "--ci", "github", "--requirements", str(tmp_path / "list.txt")]
+    words = [
+        "init",
+        str(tmp_path / "fleet"),
+        "--ci",
+        "github",
+        "--requirements",
+        str(tmp_path / "list.txt"),
+    ]
     (tmp_path / ".git").mkdir()
     result = CliRunner().invoke(fleet, words)
     assert (result.exit_code, said in result.stderr) == (1, True), result.output
@@ -391,7 +486,8 @@ def test_requirements_that_no_job_could_install_are_refused(name: str, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "name", [name for group in (WORKFLOWS, OBSERVING) for of in group.values() for name in of.values()]
+    "name",
+    [name for group in (WORKFLOWS, OBSERVING) for of in group.values() for name in of.values()],
 )
 def test_a_place_in_a_template_is_filled(name: str) -> None:
     with pytest.raises(KeyError):
@@ -406,13 +502,28 @@ def test_all_jobs_of_gitlab_run_in_the_image_that_is_given(given: bool, tmp_path
     job = Job.written("gitlab", tmp_path, *(["--image", DIGEST] if given else []))
     assert ("is a tag, which can move: --image" in job.said) != given
     job.observed("gitlab", *(["--image", DIGEST] if given else []))
-    jobs = [one for path in files("gitlab", job)[:-1] for one in yaml.safe_load(path.read_text()).values()]
+    jobs = [
+        one
+        for path in files("gitlab", job)[:-1]
+        for one in yaml.safe_load(path.read_text()).values()
+    ]
     assert [one["image"] for one in jobs] == [DIGEST if given else "python:3.13"] * 2
 
 
-@pytest.mark.parametrize("image", ["", "python:3.13", "python@sha256:0a", f"{DIGEST}\n", f"a b{DIGEST}", f"{DIGEST}#"])
+@pytest.mark.parametrize(
+    "image", ["", "python:3.13", "python@sha256:0a", f"{DIGEST}\n", f"a b{DIGEST}", f"{DIGEST}#"]
+)
 def test_an_image_without_a_digest_is_refused(image: str, tmp_path: Path) -> None:
-    words = ["init", str(tmp_path / "fleet"), "--ci", "gitlab", "--install", INSTALL, "--image", image]
+    words = [
+        "init",
+        str(tmp_path / "fleet"),
+        "--ci",
+        "gitlab",
+        "--install",
+        INSTALL,
+        "--image",
+        image,
+    ]
     done = CliRunner().invoke(fleet, words)
     assert (done.exit_code, "--image has no digest" in done.output) == (1, True)
     assert not (tmp_path / "fleet").exists()
@@ -422,4 +533,7 @@ def test_an_image_without_a_digest_is_refused(image: str, tmp_path: Path) -> Non
 def test_other_systems_take_no_image(ci: str, tmp_path: Path) -> None:
     words = ["init", str(tmp_path / "fleet"), "--ci", ci, "--install", INSTALL, "--image", DIGEST]
     done = CliRunner().invoke(fleet, words)
-    assert (done.exit_code, "--image is that of the jobs of --ci gitlab" in done.output) == (1, True)
+    assert (done.exit_code, "--image is that of the jobs of --ci gitlab" in done.output) == (
+        1,
+        True,
+    )

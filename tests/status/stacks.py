@@ -22,9 +22,7 @@ REFUSED = (
     'the Kubernetes API server reported that "shop/web" failed to fully initialize or become live: deployments.apps '
     "\"web\" is forbidden: ValidatingAdmissionPolicy 'images' denied request: web:2 is not wanted here"
 )
-SAID = (
-    "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'images' denied request: web:2 is not wanted here"
-)
+SAID = "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'images' denied request: web:2 is not wanted here"
 UNREADY = [
     'resource "urn:pulumi:stack::project::x::y" was successfully created, but the Kubernetes API server reported that it '
     "failed to fully initialize or become live: 'web' timed out waiting to be Ready",
@@ -65,7 +63,13 @@ class Stack:
         metadata = {"op": "update", "urn": urn}
         self.events += [
             {"resourcePreEvent": {"metadata": metadata}},
-            {"diagnosticEvent": {"urn": urn, "severity": "error", "message": f"<{{%reset%}}>{text}<{{%reset%}}>\n"}},
+            {
+                "diagnosticEvent": {
+                    "urn": urn,
+                    "severity": "error",
+                    "message": f"<{{%reset%}}>{text}<{{%reset%}}>\n",
+                }
+            },
             {"resOpFailedEvent": {"metadata": metadata}},
             {"diagnosticEvent": {"severity": "error", "message": "update failed\n"}},
             {"summaryEvent": {"result": "failed"}},
@@ -73,7 +77,10 @@ class Stack:
 
     def export(self) -> dict[str, Any]:
         """The state."""
-        pending = [{"resource": {"urn": self.deployment(name)}, "type": "updating"} for name in self.pending]
+        pending = [
+            {"resource": {"urn": self.deployment(name)}, "type": "updating"}
+            for name in self.pending
+        ]
         resources = [self._resource(one) for one in self.driver.state.resources.values()]
         return {"version": 3, "deployment": {"resources": resources, "pending_operations": pending}}
 
@@ -86,7 +93,9 @@ class Stack:
         return source, state, events
 
     def _resource(self, one: StoredResource) -> Mapping[str, Any]:
-        errors = next((found for name, found in self.errors.items() if one.urn == self.deployment(name)), [])
+        errors = next(
+            (found for name, found in self.errors.items() if one.urn == self.deployment(name)), []
+        )
         return {
             "urn": one.urn,
             "type": one.type,

@@ -30,18 +30,30 @@ ANSWERS: Mapping[str, Callable[[Case], Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['op']} {case['object']['kind']}")
+@pytest.mark.parametrize(
+    "case", RECORDED, ids=lambda case: f"{case['op']} {case['object']['kind']}"
+)
 def test_the_interpreter_is_met(case: Case) -> None:
     assert ANSWERS[case["op"]](case) == case["answer"]
 
 
 def test_what_stands_alone_is_healthy_without_a_status() -> None:
     assert health({"apiVersion": "v1", "kind": "ConfigMap"}) == "Healthy"
-    assert health({"apiVersion": "v1", "kind": "Service", "spec": {"type": "ClusterIP"}}) == "Healthy"
-    assert health({"apiVersion": "v1", "kind": "Service", "spec": {"type": "LoadBalancer"}}) == "Unknown"
+    assert (
+        health({"apiVersion": "v1", "kind": "Service", "spec": {"type": "ClusterIP"}}) == "Healthy"
+    )
+    assert (
+        health({"apiVersion": "v1", "kind": "Service", "spec": {"type": "LoadBalancer"}})
+        == "Unknown"
+    )
     assert health({"apiVersion": "apps/v1", "kind": "Deployment"}) == "Unknown"
 
 
 def test_a_status_of_another_form_is_unknown() -> None:
-    assert health({"apiVersion": "kubeflow.org/v1", "kind": "Notebook", "status": {"containerState": 1}}) == "Unknown"
+    assert (
+        health(
+            {"apiVersion": "kubeflow.org/v1", "kind": "Notebook", "status": {"containerState": 1}}
+        )
+        == "Unknown"
+    )
     assert health({"apiVersion": "v1", "kind": "Pod", "status": {"conditions": ["?"]}}) == "Unknown"

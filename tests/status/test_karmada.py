@@ -17,14 +17,25 @@ from fleet_components.systems.karmada.status import api_objects, binding_status,
 from tests.delivery.karmada.world import deployment, member, on, policy
 from tests.plan.unmatched import planned
 
-READY = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2, "observedGeneration": 1}
-COPY = ObservedObject(Manifest(deployment()).key, "apps/v1", applied="Applied", generation=1, status=READY)
+READY = {
+    "replicas": 2,
+    "updatedReplicas": 2,
+    "readyReplicas": 2,
+    "availableReplicas": 2,
+    "observedGeneration": 1,
+}
+COPY = ObservedObject(
+    Manifest(deployment()).key, "apps/v1", applied="Applied", generation=1, status=READY
+)
 
 
 def decided(*members: str, template: dict[str, Any] | None = None, **spec: Any) -> Decided:
     """The decision about a Deployment, on these members."""
     data = template or deployment()
-    named = {"resourceSelectors": [{"apiVersion": data["apiVersion"], "kind": data["kind"]}], **spec}
+    named = {
+        "resourceSelectors": [{"apiVersion": data["apiVersion"], "kind": data["kind"]}],
+        **spec,
+    }
     kind = "PropagationPolicy" if "namespace" in data["metadata"] else "ClusterPropagationPolicy"
     written = policy(kind=kind, placement=on(*members), **named)
     return next(iter(planned([member("a"), member("b"), data, written]).of("Template")))
@@ -50,7 +61,10 @@ def test_copies_add_up_in_the_binding_and_in_the_template() -> None:
         ("FullyApplied", "True"),
     ]
     items = binding["status"]["aggregatedStatus"]
-    assert [(one["clusterName"], one["health"]) for one in items] == [("a", "Healthy"), ("b", "Unhealthy")]
+    assert [(one["clusterName"], one["health"]) for one in items] == [
+        ("a", "Healthy"),
+        ("b", "Unhealthy"),
+    ]
     assert items[0]["status"] == {**READY, "generation": 1}
     assert template["status"] == {
         "replicas": 4,
@@ -61,15 +75,24 @@ def test_copies_add_up_in_the_binding_and_in_the_template() -> None:
 
 
 def test_an_object_without_a_namespace_has_a_binding_of_the_cluster() -> None:
-    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "shop:Read"}}
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "shop:Read"},
+    }
     binding, template = api_objects(decided("a", template=role), {})
-    assert (binding["kind"], binding["metadata"]) == ("ClusterResourceBinding", {"name": "shop.read-clusterrole"})
+    assert (binding["kind"], binding["metadata"]) == (
+        "ClusterResourceBinding",
+        {"name": "shop.read-clusterrole"},
+    )
     assert (template["metadata"], template["status"]) == ({"name": "shop:Read"}, {})
 
 
 def test_what_was_never_placed_is_not_said_to_be_applied() -> None:
     status = binding_status(decided("nosuch"), {})
-    assert [(one["type"], one["reason"]) for one in status["conditions"]] == [("Scheduled", "NoClusterFit")]
+    assert [(one["type"], one["reason"]) for one in status["conditions"]] == [
+        ("Scheduled", "NoClusterFit")
+    ]
     assert "aggregatedStatus" not in status
 
 
@@ -119,8 +142,12 @@ def test_what_leaves_is_not_told() -> None:
         (attrs.evolve(COPY, generation=0), "Healthy"),
     ],
 )
-def test_health_comes_from_the_status_or_from_what_the_engine_saw(copy: ObservedObject, health: str) -> None:
-    assert [one["health"] for one in binding_status(decided("a"), seen(a=copy))["aggregatedStatus"]] == [health]
+def test_health_comes_from_the_status_or_from_what_the_engine_saw(
+    copy: ObservedObject, health: str
+) -> None:
+    assert [
+        one["health"] for one in binding_status(decided("a"), seen(a=copy))["aggregatedStatus"]
+    ] == [health]
 
 
 def test_replicas_that_the_member_keeps_prove_nothing() -> None:
@@ -128,7 +155,10 @@ def test_replicas_that_the_member_keeps_prove_nothing() -> None:
     template["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": "true"}
     kept = binding_status(decided("a", template=template), seen(a=COPY))
     sent = binding_status(decided("a", template=deployment(replicas=5)), seen(a=COPY))
-    assert [one["aggregatedStatus"][0]["health"] for one in (kept, sent)] == ["Healthy", "Unhealthy"]
+    assert [one["aggregatedStatus"][0]["health"] for one in (kept, sent)] == [
+        "Healthy",
+        "Unhealthy",
+    ]
 
 
 def test_a_member_to_which_dispatching_is_suspended_has_an_entry() -> None:

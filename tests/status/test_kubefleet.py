@@ -16,7 +16,11 @@ from fleet_components.status.works import Work, compared, works_of, written
 from fleet_components.systems.kubefleet.status import api_objects
 from tests.plan.unmatched import planned
 
-CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"}}
+CONFIG = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "settings", "namespace": "shop"},
+}
 ENVELOPE = {
     "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
     "kind": "ResourceEnvelope",
@@ -47,7 +51,9 @@ def placement(**spec: Any) -> Decided:
         "kind": "ClusterResourcePlacement",
         "metadata": {"name": "shop"},
         "spec": {
-            "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}],
+            "resourceSelectors": [
+                {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
+            ],
             "policy": {"placementType": "PickFixed", "clusterNames": ["a"]},
             **spec,
         },
@@ -56,9 +62,15 @@ def placement(**spec: Any) -> Decided:
 
 
 def test_what_an_envelope_holds_is_told_with_the_envelope() -> None:
-    refused = attrs.evolve(STANDS, applied="ManifestApplyFailed", available="", error="no room", generation=3)
-    conditions, details = written(works_of("team/shop", (NAMESPACE, ENVELOPE), seen(namespace_stands(), refused)))
-    assert [one.message for one in conditions] == ["Work object team.shop-work-envelope-wrapped has failed to apply"]
+    refused = attrs.evolve(
+        STANDS, applied="ManifestApplyFailed", available="", error="no room", generation=3
+    )
+    conditions, details = written(
+        works_of("team/shop", (NAMESPACE, ENVELOPE), seen(namespace_stands(), refused))
+    )
+    assert [one.message for one in conditions] == [
+        "Work object team.shop-work-envelope-wrapped has failed to apply"
+    ]
     assert details["failedPlacements"] == [
         {
             "version": "v1",
@@ -88,17 +100,28 @@ def test_of_a_member_that_does_not_answer_nothing_is_said_that_may_be_old() -> N
 
 def test_no_more_than_a_hundred_objects_and_fields_are_told() -> None:
     fields = tuple(FieldDifference(f"/data/{number}", "1", "2") for number in range(150))
-    drifted = [attrs.evolve(STANDS, key=STANDS.key._replace(name=f"n{n}"), differences=fields) for n in range(150)]
+    drifted = [
+        attrs.evolve(STANDS, key=STANDS.key._replace(name=f"n{n}"), differences=fields)
+        for n in range(150)
+    ]
     conditions, details = written([Work("w", tuple(drifted))])
     assert [one.status for one in conditions] == ["True", "True"]
-    assert len(details["driftedPlacements"]) == len(details["driftedPlacements"][0]["observedDrifts"]) == 100
+    assert (
+        len(details["driftedPlacements"])
+        == len(details["driftedPlacements"][0]["observedDrifts"])
+        == 100
+    )
 
 
 def test_a_comparison_in_degraded_mode_does_not_count_as_reported() -> None:
-    whole = attrs.evolve(STANDS, applied="", available="", compared="FoundDiff", differences=(CHANGED,))
+    whole = attrs.evolve(
+        STANDS, applied="", available="", compared="FoundDiff", differences=(CHANGED,)
+    )
     (reported,), details = compared([Work("w", (whole,))])
     assert (reported.status, len(details["diffedPlacements"])) == ("True", 1)
-    (reported,), details = compared([Work("w", (attrs.evolve(whole, compared="FoundDiffInDegradedMode"),))])
+    (reported,), details = compared(
+        [Work("w", (attrs.evolve(whole, compared="FoundDiffInDegradedMode"),))]
+    )
     assert (reported.status, details) == ("False", {})
 
 
@@ -114,7 +137,9 @@ def test_the_users_of_a_namespace_read_the_status_there() -> None:
         "ClusterResourcePlacementStatus",
         {"name": "shop", "namespace": "shop"},
     )
-    told = [one for one in shown["status"]["conditions"] if not one["type"].endswith("StatusSynced")]
+    told = [
+        one for one in shown["status"]["conditions"] if not one["type"].endswith("StatusSynced")
+    ]
     assert copy["sourceStatus"] == {**shown["status"], "conditions": told}
     assert len(api_objects(placement(), {})) == 2
 

@@ -25,7 +25,9 @@ Data = dict[str, Any]
 
 def forecast(objects: list[Data], way: str, name: str) -> Decided:
     settings = Settings(delivery=way)
-    plan = plan_fleet(source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings))
+    plan = plan_fleet(
+        source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings)
+    )
     (found,) = (one for one in plan.subjects if one.name == name)
     return found
 
@@ -36,7 +38,9 @@ def listing(system: System, *objects: Mapping[str, Any]) -> Listing:
     for one in objects:
         query, manifest = Query(one["apiVersion"], one["kind"]), Manifest(one)
         answers[query] = (*answers.get(query, ()), one)
-        served[manifest.group, manifest.kind] = Resource(one["apiVersion"], one["kind"], "x", namespaced=False)
+        served[manifest.group, manifest.kind] = Resource(
+            one["apiVersion"], one["kind"], "x", namespaced=False
+        )
     return Listing(system, AS_OF, served, answers)
 
 
@@ -52,7 +56,10 @@ def with_done(observation: Observation, name: str, **members: Done | None) -> Ob
         left = {member: one for member, one in done.items() if member not in members}
         return left | {member: one for member, one in members.items() if one}
 
-    subjects = [attrs.evolve(one, done=changed(one.done)) if one.name == name else one for one in observation.subjects]
+    subjects = [
+        attrs.evolve(one, done=changed(one.done)) if one.name == name else one
+        for one in observation.subjects
+    ]
     return attrs.evolve(observation, subjects=tuple(subjects))
 
 
@@ -79,19 +86,34 @@ def test_a_member_that_waits_is_told_with_what_the_hub_says() -> None:
     objects = kubefleet()
     decided = forecast(objects, "kubefleet", "ClusterResourcePlacement/shop")
     first, second, *_ = sorted(decided.record.decisions)
-    blocked = {"type": "RolloutStarted", "status": "False", "reason": "RolloutNotStartedYet", "message": "is blocked"}
-    failed = {"kind": "Deployment", "namespace": "shop", "name": "web", "condition": {"message": "not wanted"}}
+    blocked = {
+        "type": "RolloutStarted",
+        "status": "False",
+        "reason": "RolloutNotStartedYet",
+        "message": "is blocked",
+    }
+    failed = {
+        "kind": "Deployment",
+        "namespace": "shop",
+        "name": "web",
+        "condition": {"message": "not wanted"},
+    }
     told = [
         {"clusterName": first, "conditions": [blocked]},
         {"clusterName": second, "conditions": [], "failedPlacements": [failed]},
     ]
     hub = with_done(observed(objects), decided.name, **{first: None})
-    answers = listing(System.KUBEFLEET, placement(objects, placementStatuses=told), *members(objects))
+    answers = listing(
+        System.KUBEFLEET, placement(objects, placementStatuses=told), *members(objects)
+    )
     found = on_hub(decided, answers, hub)
     assert (row(found, first).forecast, row(found, first).hub) == ("newest", "not there")
     assert row(found, first).causes == ("RolloutNotStartedYet: is blocked",)
     assert not row(found, second).differs
-    assert (row(found, second).fine, row(found, second).causes) == (False, ("Deployment shop/web: not wanted",))
+    assert (row(found, second).fine, row(found, second).causes) == (
+        False,
+        ("Deployment shop/web: not wanted",),
+    )
 
 
 def test_a_taint_since_and_a_member_that_is_gone_are_causes() -> None:
@@ -102,7 +124,9 @@ def test_a_taint_since_and_a_member_that_is_gone_are_causes() -> None:
     tainted = {"spec": {"taints": [{"key": "drained", "effect": "NoSchedule"}]}}
     live = [{**one, **tainted} if one["metadata"]["name"] == first else one for one in live]
     hub = with_done(observed(objects), decided.name, **{first: None, second: None})
-    found = on_hub(decided, listing(System.KUBEFLEET, placement(objects, conditions=[]), *live), hub)
+    found = on_hub(
+        decided, listing(System.KUBEFLEET, placement(objects, conditions=[]), *live), hub
+    )
     assert row(found, first).causes == ("tainted on the hub since: drained:NoSchedule",)
     assert row(found, second).causes == ("the hub has no such member",)
 
@@ -150,9 +174,15 @@ def test_replicas_on_a_hub_are_those_after_overrides() -> None:
             ]
         },
     }
-    objects = [*map(dict, KARMADA[:-1]), policy(placement={**on("a", "b"), "replicaScheduling": divided}), rules]
+    objects = [
+        *map(dict, KARMADA[:-1]),
+        policy(placement={**on("a", "b"), "replicaScheduling": divided}),
+        rules,
+    ]
     decided = forecast(objects, "karmada", "Template/shop/Deployment/web")
-    found = on_hub(decided, listing(System.KARMADA, *members(objects)), observed(objects, System.KARMADA))
+    found = on_hub(
+        decided, listing(System.KARMADA, *members(objects)), observed(objects, System.KARMADA)
+    )
     assert {one.member: (one.forecast, one.hub) for one in found.rows} == {
         "a": ("newest, 7 replicas", "newest, 7 replicas"),
         "b": ("newest, 2 replicas", "newest, 2 replicas"),

@@ -67,8 +67,15 @@ def test_an_object_that_was_written_and_is_not_ready(tmp_path: Path) -> None:
     source, _, _ = stack.write(tmp_path)
     (status,) = statuses([source], CommandLine(state=state)).of
     found = web(status.observed["b"])
-    assert (found.applied, found.available, found.error) == ("Applied", "ManifestNotAvailableYet", "")
-    assert found.causes == ("'web' timed out waiting to be Ready", "Minimum number of live Pods was not attained")
+    assert (found.applied, found.available, found.error) == (
+        "Applied",
+        "ManifestNotAvailableYet",
+        "",
+    )
+    assert found.causes == (
+        "'web' timed out waiting to be Ready",
+        "Minimum number of live Pods was not attained",
+    )
 
 
 def test_words_of_an_earlier_update_are_told_as_such(tmp_path: Path) -> None:
@@ -107,13 +114,19 @@ def test_what_was_deleted_to_be_replaced_is_gone(tmp_path: Path, events: bool) -
     found = web(members(stack, tmp_path, events=events)["b"])
     assert found.applied == "ManifestApplyFailed"
     assert found.available != "Available"
-    assert found.error.endswith("it was deleted to be replaced and not created; the next update creates it")
+    assert found.error.endswith(
+        "it was deleted to be replaced and not created; the next update creates it"
+    )
 
 
 def test_a_log_without_an_end_is_of_a_killed_update(tmp_path: Path) -> None:
     stack = broke()
     metadata = {"op": "update", "urn": stack.deployment("b")}
-    waits = {"urn": metadata["urn"], "severity": "info", "message": "Waiting for app ReplicaSet to be available\n"}
+    waits = {
+        "urn": metadata["urn"],
+        "severity": "info",
+        "message": "Waiting for app ReplicaSet to be available\n",
+    }
     stack.events += [{"resourcePreEvent": {"metadata": metadata}}, {"diagnosticEvent": waits}]
     found = known(stack, tmp_path)
     assert found.interrupted
@@ -141,7 +154,11 @@ def test_a_source_that_has_changed_since_is_said_so(tmp_path: Path) -> None:
     assert web(status.observed["b"]).error == SAID
     stack.driver.world.image = "web:2"
     term = {"labelSelector": {"matchLabels": {"no": "member"}}}
-    affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [term]}}}
+    affinity = {
+        "clusterAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [term]}
+        }
+    }
     stack.driver.world.policy = {"placementType": "PickAll", "affinity": affinity}
     (status,) = known(stack, tmp_path, events=False).of
     assert status.changed
@@ -151,15 +168,36 @@ def test_a_source_that_has_changed_since_is_said_so(tmp_path: Path) -> None:
 
 def test_a_preview_before_the_update_does_not_count() -> None:
     shown = {"metadata": {"op": "update", "urn": "urn:pulumi:s::p::t::n"}, "planning": True}
-    first = {"diagnosticEvent": {"urn": "urn:pulumi:s::p::t::n", "severity": "error", "message": "of the preview"}}
-    log = [{"preludeEvent": {}}, {"resourcePreEvent": shown}, first, {"preludeEvent": {}}, {"summaryEvent": {}}]
+    first = {
+        "diagnosticEvent": {
+            "urn": "urn:pulumi:s::p::t::n",
+            "severity": "error",
+            "message": "of the preview",
+        }
+    }
+    log = [
+        {"preludeEvent": {}},
+        {"resourcePreEvent": shown},
+        first,
+        {"preludeEvent": {}},
+        {"summaryEvent": {}},
+    ]
     events = parse_events("\n".join(map(json.dumps, log)).encode(), "log")
     assert (events.begun, events.errors, events.ended) == (set(), {}, True)
 
 
 @pytest.mark.parametrize(
     "text",
-    [b"", b"hello\n", b"{}", b"[1, 2]", b'{"deployment": {}}', b'"Event"', b"\xff\xfe", b"null\n" * 3],
+    [
+        b"",
+        b"hello\n",
+        b"{}",
+        b"[1, 2]",
+        b'{"deployment": {}}',
+        b'"Event"',
+        b"\xff\xfe",
+        b"null\n" * 3,
+    ],
     ids=["nothing", "prose", "a map", "a list", "a state", "a text", "no text", "nulls"],
 )
 def test_what_is_no_log_is_named(text: bytes) -> None:
@@ -186,7 +224,9 @@ def test_a_damaged_event_is_passed_over(event: dict[str, Any], tmp_path: Path) -
 
 
 def test_lines_of_others_and_a_cut_off_one_are_passed_over() -> None:
-    events = parse_events(b'warning: something\n{"summaryEvent": {}}\n{"diagnosticEvent": {"urn', "log")
+    events = parse_events(
+        b'warning: something\n{"summaryEvent": {}}\n{"diagnosticEvent": {"urn', "log"
+    )
     assert events.ended
 
 
@@ -199,17 +239,24 @@ def test_the_words_of_the_provider_are_taken_away() -> None:
 
 
 def test_a_report_tells_what_is_compared_only(tmp_path: Path) -> None:
-    driver = InProcess(World(strategy={"type": "RollingUpdate", "applyStrategy": {"type": "ReportDiff"}}))
+    driver = InProcess(
+        World(strategy={"type": "RollingUpdate", "applyStrategy": {"type": "ReportDiff"}})
+    )
     assert driver.up().ok
     stack, said = Stack(driver), {"wanted": "1", "there": "5"}
     for one in driver.state.resources.values():
         if one.type.endswith(":Report") and not one.name.endswith("@d"):
-            differences = {} if one.name.endswith("@a") else {"Deployment shop/web": {"/spec/replicas": said}}
+            differences = (
+                {} if one.name.endswith("@a") else {"Deployment shop/web": {"/spec/replicas": said}}
+            )
             failures = {"Namespace shop": "it hangs"} if one.name.endswith("@c") else {}
-            cast(dict[str, Any], one.outputs).update(differences=differences, failures=failures, degraded=[])
+            cast(dict[str, Any], one.outputs).update(
+                differences=differences, failures=failures, degraded=[]
+            )
     found = known(stack, tmp_path, events=False)
     compared = {
-        name: [one.compared for one in member.objects.values()] for name, member in found.of[0].observed.items()
+        name: [one.compared for one in member.objects.values()]
+        for name, member in found.of[0].observed.items()
     }
     assert compared == {
         "a": ["NoDiffFound", "NoDiffFound"],

@@ -85,7 +85,10 @@ def test_an_object_that_a_refresh_did_not_find_is_missing(folder: Path) -> None:
     found = status(stack, folder)
     assert found.exit_code == 2
     text = " ".join(found.stdout.split())
-    assert "Deployment shop/web on b is missing the state does not have it any more, as after a refresh" in text
+    assert (
+        "Deployment shop/web on b is missing the state does not have it any more, as after a refresh"
+        in text
+    )
     assert "next: pulumi up begins with b" in text
     assert "mend: pulumi up --refresh brings back what somebody has deleted" in text
     assert "2 of 3 as decided" in text
@@ -120,14 +123,23 @@ def test_what_was_deleted_to_be_replaced_is_gone(folder: Path) -> None:
     found = status(stack, folder)
     assert found.exit_code == 2
     text = " ".join(found.stdout.split())
-    assert "it is gone: it was deleted to be replaced and not created; the next update creates it" in text
+    assert (
+        "it is gone: it was deleted to be replaced and not created; the next update creates it"
+        in text
+    )
     assert "next: pulumi up begins with b" in text
 
 
 def leftover() -> Stack:
     """A stack whose last update was to delete a ConfigMap at its end, which it did not reach."""
-    extra = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more", "namespace": "shop"}}
-    driver = InProcess(World(members={name: {} for name in "abc"}, extra=[{**extra, "data": {"a": "b"}}]))
+    extra = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "more", "namespace": "shop"},
+    }
+    driver = InProcess(
+        World(members={name: {} for name in "abc"}, extra=[{**extra, "data": {"a": "b"}}])
+    )
     assert driver.up().ok
     before = driver.state.resources
     driver.world.extra = []
@@ -142,7 +154,10 @@ def test_what_was_to_be_deleted_and_stands_is_leaving(folder: Path) -> None:
     found = status(leftover(), folder)
     assert found.exit_code == 2
     text = " ".join(found.stdout.split())
-    assert "3 leaving: some of its objects are not wanted any more; the next update deletes them" in text
+    assert (
+        "3 leaving: some of its objects are not wanted any more; the next update deletes them"
+        in text
+    )
     assert "0 of 3 as decided" in text
 
 
@@ -196,7 +211,9 @@ def test_the_note_of_a_killed_creation_outlives_later_updates(
     urn = stack.deployment("b")
     note = {"resource": {"urn": urn.replace("shop/web", where)}, "type": "creating"}
     kept = [one for one in export["resources"] if not (absent and one["urn"] == urn)]
-    state.write_text(json.dumps({"version": 3, "deployment": {"resources": kept, "pending_operations": [note]}}))
+    state.write_text(
+        json.dumps({"version": 3, "deployment": {"resources": kept, "pending_operations": [note]}})
+    )
     found = run("status", str(source), "--state", "state.json", "--detailed-exitcode")
     assert found.exit_code == (2 if said else 0), found.stdout
     assert ("the last update was killed" in found.stdout) is said

@@ -15,12 +15,18 @@ IDENTITY = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-syste
 def member(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
     """A member of KubeFleet."""
     kind = {"apiVersion": "cluster.kubernetes-fleet.io/v1", "kind": "MemberCluster"}
-    return {**kind, "metadata": {"name": name, "labels": dict(labels)}, "spec": {"identity": IDENTITY}}
+    return {
+        **kind,
+        "metadata": {"name": name, "labels": dict(labels)},
+        "spec": {"identity": IDENTITY},
+    }
 
 
 def members(regions: Mapping[str, str]) -> list[dict[str, Any]]:
     """Members by region, as the label that Karmada derives its region from."""
-    return [member(name, {"topology.kubernetes.io/region": region}) for name, region in regions.items()]
+    return [
+        member(name, {"topology.kubernetes.io/region": region}) for name, region in regions.items()
+    ]
 
 
 def deployment(name: str, replicas: int = 2, **labels: str) -> dict[str, Any]:

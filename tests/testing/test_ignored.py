@@ -52,7 +52,10 @@ def test_a_field_takes_the_value_that_it_had(path: str, changed: dict[str, Any])
 
 
 def test_a_secret_stays_one() -> None:
-    secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": {"k": "new"}}
+    secret = {
+        "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+        "value": {"k": "new"},
+    }
     inputs: dict[str, Any] = {"data": copy.deepcopy(secret)}
     ignore(inputs, {"data": {"k": "old"}}, ["data.k"])
     assert inputs == {"data": {**secret, "value": {"k": "old"}}}

@@ -10,7 +10,13 @@ import pulumi
 import pytest
 from pulumi import Alias, ResourceOptions
 
-from fleet_components.testing import FleetMocks, ProgramRun, RecordingMonitor, StackState, run_program
+from fleet_components.testing import (
+    FleetMocks,
+    ProgramRun,
+    RecordingMonitor,
+    StackState,
+    run_program,
+)
 from fleet_components.testing.program import end_loop
 
 STACK = "urn:pulumi:stack::project::"
@@ -32,7 +38,9 @@ class Part(pulumi.ComponentResource):
 
 
 def thing(name: str, parent: pulumi.Resource | None = None, **opts: Any) -> pulumi.CustomResource:
-    return pulumi.CustomResource("cloud:index:Thing", name, {"a": "b"}, ResourceOptions(parent=parent, **opts))
+    return pulumi.CustomResource(
+        "cloud:index:Thing", name, {"a": "b"}, ResourceOptions(parent=parent, **opts)
+    )
 
 
 def went(program: Callable[[], Any], state: StackState | None = None) -> ProgramRun:
@@ -45,7 +53,9 @@ def former(before: ProgramRun, after: ProgramRun) -> dict[str, str]:
     """Where each resource was found, by name; empty for a new one. As the engine looks: its own URN first."""
     stood = {one.urn for one in before.registrations}
     return {
-        one.name: next((urn for urn in (one.urn, *one.aliases) if urn in stood), "").removeprefix(STACK)
+        one.name: next((urn for urn in (one.urn, *one.aliases) if urn in stood), "").removeprefix(
+            STACK
+        )
         for one in after.registrations
     }
 
@@ -76,7 +86,9 @@ def test_an_alias_that_leads_nowhere_takes_nothing_along() -> None:
 
 def test_a_component_of_another_type() -> None:
     before = went(lambda: App("app", kind="Old"))
-    after = went(lambda: App("app", ResourceOptions(aliases=[Alias(type_="my:index:Old")])), before.state())
+    after = went(
+        lambda: App("app", ResourceOptions(aliases=[Alias(type_="my:index:Old")])), before.state()
+    )
     assert former(before, after)["other"] == "my:index:Old$my:index:Part$cloud:index:Thing::other"
     again = went(lambda: App("app"), before.state())
     assert set(former(before, again).values()) == {""}
@@ -86,7 +98,9 @@ def test_into_a_component_and_out_of_it() -> None:
     alone = went(lambda: thing("one"))
     inside = went(lambda: thing("one", App("app"), aliases=[Alias(parent=None)]), alone.state())
     assert former(alone, inside)["one"] == "cloud:index:Thing::one"
-    outside = went(lambda: thing("one", aliases=[Alias(parent=f"{STACK}my:index:App::app")]), inside.state())
+    outside = went(
+        lambda: thing("one", aliases=[Alias(parent=f"{STACK}my:index:App::app")]), inside.state()
+    )
     assert former(inside, outside)["one"] == "my:index:App$cloud:index:Thing::one"
 
 
@@ -96,12 +110,19 @@ def test_a_parent_that_is_named_goes_by_where_it_was_found() -> None:
         thing("one", aliases=[Alias(parent=new)])
 
     before = went(lambda: thing("one", App("old", kind="Old")))
-    assert former(before, went(program, before.state()))["one"] == "my:index:Old$cloud:index:Thing::one"
+    assert (
+        former(before, went(program, before.state()))["one"]
+        == "my:index:Old$cloud:index:Thing::one"
+    )
 
 
 def test_own_aliases_below_a_parent_that_is_renamed_as_well() -> None:
     def program(app: str, name: str, **opts: Any) -> None:
-        thing(name, App(app, ResourceOptions(aliases=[Alias(name="old")] if app == "new" else None)), **opts)
+        thing(
+            name,
+            App(app, ResourceOptions(aliases=[Alias(name="old")] if app == "new" else None)),
+            **opts,
+        )
 
     before = went(lambda: program("old", "old-one"))
     after = went(lambda: program("new", "new-two", aliases=[Alias(name="new-one")]), before.state())
@@ -110,9 +131,16 @@ def test_own_aliases_below_a_parent_that_is_renamed_as_well() -> None:
 
 def test_of_another_stack_and_project() -> None:
     """Their URNs are known, and nothing of them is in this state; its own is none."""
-    aliases = [Alias(name="one"), Alias(stack="prod", project="shop"), "urn:pulumi:x::y::t:t:t::one"]
+    aliases = [
+        Alias(name="one"),
+        Alias(stack="prod", project="shop"),
+        "urn:pulumi:x::y::t:t:t::one",
+    ]
     done = went(lambda: thing("one", aliases=aliases))
-    assert done.named("one").aliases == ("urn:pulumi:prod::shop::cloud:index:Thing::one", "urn:pulumi:x::y::t:t:t::one")
+    assert done.named("one").aliases == (
+        "urn:pulumi:prod::shop::cloud:index:Thing::one",
+        "urn:pulumi:x::y::t:t:t::one",
+    )
 
 
 @pytest.mark.parametrize("option", ["protect", "retain_on_delete"])
@@ -138,7 +166,9 @@ def test_a_transform_hands_its_options_down(kind: str) -> None:
         if args.type_ != f"my:index:{kind}":
             return None
         own = [pulumi.ProviderResource(package, package, {}) for package in ("cloud", "my")]
-        opts = ResourceOptions.merge(args.opts, ResourceOptions(retain_on_delete=True, providers=own))
+        opts = ResourceOptions.merge(
+            args.opts, ResourceOptions(retain_on_delete=True, providers=own)
+        )
         return pulumi.ResourceTransformResult(args.props, opts)
 
     done = went(lambda: App("app", ResourceOptions(transforms=[protecting])))
@@ -153,7 +183,9 @@ def test_a_transform_hands_its_options_down(kind: str) -> None:
 def test_the_dependencies_of_a_transform_of_one_s_own() -> None:
     """The engine notes what such a transform adds, and not what one from above adds."""
 
-    def waiting(for_: pulumi.Resource) -> Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult]:
+    def waiting(
+        for_: pulumi.Resource,
+    ) -> Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult]:
         def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
             opts = ResourceOptions.merge(args.opts, ResourceOptions(depends_on=[for_]))
             return pulumi.ResourceTransformResult(args.props, opts)
@@ -176,7 +208,11 @@ def test_a_transform_takes_options_away() -> None:
         return pulumi.ResourceTransformResult(args.props, ResourceOptions())
 
     def program() -> None:
-        opts: dict[str, Any] = {"protect": True, "retain_on_delete": True, "depends_on": [thing("first")]}
+        opts: dict[str, Any] = {
+            "protect": True,
+            "retain_on_delete": True,
+            "depends_on": [thing("first")],
+        }
         thing("freed", transforms=[freeing], aliases=[Alias(name="old")], **opts)
 
     freed = went(program).named("freed")
@@ -192,7 +228,8 @@ def test_two_of_one_urn() -> None:
 
     # The components have a child of one name as well: whichever the monitor hears of first.
     urns = [
-        f"{STACK}my:index:App${kind}" for kind in ("cloud:index:Thing::one", "my:index:Part$cloud:index:Thing::other")
+        f"{STACK}my:index:App${kind}"
+        for kind in ("cloud:index:Thing::one", "my:index:Part$cloud:index:Thing::other")
     ]
     said = {f"Duplicate resource URN '{urn}'; try giving it a unique name" for urn in urns}
     assert str(run_program(program).error) in said

@@ -22,7 +22,14 @@ pytest_plugins = ["pytester"]
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = REPOSITORY / "examples" / "policy-tests"
 # Named as a module, and not as an entry point: so it is loaded once, whether the package is installed anew or not.
-PLUGIN = ("-p", "no:fleet", "-p", "fleet_components.testing.pytest_plugin", "-p", "no:cacheprovider")
+PLUGIN = (
+    "-p",
+    "no:fleet",
+    "-p",
+    "fleet_components.testing.pytest_plugin",
+    "-p",
+    "no:cacheprovider",
+)
 STRICT = ("-W", "error", "--strict-markers", "--strict-config")
 RULE = """
 from fleet_components.testing import at_least
@@ -43,7 +50,11 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 @pytest.fixture(scope="module", autouse=True)
 def _loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Loads all that plans of both systems load: what a session in process loads first is loaded twice."""
-    documents = [*members(REGIONS), *service("shop", "kubefleet", "ab"), *service("cart", "karmada", "ab")]
+    documents = [
+        *members(REGIONS),
+        *service("shop", "kubefleet", "ab"),
+        *service("cart", "karmada", "ab"),
+    ]
     fleet = plan_fleet_of(write(tmp_path_factory.mktemp("fleet"), documents))
     assert fleet.losing("a").placed("cart").replicas == {"b": 2}
     with pytest.raises(BrokenRuleError):
@@ -59,7 +70,9 @@ class _Loaded:
 
     def pytest_sessionfinish(self) -> None:
         new = sys.modules.keys() - self.before - {PLUGIN[3]}
-        self.first = {name for name in new if name.startswith(("fleet_components", "pulumi", "attr", "yaml"))}
+        self.first = {
+            name for name in new if name.startswith(("fleet_components", "pulumi", "attr", "yaml"))
+        }
 
 
 def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
@@ -78,7 +91,10 @@ def ended(result: pytest.RunResult, **counts: int) -> str:
 def test_a_rule_that_is_broken_shows_the_line_of_the_test_and_all_that_breaks_it(
     system: str, project: pytest.Pytester
 ) -> None:
-    write(project.path / "fleet", [*members(REGIONS), *service("shop", system, "ab"), *service("cart", system, "d")])
+    write(
+        project.path / "fleet",
+        [*members(REGIONS), *service("shop", system, "ab"), *service("cart", system, "d")],
+    )
     project.makeini("[pytest]\nfleet_source = fleet")
     told = ended(run(project), failed=1)
     assert "broken in 2 places: each is in 2 regions at least\n" in told
@@ -87,7 +103,9 @@ def test_a_rule_that_is_broken_shows_the_line_of_the_test_and_all_that_breaks_it
     assert '>       at_least(fleet_plan.placements("tier=0"), 2, by="region")\nE   ' in told
     assert "what would do: " in told
     frames = [line for line in told.splitlines() if line.endswith(": BrokenRuleError")]
-    assert frames == [f"{project.path.joinpath(next(project.path.glob('test_*.py'))).name}:4: BrokenRuleError"]
+    assert frames == [
+        f"{project.path.joinpath(next(project.path.glob('test_*.py'))).name}:4: BrokenRuleError"
+    ]
     assert "contextlib" not in told
     assert "rules.py:" not in told
 
@@ -115,7 +133,9 @@ def test_the_ini_file_and_the_command_line_say_what_is_planned(project: pytest.P
     ended(run(project, "--fleet-source", "other"), failed=1)
     below = project.mkdir("below")
     os.chdir(below)
-    ended(run(project, "..", "--rootdir", str(project.path), "--fleet-source", "../other"), failed=1)
+    ended(
+        run(project, "..", "--rootdir", str(project.path), "--fleet-source", "../other"), failed=1
+    )
     ended(run(project, "..", "--rootdir", str(project.path)), passed=1)
 
 
@@ -147,16 +167,33 @@ def test_a_state_is_what_the_plan_starts_from(project: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "nothing says where the fleet is (write fleet_source = fleet/ into the [pytest] section of pytest.ini"),
-        (("--fleet-source", "flet"), "flet: cannot be read: No such file or directory (the path is taken from"),
-        (("--fleet-source", "fleet", "--fleet-state", "none.json"), "none.json: cannot be read: No such file"),
-        (("--fleet-source", "fleet", "--fleet-name", "blue"), 'there is no fleet "blue" (fleet=NAME; the fleets are:'),
+        (
+            (),
+            "nothing says where the fleet is (write fleet_source = fleet/ into the [pytest] section of pytest.ini",
+        ),
+        (
+            ("--fleet-source", "flet"),
+            "flet: cannot be read: No such file or directory (the path is taken from",
+        ),
+        (
+            ("--fleet-source", "fleet", "--fleet-state", "none.json"),
+            "none.json: cannot be read: No such file",
+        ),
+        (
+            ("--fleet-source", "fleet", "--fleet-name", "blue"),
+            'there is no fleet "blue" (fleet=NAME; the fleets are:',
+        ),
         (("--fleet-source", "broken"), "fleet.yaml:2: not YAML"),
-        (("--fleet-source", "fleet", "--fleet-stack", "prod", "--fleet-source", "project"), "is a Pulumi project"),
+        (
+            ("--fleet-source", "fleet", "--fleet-stack", "prod", "--fleet-source", "project"),
+            "is a Pulumi project",
+        ),
     ],
     ids=["nothing", "directory", "state", "name", "yaml", "project"],
 )
-def test_a_mistake_is_said_with_what_would_do(arguments: tuple[str, ...], told: str, project: pytest.Pytester) -> None:
+def test_a_mistake_is_said_with_what_would_do(
+    arguments: tuple[str, ...], told: str, project: pytest.Pytester
+) -> None:
     (project.path / "broken").mkdir()
     (project.path / "broken" / "fleet.yaml").write_text("a: [")
     (project.path / "project").mkdir()
@@ -187,7 +224,11 @@ def test_a_fixture_plans_anything_and_equal_plans_once(project: pytest.Pytester)
 
 
 def test_secrets_are_in_no_output(project: pytest.Pytester) -> None:
-    kind = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token", "namespace": "shop"}}
+    kind = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "token", "namespace": "shop"},
+    }
     secret = {**kind, "stringData": {"key": "hunter2"}}
     write(project.path / "fleet", [*members(REGIONS), *service("shop", "kubefleet", "ab"), secret])
     project.makepyfile(
@@ -220,18 +261,26 @@ def test_it_costs_nothing_where_it_is_not_used(pytester: pytest.Pytester) -> Non
             }
         """
     )
-    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "no:xdist", "-p", "no:hypothesispytest", *STRICT)
+    result = pytester.runpytest_subprocess(
+        *PLUGIN, "-p", "no:xdist", "-p", "no:hypothesispytest", *STRICT
+    )
     result.assert_outcomes(passed=1)
 
 
 @pytest.mark.long
-def test_an_installation_loads_it_by_its_name(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_loads_it_by_its_name(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As the metadata of the package say; ``-p no:fleet`` and ``-p fleet`` know it by that name too."""
-    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"][
+        "entry-points"
+    ]["pytest11"]
     assert declared == {"fleet": PLUGIN[3]}
     metadata = project.path / "site" / "fleet_components_rules-1.dist-info"
     metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: fleet-components-rules\nVersion: 1\n")
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: fleet-components-rules\nVersion: 1\n"
+    )
     (metadata / "entry_points.txt").write_text(f"[pytest11]\nfleet = {declared['fleet']}\n")
     # As in a wheel, whose modules pytest rewrites.
     (metadata / "RECORD").write_text("fleet_components/__init__.py,,\n")
@@ -245,7 +294,10 @@ def test_an_installation_loads_it_by_its_name(project: pytest.Pytester, monkeypa
 
 @pytest.mark.parametrize(
     "text",
-    ['[tool.pytest.ini_options]\nfleet_source = "fleet"', '[tool.pytest]\nfleet_source = ["fleet"]\nfleet_state = ""'],
+    [
+        '[tool.pytest.ini_options]\nfleet_source = "fleet"',
+        '[tool.pytest]\nfleet_source = ["fleet"]\nfleet_state = ""',
+    ],
 )
 def test_pyproject_says_it_too(text: str, project: pytest.Pytester) -> None:
     project.makepyprojecttoml(text)
@@ -254,8 +306,12 @@ def test_pyproject_says_it_too(text: str, project: pytest.Pytester) -> None:
 
 @pytest.mark.long
 def test_rules_need_no_pulumi(project: pytest.Pytester) -> None:
-    project.makeconftest("import sys\nfor name in ('pulumi', 'click', 'rich'):\n    sys.modules[name] = None")
-    project.runpytest_subprocess(*PLUGIN, *STRICT, "--fleet-source", "fleet").assert_outcomes(passed=1)
+    project.makeconftest(
+        "import sys\nfor name in ('pulumi', 'click', 'rich'):\n    sys.modules[name] = None"
+    )
+    project.runpytest_subprocess(*PLUGIN, *STRICT, "--fleet-source", "fleet").assert_outcomes(
+        passed=1
+    )
 
 
 def test_it_can_be_switched_off(project: pytest.Pytester) -> None:
@@ -287,7 +343,9 @@ def test_a_loss(fleet_plan):
     assert fleet_plan.losing("a").placed("shop").members == ("c",)
 """
     )
-    result = project.runpytest_subprocess(*PLUGIN, *STRICT, "--fleet-source", "program", "--fleet-stack", "dev")
+    result = project.runpytest_subprocess(
+        *PLUGIN, *STRICT, "--fleet-source", "program", "--fleet-stack", "dev"
+    )
     result.assert_outcomes(passed=2)
 
 
@@ -299,7 +357,13 @@ def rules_of(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", *PLUGIN, "examples/policy-tests"]
     environment = {**os.environ, "COLUMNS": "80", "PYTHONPATH": str(REPOSITORY)}
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, env=environment
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
     )
 
 
@@ -323,4 +387,7 @@ def test_the_rules_of_the_example_hold_and_break_as_its_readme_shows(tmp_path: P
 def test_a_member_without_a_region_is_told_so(project: pytest.Pytester) -> None:
     write(project.path / "fleet", [member("a", {}), *service("shop", "kubefleet", "a")])
     told = ended(run(project, "--fleet-source", "fleet"), failed=1)
-    assert "no member has a region (declare spec.region, or the label topology.kubernetes.io/region)" in told
+    assert (
+        "no member has a region (declare spec.region, or the label topology.kubernetes.io/region)"
+        in told
+    )

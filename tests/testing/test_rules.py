@@ -76,7 +76,11 @@ def broken_by(check: Callable[[], None]) -> list[str]:
 
 def _placing(world: Written) -> Written:
     """The same fleet, with a placement if it has no policy at all: such a directory is not a fleet."""
-    world.placements |= {} if world.placements or world.policies else {"all": ("three", {"placementType": "PickAll"})}
+    world.placements |= (
+        {}
+        if world.placements or world.policies
+        else {"all": ("three", {"placementType": "PickAll"})}
+    )
     return world
 
 
@@ -91,7 +95,9 @@ def test_what_rules_see_is_what_the_document_says(before: Written, now: Written)
         found = [_both(Path(folder), world) for world in (before, now)]
     for fleet, surveyed in found:
         document = plan_document(surveyed, EVERYTHING)
-        assert {one.name for one in fleet.placements(optional=True)} == {one["name"] for one in document["subjects"]}
+        assert {one.name for one in fleet.placements(optional=True)} == {
+            one["name"] for one in document["subjects"]
+        }
         assert len(fleet.members) == document["members"]
         for told in document["subjects"]:
             _seen(fleet.placed(told["name"]), told)
@@ -113,7 +119,9 @@ def _both(folder: Path, world: Written) -> tuple[PlannedFleet, Survey]:
 
 
 def _seen(placement: PlannedPlacement, told: dict[str, Any]) -> None:
-    by_word: dict[str, set[str]] = {word: set() for word in ("joins", "leaves", "updated", "held", "stays")}
+    by_word: dict[str, set[str]] = {
+        word: set() for word in ("joins", "leaves", "updated", "held", "stays")
+    }
     for one in told["clusters"]:
         by_word[one["change"]].add(one["name"])
     has_it = {one["name"] for one in told["clusters"] if one["revision"]["new"] is not None}
@@ -124,7 +132,9 @@ def _seen(placement: PlannedPlacement, told: dict[str, Any]) -> None:
     assert set(placement.held) == by_word["held"]
     assert placement.fulfilled is not bool(told["unfulfilled"])
     assert set(placement.members) ^ set(placement.picked) <= by_word["held"]
-    assert set(placement.dropped) == by_word["leaves"] | (by_word["held"] & has_it) - set(placement.picked)
+    assert set(placement.dropped) == by_word["leaves"] | (by_word["held"] & has_it) - set(
+        placement.picked
+    )
     for one in told["clusters"]:
         assert one["why"].startswith(placement.why(one["name"]))
     # A member that is held keeps the objects that it has.
@@ -148,14 +158,22 @@ def test_a_placement_is_the_same_under_either_system(system: str, tmp_path: Path
     assert not shop.has_label("tier!=0")
     assert [one["kind"] for one in shop.objects_on("a", "Deployment")] == ["Deployment"]
     assert shop.objects_on("b") == ()
-    line = (tmp_path / "fleet.yaml").read_text().splitlines().index(f"  name: {shop.policy.rpartition('/')[2]}")
+    line = (
+        (tmp_path / "fleet.yaml")
+        .read_text()
+        .splitlines()
+        .index(f"  name: {shop.policy.rpartition('/')[2]}")
+    )
     assert shop.origin.startswith(f"{tmp_path / 'fleet.yaml'}:")
     assert int(shop.origin.rpartition(":")[2]) < line < int(shop.origin.rpartition(":")[2]) + 5
     assert repr(shop) == f"<{shop.name} ({shop.origin}) on a, c>"
 
 
 def test_replicas_are_those_after_division_and_overrides(tmp_path: Path) -> None:
-    weights = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in (("a", 2), ("c", 1))]
+    weights = [
+        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+        for name, weight in (("a", 2), ("c", 1))
+    ]
     scheduling = {
         "replicaSchedulingType": "Divided",
         "replicaDivisionPreference": "Weighted",
@@ -168,23 +186,33 @@ def test_replicas_are_those_after_division_and_overrides(tmp_path: Path) -> None
         "kind": "ResourceOverride",
         "metadata": {"name": "more", "namespace": "cart"},
         "spec": {
-            "resourceSelectors": [{"group": "apps", "version": "v1", "kind": "Deployment", "name": "cart"}],
+            "resourceSelectors": [
+                {"group": "apps", "version": "v1", "kind": "Deployment", "name": "cart"}
+            ],
             "policy": {
                 "overrideRules": [
                     {
                         "clusterSelector": {
                             "clusterSelectorTerms": [
-                                {"labelSelector": {"matchLabels": {"topology.kubernetes.io/region": "south"}}}
+                                {
+                                    "labelSelector": {
+                                        "matchLabels": {"topology.kubernetes.io/region": "south"}
+                                    }
+                                }
                             ]
                         },
-                        "jsonPatchOverrides": [{"op": "replace", "path": "/spec/replicas", "value": 7}],
+                        "jsonPatchOverrides": [
+                            {"op": "replace", "path": "/spec/replicas", "value": 7}
+                        ],
                     }
                 ]
             },
         },
     }
     divided = [policy, namespace("shop"), deployment("shop", 6)]
-    fleet = planned(tmp_path, [*members(REGIONS), *divided, *service("cart", "kubefleet", "ac"), override])
+    fleet = planned(
+        tmp_path, [*members(REGIONS), *divided, *service("cart", "kubefleet", "ac"), override]
+    )
     assert fleet.placed("shop").replicas == {"a": 4, "c": 2}
     assert fleet.placed("cart").replicas == {"a": 2, "c": 7}
 
@@ -198,7 +226,9 @@ def test_a_test_that_changes_an_object_changes_no_plan(tmp_path: Path) -> None:
 
 def test_a_member_that_waits_for_its_stage_is_picked_and_not_yet_a_member(tmp_path: Path) -> None:
     placement = by_kubefleet("shop", {"placementType": "PickAll"}, strategy={"type": "External"})
-    shop = planned(tmp_path, [*members(REGIONS), placement, namespace("shop"), deployment("shop")]).placed("shop")
+    shop = planned(
+        tmp_path, [*members(REGIONS), placement, namespace("shop"), deployment("shop")]
+    ).placed("shop")
     assert shop.members == ()
     assert shop.picked == ("a", "b", "c", "d")
     assert set(shop.held) == {"a", "b", "c", "d"}
@@ -207,15 +237,34 @@ def test_a_member_that_waits_for_its_stage_is_picked_and_not_yet_a_member(tmp_pa
 
 def karmada_cluster(name: str, **spec: Any) -> dict[str, Any]:
     kind = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
-    return {**kind, "metadata": {"name": name}, "spec": {"syncMode": "Push", "region": REGIONS[name], **spec}}
+    return {
+        **kind,
+        "metadata": {"name": name},
+        "spec": {"syncMode": "Push", "region": REGIONS[name], **spec},
+    }
 
 
-def test_a_member_whose_taint_is_tolerated_for_a_while_is_not_picked_any_more(tmp_path: Path) -> None:
-    tolerated = [{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}]
-    policy = by_karmada("shop", {"clusterAffinity": {"clusterNames": ["a", "c"]}, "clusterTolerations": tolerated})
+def test_a_member_whose_taint_is_tolerated_for_a_while_is_not_picked_any_more(
+    tmp_path: Path,
+) -> None:
+    tolerated = [
+        {"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    ]
+    policy = by_karmada(
+        "shop", {"clusterAffinity": {"clusterNames": ["a", "c"]}, "clusterTolerations": tolerated}
+    )
     policy["spec"]["failover"] = {"cluster": {"purgeMode": "Gracefully"}}
-    kind = {"apiVersion": "fleet-components/v1", "kind": "KarmadaSettings", "metadata": {"name": "it"}}
-    documents = [policy, namespace("shop"), deployment("shop"), {**kind, "spec": {"noExecuteEviction": True}}]
+    kind = {
+        "apiVersion": "fleet-components/v1",
+        "kind": "KarmadaSettings",
+        "metadata": {"name": "it"},
+    }
+    documents = [
+        policy,
+        namespace("shop"),
+        deployment("shop"),
+        {**kind, "spec": {"noExecuteEviction": True}},
+    ]
     clusters = [karmada_cluster("a"), karmada_cluster("c")]
     state = state_after(tmp_path, [*clusters, *documents])
     taint = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}
@@ -231,7 +280,9 @@ def test_residency_counts_where_it_still_is_and_where_it_will_be(tmp_path: Path)
     """A rollout of one member at a time: c is left later, and b joins later."""
     state = state_after(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "ac")])
     one = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
-    policy = by_kubefleet("shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=one)
+    policy = by_kubefleet(
+        "shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=one
+    )
     documents = [*members(REGIONS), policy, namespace("shop"), deployment("shop", tier="0")]
     shop = planned(tmp_path / "now", documents, state=state).placed("shop")
     still, later = set(shop.members) - set(shop.picked), set(shop.picked) - set(shop.members)
@@ -245,14 +296,25 @@ def test_residency_counts_where_it_still_is_and_where_it_will_be(tmp_path: Path)
 
 
 def test_the_data_of_secrets_is_in_nothing_that_a_test_prints(tmp_path: Path) -> None:
-    kind = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token", "namespace": "shop"}}
+    kind = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "token", "namespace": "shop"},
+    }
     fleet = planned(
-        tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "a"), {**kind, "stringData": {"key": "hunter2"}}]
+        tmp_path,
+        [
+            *members(REGIONS),
+            *service("shop", "kubefleet", "a"),
+            {**kind, "stringData": {"key": "hunter2"}},
+        ],
     )
     shop = fleet.placed("shop")
     (secret,) = shop.objects_on("a", "Secret")
     assert secret["stringData"] == {"key": "[secret]"}
-    assert "hunter2" not in repr([fleet, shop, shop.objects, shop.objects_on("a"), fleet.losing("b").placed("shop")])
+    assert "hunter2" not in repr(
+        [fleet, shop, shop.objects, shop.objects_on("a"), fleet.losing("b").placed("shop")]
+    )
 
 
 # Ready-made rules
@@ -261,29 +323,45 @@ def test_the_data_of_secrets_is_in_nothing_that_a_test_prints(tmp_path: Path) ->
 @both
 @settings(max_examples=15)
 @given(st.data())
-def test_spread_and_residency_hold_where_the_members_say_so(system: str, data: st.DataObject) -> None:
-    where = data.draw(st.dictionaries(st.sampled_from("pqr"), st.sets(st.sampled_from(sorted(REGIONS)), min_size=1)))
+def test_spread_and_residency_hold_where_the_members_say_so(
+    system: str, data: st.DataObject
+) -> None:
+    where = data.draw(
+        st.dictionaries(
+            st.sampled_from("pqr"), st.sets(st.sampled_from(sorted(REGIONS)), min_size=1)
+        )
+    )
     assume(where)
     number = data.draw(st.integers(1, 3))
     with tempfile.TemporaryDirectory() as folder:
         services = [one for name in where for one in service(name, system, where[name])]
         found = planned(Path(folder), [*members(REGIONS), *services]).placements("tier=0")
     by = data.draw(st.sampled_from(["member", "region"]))
-    groups = {name: {name if by == "member" else REGIONS[name] for name in on} for name, on in where.items()}
+    groups = {
+        name: {name if by == "member" else REGIONS[name] for name in on}
+        for name, on in where.items()
+    }
     few = {name for name, got in groups.items() if len(got) < number}
     assert {text[0] for text in broken_by(lambda: at_least(found, number, by))} == few
     abroad = {name for name, on in where.items() if any(REGIONS[it] != "north" for it in on)}
     assert {text[0] for text in broken_by(lambda: stays_in(found, {"north"}))} == abroad
     alone = [next(iter(got)) for got in groups.values() if len(got) == 1]
-    same = {name for name, got in groups.items() if len(got) == 1 and alone.count(next(iter(got))) > 1}
+    same = {
+        name for name, got in groups.items() if len(got) == 1 and alone.count(next(iter(got))) > 1
+    }
     assert {text[0] for text in broken_by(lambda: not_only_together(found, by))} == same
-    pairs = sum(bool(groups[one] & groups[other]) for one in groups for other in groups if one < other)
+    pairs = sum(
+        bool(groups[one] & groups[other]) for one in groups for other in groups if one < other
+    )
     assert len(broken_by(lambda: never_together(found, by))) == pairs
 
 
 @both
 def test_a_rule_says_who_breaks_it_where_why_and_what_would_do(system: str, tmp_path: Path) -> None:
-    fleet = planned(tmp_path, [*members(REGIONS), *service("shop", system, "ab"), *service("cart", system, "cd")])
+    fleet = planned(
+        tmp_path,
+        [*members(REGIONS), *service("shop", system, "ab"), *service("cart", system, "cd")],
+    )
     with pytest.raises(BrokenRuleError) as error:
         at_least(fleet.placements(label="tier=0"), 2, by="region")
     shop, cart = fleet.placed("shop"), fleet.placed("cart")
@@ -326,7 +404,11 @@ BY_REGION = {"spreadByField": "region", "minGroups": 2, "maxGroups": 2}
             f"topologySpreadConstraints over {REGION}, to reach members in south (c, d)",
         ),
         (
-            {"placementType": "PickN", "numberOfClusters": 1, "topologySpreadConstraints": [SPREAD]},
+            {
+                "placementType": "PickN",
+                "numberOfClusters": 1,
+                "topologySpreadConstraints": [SPREAD],
+            },
             {"numberOfClusters": 2},
             "numberOfClusters: 2, to reach members in north (a, b)",
         ),
@@ -356,14 +438,30 @@ BY_REGION = {"spreadByField": "region", "minGroups": 2, "maxGroups": 2}
             "spreadConstraints with spreadByField: region and minGroups: 2, to reach members in south (c, d)",
         ),
     ],
-    ids=["spread", "number", "filters and spread", "names", "filters", "karmada affinity", "karmada spread"],
+    ids=[
+        "spread",
+        "number",
+        "filters and spread",
+        "names",
+        "filters",
+        "karmada affinity",
+        "karmada spread",
+    ],
 )
-def test_what_would_do_does(policy: dict[str, Any], changed: dict[str, Any], hint: str, tmp_path: Path) -> None:
+def test_what_would_do_does(
+    policy: dict[str, Any], changed: dict[str, Any], hint: str, tmp_path: Path
+) -> None:
     """What the hint names is what has to change, and the rule then holds."""
 
     def shop(policy: dict[str, Any]) -> PlannedPlacement:
-        placed = by_kubefleet("shop", policy) if "placementType" in policy else by_karmada("shop", policy)
-        return planned(tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]).placed("shop")
+        placed = (
+            by_kubefleet("shop", policy)
+            if "placementType" in policy
+            else by_karmada("shop", policy)
+        )
+        return planned(
+            tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]
+        ).placed("shop")
 
     with pytest.raises(BrokenRuleError) as error:
         at_least(shop(policy), 2, by="region")
@@ -374,7 +472,11 @@ def test_what_would_do_does(policy: dict[str, Any], changed: dict[str, Any], hin
 @pytest.mark.parametrize(
     ("policy", "changed", "hint"),
     [
-        ({"placementType": "PickFixed", "clusterNames": ["a", "c"]}, {"clusterNames": ["a"]}, "clusterNames without c"),
+        (
+            {"placementType": "PickFixed", "clusterNames": ["a", "c"]},
+            {"clusterNames": ["a"]},
+            "clusterNames without c",
+        ),
         (
             {"placementType": "PickAll"},
             {"affinity": {"clusterAffinity": NORTH}},
@@ -392,8 +494,14 @@ def test_what_would_keep_it_there_does(
     policy: dict[str, Any], changed: dict[str, Any], hint: str, tmp_path: Path
 ) -> None:
     def shop(policy: dict[str, Any]) -> PlannedPlacement:
-        placed = by_kubefleet("shop", policy) if "placementType" in policy else by_karmada("shop", policy)
-        return planned(tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]).placed("shop")
+        placed = (
+            by_kubefleet("shop", policy)
+            if "placementType" in policy
+            else by_karmada("shop", policy)
+        )
+        return planned(
+            tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]
+        ).placed("shop")
 
     with pytest.raises(BrokenRuleError) as error:
         stays_in(shop(policy), {"north"})
@@ -402,26 +510,39 @@ def test_what_would_keep_it_there_does(
 
 
 def test_a_fleet_that_is_too_small_is_said_to_be(tmp_path: Path) -> None:
-    shop = planned(tmp_path, [*members({"a": "north"}), *service("shop", "kubefleet", "a")]).placed("shop")
-    with pytest.raises(BrokenRuleError, match=r"what would do: more regions: the fleet has north only"):
+    shop = planned(tmp_path, [*members({"a": "north"}), *service("shop", "kubefleet", "a")]).placed(
+        "shop"
+    )
+    with pytest.raises(
+        BrokenRuleError, match=r"what would do: more regions: the fleet has north only"
+    ):
         at_least(shop, 2, by="region")
 
 
 def test_a_member_of_which_the_region_is_unknown_is_in_none(tmp_path: Path) -> None:
-    fleet = planned(tmp_path, [*members(REGIONS), member("x", {}), *service("shop", "kubefleet", "ax")])
+    fleet = planned(
+        tmp_path, [*members(REGIONS), member("x", {}), *service("shop", "kubefleet", "ax")]
+    )
     shop = fleet.placed("shop")
-    assert broken_by(lambda: at_least(shop, 2, by="region")) == ["shop is in north; the region of x is unknown"]
+    assert broken_by(lambda: at_least(shop, 2, by="region")) == [
+        "shop is in north; the region of x is unknown"
+    ]
     assert broken_by(lambda: stays_in(shop, {"north"})) == ["shop is where the region is unknown"]
 
 
 def test_what_an_update_takes_away(tmp_path: Path) -> None:
     state = state_after(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "abc")])
-    fleet = planned(tmp_path / "now", [*members(REGIONS), *service("shop", "kubefleet", "ad")], state=state)
+    fleet = planned(
+        tmp_path / "now", [*members(REGIONS), *service("shop", "kubefleet", "ad")], state=state
+    )
     shop = fleet.placements()
     assert broken_by(lambda: loses_at_most(shop)) == ["shop loses 2 of 3 members"]
     assert broken_by(lambda: loses_at_most(shop, 2)) == []
     assert broken_by(lambda: deletes_nothing(fleet, "PersistentVolumeClaim")) == []
-    deleted = [f"- Deployment shop/shop of ClusterResourcePlacement/shop on {name} is deleted" for name in "b"]
+    deleted = [
+        f"- Deployment shop/shop of ClusterResourcePlacement/shop on {name} is deleted"
+        for name in "b"
+    ]
     assert broken_by(lambda: deletes_nothing(fleet)) == deleted
     assert fleet.placed("shop").leaves == ("b",)
     assert fleet.placed("shop").dropped == ("b", "c")
@@ -433,7 +554,9 @@ def test_a_policy_that_is_not_fulfilled(tmp_path: Path) -> None:
     fleet = planned(tmp_path, [*members(REGIONS), policy, namespace("shop"), deployment("shop")])
     (told,) = broken_by(lambda: fulfilled(fleet.placements()))
     assert told == f"shop is not fulfilled: {fleet.placed('shop').unfulfilled}"
-    fulfilled(planned(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "a")]).placements())
+    fulfilled(
+        planned(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "a")]).placements()
+    )
 
 
 def test_one_text_is_no_set_of_regions(tmp_path: Path) -> None:
@@ -447,7 +570,12 @@ def test_one_text_is_no_set_of_regions(tmp_path: Path) -> None:
 
 def test_a_rule_of_ones_own_tells_all_at_once_and_under_which_assumption(tmp_path: Path) -> None:
     fleet = planned(
-        tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "ab"), *service("cart", "kubefleet", "c")]
+        tmp_path,
+        [
+            *members(REGIONS),
+            *service("shop", "kubefleet", "ab"),
+            *service("cart", "kubefleet", "c"),
+        ],
     )
     with pytest.raises(BrokenRuleError) as error, rule("each has a member left") as broken:  # noqa: PT012
         for region, rest in fleet.losing_each("region"):
@@ -470,15 +598,23 @@ def test_an_error_in_the_body_is_not_hidden_by_what_was_found_before(tmp_path: P
 
 
 @both
-def test_a_loss_is_planned_as_the_command_does_after_this_update(system: str, tmp_path: Path) -> None:
-    spread = {"placementType": "PickN", "numberOfClusters": 2, "topologySpreadConstraints": [SPREAD]}
+def test_a_loss_is_planned_as_the_command_does_after_this_update(
+    system: str, tmp_path: Path
+) -> None:
+    spread = {
+        "placementType": "PickN",
+        "numberOfClusters": 2,
+        "topologySpreadConstraints": [SPREAD],
+    }
     places = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 2}]}
     policy = by_kubefleet("shop", spread) if system == "kubefleet" else by_karmada("shop", places)
     documents = [*members(REGIONS), policy, namespace("shop"), deployment("shop")]
     fleet = planned(tmp_path / "fleet", documents)
     lost = fleet.placed("shop").members[0]
     after = fleet.losing(lost)
-    again = planned(tmp_path / "fleet", documents, state=state_after(tmp_path, documents), lost=[lost])
+    again = planned(
+        tmp_path / "fleet", documents, state=state_after(tmp_path, documents), lost=[lost]
+    )
     assert after.placed("shop").members == again.placed("shop").members
     assert len(after.placed("shop").members) == 2
     assert lost not in after.placed("shop").members
@@ -490,7 +626,9 @@ def test_a_loss_is_planned_as_the_command_does_after_this_update(system: str, tm
     assert fleet.losing(region="north").members == ("c", "d")
 
 
-def test_the_loss_is_that_of_the_fleet_as_it_was_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loss_is_that_of_the_fleet_as_it_was_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither a file that changes afterwards nor another working directory makes it another fleet."""
     write(tmp_path / "fleet", [*members(REGIONS), *service("shop", "kubefleet", "ab")])
     monkeypatch.chdir(tmp_path)
@@ -506,19 +644,43 @@ def test_the_loss_is_that_of_the_fleet_as_it_was_planned(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (lambda fleet: fleet.placements("tier=1"), r"no placement has the label tier=1 \(tier is 0\)"),
-        (lambda fleet: fleet.placements("teir=0"), r'did you mean "tier"\? the labels are: app, policy, tier'),
-        (lambda fleet: fleet.placements("tier=0=1"), r'"tier=0=1" is not a label selector \(write it as for kubectl'),
+        (
+            lambda fleet: fleet.placements("tier=1"),
+            r"no placement has the label tier=1 \(tier is 0\)",
+        ),
+        (
+            lambda fleet: fleet.placements("teir=0"),
+            r'did you mean "tier"\? the labels are: app, policy, tier',
+        ),
+        (
+            lambda fleet: fleet.placements("tier=0=1"),
+            r'"tier=0=1" is not a label selector \(write it as for kubectl',
+        ),
         (lambda fleet: fleet.placements(kind="Job"), r"no placement has the kind Job \(there is:"),
-        (lambda fleet: fleet.placements(where=lambda one: False), r"with optional=True there may be none"),
+        (
+            lambda fleet: fleet.placements(where=lambda one: False),
+            r"with optional=True there may be none",
+        ),
         (lambda fleet: fleet.placed("shp"), r'there is no placement "shp" \(did you mean "shop"\?'),
         (lambda fleet: fleet.placed("twice"), r"several placements are called \"twice\""),
-        (lambda fleet: fleet.member("e"), r'there is no member "e" \(the members are: a, b, c, d\)'),
-        (lambda fleet: fleet.losing(region="nroth"), r'no member is in the region "nroth" \(did you mean "north"\?'),
-        (lambda fleet: fleet.losing("a").member("a"), r'there is no member "a" \(it is lost in this plan\)'),
+        (
+            lambda fleet: fleet.member("e"),
+            r'there is no member "e" \(the members are: a, b, c, d\)',
+        ),
+        (
+            lambda fleet: fleet.losing(region="nroth"),
+            r'no member is in the region "nroth" \(did you mean "north"\?',
+        ),
+        (
+            lambda fleet: fleet.losing("a").member("a"),
+            r'there is no member "a" \(it is lost in this plan\)',
+        ),
         (lambda fleet: fleet.placed("shop").objects_on("e"), r'there is no member "e"'),
         (lambda fleet: fleet.placed("shop").spread("zone"), r"no member has a zone"),
-        (lambda fleet: at_least(fleet.placements(), 1, by="regoin"), r"no member has the label regoin \(did you mean"),
+        (
+            lambda fleet: at_least(fleet.placements(), 1, by="regoin"),
+            r"no member has the label regoin \(did you mean",
+        ),
     ],
 )
 def test_a_question_that_finds_nothing_is_an_error(
@@ -527,7 +689,14 @@ def test_a_question_that_finds_nothing_is_an_error(
     """A rule over nothing would hold, whatever is wrong with its question."""
     twice = service("twice", "karmada", "a")
     other = json.loads(json.dumps(twice).replace('"namespace": "twice"', '"namespace": "other"'))
-    documents = [*members(REGIONS), *service("shop", "kubefleet", "a"), *twice, namespace("other"), other[0], other[2]]
+    documents = [
+        *members(REGIONS),
+        *service("shop", "kubefleet", "a"),
+        *twice,
+        namespace("other"),
+        other[0],
+        other[2],
+    ]
     with pytest.raises(FleetError, match=told):
         asked(planned(tmp_path, documents))
 

@@ -1,1 +1,3 @@
-"""Control planes of Kubernetes on this machine, for tests and to play with; ``controlplane/`` is their source."""
+"""Control planes of Kubernetes on this machine, for tests and to play with; ``controlplane/`` is
+their source.
+"""

@@ -4,8 +4,9 @@
     python -m tools.clusters up FOLDER NAME...
     python -m tools.clusters down FOLDER
 
-``up`` leaves a cluster of each name running, with its kubeconfig in ``FOLDER/NAME/kubeconfig`` and kubectl in
-``FOLDER``. What was there when they were ended is there again. ``down`` ends all clusters of a folder.
+``up`` leaves a cluster of each name running, with its kubeconfig in ``FOLDER/NAME/kubeconfig`` and
+kubectl in ``FOLDER``. What was there when they were ended is there again. ``down`` ends all
+clusters of a folder.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def main() -> str | None:
 
 def _name(text: str) -> str:
     if not re.fullmatch("[a-z0-9]([a-z0-9-]*[a-z0-9])?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no name: give small letters, digits and - between them")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no name: give small letters, digits and - between them"
+        )
     return text
 
 

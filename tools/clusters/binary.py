@@ -40,16 +40,20 @@ def built() -> Binary | None:
 
 
 def build() -> Binary:
-    """Return the control plane, and build it before if that has not been done yet: it takes minutes.
+    """Return the control plane, and build it before if that has not been done yet: it takes
+    minutes.
 
     Raises:
         FileNotFoundError: Go is not on PATH.
-        subprocess.CalledProcessError: it cannot be built; the compiler has said why on standard error.
+        subprocess.CalledProcessError: it cannot be built; the compiler has said why on standard
+        error.
     """
     cache = _cache()
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of two that want it at once, the second waits and finds it
+        fcntl.flock(
+            lock, fcntl.LOCK_EX
+        )  # of two that want it at once, the second waits and finds it
         if found := built():
             return found
         if shutil.which("go") is None:
@@ -86,7 +90,9 @@ def _compile(into: Path) -> None:
 
 
 def _required(module: str) -> str:
-    found = re.search(rf"^\t{re.escape(module)} (v\S+)$", (SOURCES / "go.mod").read_text(), re.MULTILINE)
+    found = re.search(
+        rf"^\t{re.escape(module)} (v\S+)$", (SOURCES / "go.mod").read_text(), re.MULTILINE
+    )
     assert found, module
     return found[1]
 

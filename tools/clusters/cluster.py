@@ -18,7 +18,9 @@ import attrs
 from tools.clusters.binary import NAME, Binary
 
 _PATIENCE = 120.0
-"""Seconds in which a control plane gets ready on a busy machine; it takes two or three on a quiet one."""
+"""Seconds in which a control plane gets ready on a busy machine; it takes two or three on a quiet
+one.
+"""
 
 
 @attrs.define
@@ -58,7 +60,9 @@ class Cluster:
 
 @attrs.define
 class ControlPlane(Cluster):
-    """A control plane of our own, running or not; all of it is in the folder of its kubeconfig, and called as that."""
+    """A control plane of our own, running or not; all of it is in the folder of its kubeconfig, and
+    called as that.
+    """
 
     _process: subprocess.Popen[bytes] | None = attrs.field(default=None, init=False)
 
@@ -74,7 +78,9 @@ class ControlPlane(Cluster):
 
     @property
     def running(self) -> bool:
-        """Whether its process is there: as long as it lives it has a lock on the file with its id."""
+        """Whether its process is there: as long as it lives it has a lock on the file with its
+        id.
+        """
         with suppress(FileNotFoundError), (self.folder / "pid").open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -91,7 +97,14 @@ class ControlPlane(Cluster):
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "ready").unlink(missing_ok=True)
-        command = [str(self.client.with_name(NAME)), "run", "--folder", str(self.folder), "--port", str(port)]
+        command = [
+            str(self.client.with_name(NAME)),
+            "run",
+            "--folder",
+            str(self.folder),
+            "--port",
+            str(port),
+        ]
         command += [] if outlives else ["--parent", str(os.getpid())]
         with (self.folder / "log").open("wb") as log:
             self._process = subprocess.Popen(

@@ -48,26 +48,34 @@ CONDITIONAL: Mapping[str, str] = {
     "apps.v1.StatefulSetUpdateStrategy": "rollingUpdate",
     "autoscaling.v2.HPAScalingRules": "policies stabilizationWindowSeconds",
     "autoscaling.v2.HorizontalPodAutoscalerSpec": "metrics",
-    "batch.v1.JobSpec": "backoffLimit completionMode completions manualSelector parallelism podReplacementPolicy"
-    " selector suspend",
+    "batch.v1.JobSpec": (
+        "backoffLimit completionMode completions manualSelector parallelism podReplacementPolicy"
+        " selector suspend"
+    ),
     "certificates.v1.CertificateSigningRequestSpec": "extra groups username",
     "core.v1.Container": "imagePullPolicy volumeMounts",
     "core.v1.ContainerPort": "hostPort",
     "core.v1.ImageVolumeSource": "pullPolicy",
     "core.v1.LimitRangeItem": "default defaultRequest",
     "core.v1.PersistentVolumeClaimSpec": "dataSource dataSourceRef",
-    "core.v1.PodSpec": "enableServiceLinks preemptionPolicy priority serviceAccount serviceAccountName tolerations"
-    " volumes",
+    "core.v1.PodSpec": (
+        "enableServiceLinks preemptionPolicy priority serviceAccount serviceAccountName tolerations"
+        " volumes"
+    ),
     "core.v1.PodTemplateSpec": "metadata",
     "core.v1.ReplicationControllerSpec": "selector",
     "core.v1.ResourceRequirements": "requests",
     "core.v1.Secret": "data",
     "core.v1.ServicePort": "nodePort targetPort",
-    "core.v1.ServiceSpec": "allocateLoadBalancerNodePorts clusterIP clusterIPs externalTrafficPolicy"
-    " healthCheckNodePort internalTrafficPolicy ipFamilies ipFamilyPolicy sessionAffinityConfig",
+    "core.v1.ServiceSpec": (
+        "allocateLoadBalancerNodePorts clusterIP clusterIPs externalTrafficPolicy"
+        " healthCheckNodePort internalTrafficPolicy ipFamilies ipFamilyPolicy sessionAffinityConfig"
+    ),
     "core.v1.Volume": "emptyDir",
-    "meta.v1.ObjectMeta": "annotations creationTimestamp finalizers generation labels managedFields name"
-    " resourceVersion uid",
+    "meta.v1.ObjectMeta": (
+        "annotations creationTimestamp finalizers generation labels managedFields name"
+        " resourceVersion uid"
+    ),
     "networking.v1.NetworkPolicySpec": "policyTypes",
     "rbac.v1.Subject": "apiGroup",
     "resource.v1.DeviceSubRequest": "count",
@@ -88,7 +96,9 @@ def main() -> str | None:
     parser.add_argument("kubeconfig", type=Path, help="of a cluster of the release")
     parser.add_argument("--into", type=Path, default=INTO, help="the file to write")
     asked = parser.parse_args()
-    with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE, sys.maxsize) as connection:
+    with connected(
+        asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE, sys.maxsize
+    ) as connection:
         learning = Learning(connection)
         objects = objects_of_every_type()
         for data in objects:
@@ -142,7 +152,9 @@ class Learning:
     connection: Connection
     types: dict[str, Any] = attrs.field(init=False, factory=dict)
     kinds: dict[str, str] = attrs.field(init=False, factory=dict)
-    values: dict[tuple[str, str], set[str | None]] = attrs.field(init=False, factory=lambda: defaultdict(set))
+    values: dict[tuple[str, str], set[str | None]] = attrs.field(
+        init=False, factory=lambda: defaultdict(set)
+    )
     omitted: dict[tuple[str, str], bool] = attrs.field(init=False, factory=dict)
     seen: set[str] = attrs.field(init=False, factory=set)
     tried: set[tuple[str, str, str]] = attrs.field(init=False, factory=set)
@@ -167,7 +179,8 @@ class Learning:
                     self.compare(below, item, other)
 
     def try_without(self, data: dict[str, Any]) -> None:
-        """Create an object once for each field that it has, without it, and once with the field left empty.
+        """Create an object once for each field that it has, without it, and once with the field
+        left empty.
 
         Of the fields that it could have besides, only the empty ones are tried.
         """
@@ -207,7 +220,10 @@ class Learning:
         """Return for each field of a type its sort, such as ``array``, and the type of what is in
         it; empty if none.
         """
-        return {field: self._sort(item) for field, item in self.types[name].get("properties", {}).items()}
+        return {
+            field: self._sort(item)
+            for field, item in self.types[name].get("properties", {}).items()
+        }
 
     def _sort(self, schema: Mapping[str, Any]) -> tuple[str, str]:
         inner = schema["allOf"][0] if schema.get("allOf") else schema
@@ -218,7 +234,9 @@ class Learning:
         has_more = self.types.get(name, {}).get("properties") or name == QUANTITY
         return mapped or inner.get("type") or "", name if has_more else ""
 
-    def _parts(self, name: str, value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def _parts(
+        self, name: str, value: Any, path: tuple[str | int, ...]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Yield the path and the type of each part of a value that has fields."""
         yield path, name
         for field, (sort, below) in self.fields(name).items():
@@ -256,8 +274,12 @@ class Learning:
 
     def _about(self, name: str) -> dict[str, Any]:
         fields = self.fields(name)
-        own = ("status",) if name in self.kinds.values() else ()  # no object is sent with its status
-        values = {field: self.values.get((name, field), {None}) for field in fields if field not in own}
+        own = (
+            ("status",) if name in self.kinds.values() else ()
+        )  # no object is sent with its status
+        values = {
+            field: self.values.get((name, field), {None}) for field in fields if field not in own
+        }
         alike = {field: found for field, found in values.items() if found != {None}}
         settled = ((field, found) for field, found in alike.items() if len(found) == 1)
         known_values = {field: json.loads(text or "null") for field, (text,) in settled}

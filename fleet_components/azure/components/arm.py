@@ -1,7 +1,8 @@
 """Azure resources of a fleet and its children, at one generally available API version.
 
-The SDK's own classes for them use 2024-05-02-preview, a preview version that may be retired and that lacks labels of
-members, approvals and concurrency. The SDK's generic resource sends the same requests at any version.
+The SDK's own classes for them use 2024-05-02-preview, a preview version that may be retired and
+that lacks labels of members, approvals and concurrency. The SDK's generic resource sends the same
+requests at any version.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ import attrs
 import pulumi
 from pulumi_azure_native import authorization, managedidentity, resources
 
-from fleet_components.azure.components.subscription import Subscriptions, reached_subscription, through
+from fleet_components.azure.components.subscription import (
+    Subscriptions,
+    reached_subscription,
+    through,
+)
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.model.problem import FieldPath, Problem
 
@@ -30,7 +35,8 @@ _SET_BY_AZURE = (
 
 @attrs.frozen(eq=False)
 class FleetAddress:
-    """Address of a fleet in Azure, for the declaration of its children; plain names, so that a preview shows them.
+    """Address of a fleet in Azure, for the declaration of its children; plain names, so that a
+    preview shows them.
 
     Attributes:
         resource_group: the fleet's resource group.
@@ -45,20 +51,31 @@ class FleetAddress:
     owner: pulumi.Resource
 
 
-def children_of(component: pulumi.Resource, opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
-    """Return the options of a component's children: the component as parent, and the dependencies it was given."""
+def children_of(
+    component: pulumi.Resource, opts: pulumi.ResourceOptions | None
+) -> pulumi.ResourceOptions:
+    """Return the options of a component's children: the component as parent, and the dependencies
+    it was given.
+    """
     return pulumi.ResourceOptions(parent=component, depends_on=opts.depends_on if opts else None)
 
 
 def of_component(opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
-    """Return the options of a component itself: only its children wait for dependencies, and its checks for none."""
+    """Return the options of a component itself: only its children wait for dependencies, and its
+    checks for none.
+    """
     options = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(), opts)
     options.depends_on = None
     return options
 
 
 def fleet_resource(
-    name: str, group: str, azure_name: str, properties: Mapping[str, Any], opts: pulumi.ResourceOptions, **top: Any
+    name: str,
+    group: str,
+    azure_name: str,
+    properties: Mapping[str, Any],
+    opts: pulumi.ResourceOptions,
+    **top: Any,
 ) -> resources.Resource:
     """Declare a fleet.
 
@@ -91,7 +108,8 @@ def fleet_child(
         fleet: the address of the fleet.
         properties: the ``properties`` of the request.
         opts: resource options.
-        ignored: fields of ``properties`` that Azure changes by itself, in addition to its status fields.
+        ignored: fields of ``properties`` that Azure changes by itself, in addition to its status
+            fields.
     """
     of_fleet = through(fleet.owner, opts)
     after = pulumi.ResourceOptions.merge(of_fleet, pulumi.ResourceOptions(depends_on=[fleet.fleet]))
@@ -109,7 +127,9 @@ def _resource(
     **top: Any,
 ) -> resources.Resource:
     parent, kind, azure_name = path
-    quiet = pulumi.ResourceOptions(ignore_changes=[f"properties.{field}" for field in (*_SET_BY_AZURE, *ignored)])
+    quiet = pulumi.ResourceOptions(
+        ignore_changes=[f"properties.{field}" for field in (*_SET_BY_AZURE, *ignored)]
+    )
     return resources.Resource(
         name,
         api_version=FLEET_API,
@@ -192,15 +212,16 @@ def subnet_roles(
     """
     subnets: Mapping[str, Any] = member.subnets
     return {
-        f"{NETWORK_CONTRIBUTOR} for the identity of {member.name} on its {role}": network_contributor(
-            f"{name}-{role}", scope, principal, opts
+        f"{NETWORK_CONTRIBUTOR} for the identity of {member.name} on its {role}": (
+            network_contributor(f"{name}-{role}", scope, principal, opts)
         )
         for role, scope in subnets.items()
     }
 
 
 def identity_subscription(member: AksMember) -> str:
-    """Return the subscription that the ID of a user-assigned identity names; empty for an output, which names it later.
+    """Return the subscription that the ID of a user-assigned identity names; empty for an output,
+    which names it later.
 
     It may be another one than the cluster's.
     """
@@ -213,7 +234,8 @@ def asked_principal(
     subscriptions: Subscriptions,
     opts: pulumi.ResourceOptions | None,
 ) -> pulumi.Output[str]:
-    """Return the principal ID of a member's user-assigned identity; Azure is asked for it where the identity is.
+    """Return the principal ID of a member's user-assigned identity; Azure is asked for it where the
+    identity is.
 
     Args:
         member: the member. An identity that is an output is taken to be in its subscription.
@@ -256,10 +278,15 @@ def _asking(
     subscriptions: Subscriptions,
     opts: pulumi.ResourceOptions | None,
 ) -> pulumi.InvokeOutputOptions:
-    """Return the options of a question to the subscription ``where``; empty for that of the member."""
+    """Return the options of a question to the subscription ``where``; empty for that of the
+    member.
+    """
     if not where or where.lower() == declared.lower():
         return pulumi.InvokeOutputOptions(parent=owner)
-    # A member that declares its subscription has a provider of it, so another one must come from outside.
+    # A member that declares its subscription has a provider of it, so another one must come from
+    # outside.
     scope = (opts.parent if opts else None) if declared else owner
-    provider = subscriptions.provider(where, pulumi.ResourceOptions(parent=scope) if declared else opts)
+    provider = subscriptions.provider(
+        where, pulumi.ResourceOptions(parent=scope) if declared else opts
+    )
     return pulumi.InvokeOutputOptions(parent=owner if provider else scope, provider=provider)

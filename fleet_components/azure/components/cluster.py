@@ -1,4 +1,6 @@
-"""Azure resources of a declared AKS member: the cluster, its further node pools and its maintenance windows."""
+"""Azure resources of a declared AKS member: the cluster, its further node pools and its maintenance
+windows.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from fleet_components.azure.values.features import CONFIGURATIONS, ON, Maintenan
 from fleet_components.azure.values.node_pool import NodePool
 
 
-def managed_cluster(name: str, member: AksMember, keeper: Keeper, opts: pulumi.ResourceOptions) -> aks.ManagedCluster:
+def managed_cluster(
+    name: str, member: AksMember, keeper: Keeper, opts: pulumi.ResourceOptions
+) -> aks.ManagedCluster:
     """Declare the cluster with its first system pool; Azure creates both in one request."""
     system_pool = _profile(member, member.node_pools[0], _first_version(member))
     args = aks.ManagedClusterArgs(
@@ -40,7 +44,8 @@ def managed_cluster(name: str, member: AksMember, keeper: Keeper, opts: pulumi.R
         disable_local_accounts=not member.local_accounts,
         oidc_issuer_profile=aks.ManagedClusterOIDCIssuerProfileArgs(enabled=member.oidc_issuer),
         security_profile=security_profile(member),
-        # Azure's own upgrade channel is off: it would race with update runs, and with the version declared here.
+        # Azure's own upgrade channel is off: it would race with update runs, and with the version
+        # declared here.
         auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
             upgrade_channel="none", node_os_upgrade_channel=_node_os_channel(member)
         ),
@@ -60,7 +65,9 @@ def agent_pool(
     cluster: aks.ManagedCluster,
     opts: pulumi.ResourceOptions,
 ) -> aks.AgentPool:
-    """Declare a further node pool, which is added, changed and removed without touching the cluster."""
+    """Declare a further node pool, which is added, changed and removed without touching the
+    cluster.
+    """
     args = aks.AgentPoolArgs(
         resource_group_name=member.resource_group,
         resource_name=member.aks_name,
@@ -73,7 +80,11 @@ def agent_pool(
 
 
 def maintenance(
-    name: str, window: MaintenanceWindow, member: AksMember, cluster: aks.ManagedCluster, opts: pulumi.ResourceOptions
+    name: str,
+    window: MaintenanceWindow,
+    member: AksMember,
+    cluster: aks.ManagedCluster,
+    opts: pulumi.ResourceOptions,
 ) -> aks.MaintenanceConfiguration:
     """Declare a maintenance window."""
     weekly = aks.WeeklyScheduleArgs(day_of_week=window.day, interval_weeks=window.every_weeks)
@@ -93,7 +104,9 @@ def maintenance(
 
 
 def fixed_at_creation(member: AksMember) -> dict[str, Any]:
-    """Return the values, by declared field, that only a new cluster or a new pool can change, or not in every way."""
+    """Return the values, by declared field, that only a new cluster or a new pool can change, or
+    not in every way.
+    """
     network = member.network
     return {
         "name": member.name,
@@ -117,7 +130,9 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
         "entra": member.entra is not None,
         "oidcIssuer": member.oidc_issuer,
         **_fixed_version(member),
-        "diskEncryptionSet": "" if member.disk_encryption_set is None else member.disk_encryption_set,
+        "diskEncryptionSet": ""
+        if member.disk_encryption_set is None
+        else member.disk_encryption_set,
         "httpProxy": ON if member.http_proxy else None,
         "features": dict(member.switched),
         "systemPool": {"name": member.system_pool.name, **fixed_fields(member.system_pool)},
@@ -127,34 +142,56 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
 
 def _fixed_access(member: AksMember) -> dict[str, Any]:
     # Azure makes a zone for a private API server that names none.
-    zone = {"privateDnsZone": member.api_server.private_dns_zone or "system"} if member.api_server.private else {}
+    zone = (
+        {"privateDnsZone": member.api_server.private_dns_zone or "system"}
+        if member.api_server.private
+        else {}
+    )
     server = member.api_server
     subnet = "" if server.subnet is None else server.subnet
-    return {"private": server.private, "vnetIntegration": server.vnet_integration, "subnet": subnet, **zone}
+    return {
+        "private": server.private,
+        "vnetIntegration": server.vnet_integration,
+        "subnet": subnet,
+        **zone,
+    }
 
 
 def _fixed_version(member: AksMember) -> dict[str, Any]:
-    # Versions that the fleet or Azure chooses are not known here, so nothing can be said about their changes.
+    # Versions that the fleet or Azure chooses are not known here, so nothing can be said about
+    # their changes.
     if member.upgrades == BY_FLEET or member.kubernetes_version is None:
         return {}
-    return {"kubernetesVersion": member.kubernetes_version, "longTermSupport": member.long_term_support}
+    return {
+        "kubernetesVersion": member.kubernetes_version,
+        "longTermSupport": member.long_term_support,
+    }
 
 
 def _pool_version(member: AksMember) -> str | None:
     return None if member.upgrades == BY_FLEET else member.kubernetes_version
 
 
-def _profile(member: AksMember, pool: NodePool, version: str | None) -> aks.ManagedClusterAgentPoolProfileArgs:
-    return aks.ManagedClusterAgentPoolProfileArgs(name=pool.name, **pool_request(pool, version, member.subnet))
+def _profile(
+    member: AksMember, pool: NodePool, version: str | None
+) -> aks.ManagedClusterAgentPoolProfileArgs:
+    return aks.ManagedClusterAgentPoolProfileArgs(
+        name=pool.name, **pool_request(pool, version, member.subnet)
+    )
 
 
 def _keywords(args: aks.ManagedClusterArgs | aks.AgentPoolArgs) -> dict[str, Any]:
-    # The SDK's constructors fail with these arguments as one: Pulumi's own first parameter is called resource_name too.
-    return {"resource_name_" if field == "resource_name" else field: value for field, value in vars(args).items()}
+    # The SDK's constructors fail with these arguments as one: Pulumi's own first parameter is
+    # called resource_name too.
+    return {
+        "resource_name_" if field == "resource_name" else field: value
+        for field, value in vars(args).items()
+    }
 
 
 def _first_version(member: AksMember) -> str | None:
-    # With further pools the first one gets the version of the cluster at creation, and is upgraded with all others.
+    # With further pools the first one gets the version of the cluster at creation, and is upgraded
+    # with all others.
     return None if member.pools else _pool_version(member)
 
 
@@ -165,7 +202,9 @@ def _node_os_channel(member: AksMember) -> str:
 def _identity(member: AksMember) -> aks.ManagedClusterIdentityArgs:
     if member.identity is None:
         return aks.ManagedClusterIdentityArgs(type="SystemAssigned")
-    return aks.ManagedClusterIdentityArgs(type="UserAssigned", user_assigned_identities=[member.identity])
+    return aks.ManagedClusterIdentityArgs(
+        type="UserAssigned", user_assigned_identities=[member.identity]
+    )
 
 
 def _network(member: AksMember) -> aks.ContainerServiceNetworkProfileArgs:
@@ -190,7 +229,8 @@ def _api_server(member: AksMember) -> aks.ManagedClusterAPIServerAccessProfileAr
         authorized_ip_ranges=None if server.private else list(server.authorized),
         private_dns_zone=server.private_dns_zone,
         disable_run_command=not server.run_command,
-        # Off is not sent: it cannot be switched off, and the requests for clusters without it stay what they were.
+        # Off is not sent: it cannot be switched off, and the requests for clusters without it stay
+        # what they were.
         enable_vnet_integration=server.vnet_integration or None,
         subnet_id=server.subnet,
     )

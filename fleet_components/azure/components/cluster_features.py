@@ -1,4 +1,6 @@
-"""Requests to Azure for the optional features of an AKS cluster. What is not declared is not sent."""
+"""Requests to Azure for the optional features of an AKS cluster. What is not declared is not
+sent.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,25 @@ _PLAIN_SECONDS = "max_graceful_termination_seconds"
 
 
 def feature_request(member: FeaturedMember) -> dict[str, Any]:
-    """Return the arguments of ``ManagedCluster`` for all features but those of its security profile."""
+    """Return the arguments of ``ManagedCluster`` for all features but those of its security
+    profile.
+    """
     request = {
         "addon_profiles": _add_ons(member) or None,
-        "auto_scaler_profile": None if member.autoscaler is None else _autoscaler(member.autoscaler),
-        "azure_monitor_profile": None if member.prometheus is None else _prometheus(member.prometheus),
+        "auto_scaler_profile": None
+        if member.autoscaler is None
+        else _autoscaler(member.autoscaler),
+        "azure_monitor_profile": None
+        if member.prometheus is None
+        else _prometheus(member.prometheus),
         "disk_encryption_set_id": member.disk_encryption_set,
         "http_proxy_config": _http_proxy(member),
-        "ingress_profile": None if member.web_app_routing is None else _ingress(member.web_app_routing),
-        "service_mesh_profile": None if member.service_mesh is None else _service_mesh(member.service_mesh),
+        "ingress_profile": None
+        if member.web_app_routing is None
+        else _ingress(member.web_app_routing),
+        "service_mesh_profile": None
+        if member.service_mesh is None
+        else _service_mesh(member.service_mesh),
         "workload_auto_scaler_profile": _workload_autoscaler(member),
     }
     return {field: value for field, value in request.items() if value is not None}
@@ -40,7 +52,9 @@ def security_profile(member: AksMember) -> aks.ManagedClusterSecurityProfileArgs
     """Return the security profile: workload identity, Defender and the image cleaner."""
     cleaner = member.image_cleaner
     return aks.ManagedClusterSecurityProfileArgs(
-        workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=member.workload_identity),
+        workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(
+            enabled=member.workload_identity
+        ),
         defender=None if member.defender is None else _defender(member.defender),
         image_cleaner=None
         if cleaner is None
@@ -54,7 +68,10 @@ def _add_ons(member: FeaturedMember) -> dict[str, aks.ManagedClusterAddonProfile
     add_ons = {}
     insights = member.container_insights
     if insights is not None:
-        config = {"logAnalyticsWorkspaceResourceID": insights.workspace, "useAADAuth": _word(insights.entra_auth)}
+        config = {
+            "logAnalyticsWorkspaceResourceID": insights.workspace,
+            "useAADAuth": _word(insights.entra_auth),
+        }
         add_ons["omsagent"] = _add_on(insights.enabled, config)
     secrets = member.key_vault_secrets
     if secrets is not None:
@@ -67,7 +84,9 @@ def _add_ons(member: FeaturedMember) -> dict[str, aks.ManagedClusterAddonProfile
 
 
 def _add_on(enabled: bool, config: Mapping[str, Any]) -> aks.ManagedClusterAddonProfileArgs:
-    return aks.ManagedClusterAddonProfileArgs(enabled=enabled, config=dict(config) if enabled else None)
+    return aks.ManagedClusterAddonProfileArgs(
+        enabled=enabled, config=dict(config) if enabled else None
+    )
 
 
 def _autoscaler(settings: Autoscaler) -> aks.ManagedClusterPropertiesAutoScalerProfileArgs:
@@ -98,7 +117,8 @@ _TIMES = {
 
 def _prometheus(metrics: Prometheus) -> aks.ManagedClusterAzureMonitorProfileArgs:
     state = aks.ManagedClusterAzureMonitorProfileKubeStateMetricsArgs(
-        metric_labels_allowlist=_allowed(metrics.labels), metric_annotations_allow_list=_allowed(metrics.annotations)
+        metric_labels_allowlist=_allowed(metrics.labels),
+        metric_annotations_allow_list=_allowed(metrics.annotations),
     )
     kept = metrics.enabled and (metrics.labels or metrics.annotations)
     return aks.ManagedClusterAzureMonitorProfileArgs(
@@ -115,15 +135,21 @@ def _allowed(keys: Mapping[str, tuple[str, ...]]) -> str:
 def _defender(defender: Defender) -> aks.ManagedClusterSecurityProfileDefenderArgs:
     return aks.ManagedClusterSecurityProfileDefenderArgs(
         log_analytics_workspace_resource_id=defender.workspace if defender.enabled else None,
-        security_monitoring=aks.ManagedClusterSecurityProfileDefenderSecurityMonitoringArgs(enabled=defender.enabled),
+        security_monitoring=aks.ManagedClusterSecurityProfileDefenderSecurityMonitoringArgs(
+            enabled=defender.enabled
+        ),
     )
 
 
-def _workload_autoscaler(member: FeaturedMember) -> aks.ManagedClusterWorkloadAutoScalerProfileArgs | None:
+def _workload_autoscaler(
+    member: FeaturedMember,
+) -> aks.ManagedClusterWorkloadAutoScalerProfileArgs | None:
     if member.keda is None and member.vertical_pod_autoscaler is None:
         return None
     return aks.ManagedClusterWorkloadAutoScalerProfileArgs(
-        keda=None if member.keda is None else aks.ManagedClusterWorkloadAutoScalerProfileKedaArgs(enabled=member.keda),
+        keda=None
+        if member.keda is None
+        else aks.ManagedClusterWorkloadAutoScalerProfileKedaArgs(enabled=member.keda),
         vertical_pod_autoscaler=None
         if member.vertical_pod_autoscaler is None
         else aks.ManagedClusterWorkloadAutoScalerProfileVerticalPodAutoscalerArgs(
@@ -139,7 +165,9 @@ def _ingress(routing: WebAppRouting) -> aks.ManagedClusterIngressProfileArgs:
             enabled=routing.enabled,
             # An empty list, so that Azure lets go of zones that are no longer named.
             dns_zone_resource_ids=list(routing.dns_zones) if routing.enabled else None,
-            nginx=aks.ManagedClusterIngressProfileNginxArgs(default_ingress_controller_type=controller)
+            nginx=aks.ManagedClusterIngressProfileNginxArgs(
+                default_ingress_controller_type=controller
+            )
             if controller
             else None,
         )
@@ -151,12 +179,16 @@ def _service_mesh(mesh: ServiceMesh) -> aks.ServiceMeshProfileArgs:
         return aks.ServiceMeshProfileArgs(mode="Disabled")
     gateways = [
         aks.IstioIngressGatewayArgs(mode=mode, enabled=enabled)
-        for mode, enabled in (("External", mesh.external_ingress), ("Internal", mesh.internal_ingress))
+        for mode, enabled in (
+            ("External", mesh.external_ingress),
+            ("Internal", mesh.internal_ingress),
+        )
     ]
     return aks.ServiceMeshProfileArgs(
         mode="Istio",
         istio=aks.IstioServiceMeshArgs(
-            components=aks.IstioComponentsArgs(ingress_gateways=gateways), revisions=list(mesh.revisions) or None
+            components=aks.IstioComponentsArgs(ingress_gateways=gateways),
+            revisions=list(mesh.revisions) or None,
         ),
     )
 
@@ -166,7 +198,10 @@ def _http_proxy(member: FeaturedMember) -> aks.ManagedClusterHTTPProxyConfigArgs
     if proxy is None:
         return None
     return aks.ManagedClusterHTTPProxyConfigArgs(
-        http_proxy=proxy.http, https_proxy=proxy.https, no_proxy=list(proxy.no_proxy), trusted_ca=proxy.trusted_ca
+        http_proxy=proxy.http,
+        https_proxy=proxy.https,
+        no_proxy=list(proxy.no_proxy),
+        trusted_ca=proxy.trusted_ca,
     )
 
 
@@ -244,4 +279,8 @@ def _upgrade(upgrade: PoolUpgrade | None) -> aks.AgentPoolUpgradeSettingsArgs | 
 
 
 def _taint(taint: Taint) -> str:
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+    return (
+        f"{taint.key}={taint.value}:{taint.effect}"
+        if taint.value
+        else f"{taint.key}:{taint.effect}"
+    )

@@ -68,19 +68,21 @@ class AzureFleetArgs(Arguments):
     Attributes:
         members: its members; at most 1,000.
         hub: the fleet manager to create, or an existing hub; None for clusters without a fleet.
-        existing_resource_groups: resource groups that are not created. All others that hub and members name are
-            created here, each in the subscription of its hub or member, and deleted with the last member in them, once
-            that is confirmed.
+        existing_resource_groups: resource groups that are not created. All others that hub and
+            members name are created here, each in the subscription of its hub or member, and
+            deleted with the last member in them, once that is confirmed.
         strategies: update strategies.
         runs: update runs.
         profiles: auto-upgrade profiles.
-        confirm: tokens of refused removals that are meant; those of the configuration, ``fleet:confirm``, count too.
-        providers: Azure providers of other subscriptions than the hub's, by subscription ID. For one that is missing
-            here and that members name, a provider is made that signs in as the default provider does.
+        confirm: tokens of refused removals that are meant; those of the configuration,
+            ``fleet:confirm``, count too.
+        providers: Azure providers of other subscriptions than the hub's, by subscription ID. For
+            one that is missing here and that members name, a provider is made that signs in as the
+            default provider does.
         login: how the kubeconfigs of members sign in; that of the hub has a ``login`` of its own.
         sizes: the table of VM sizes and prices; None for the built-in one.
-        as_of: the time at which tables and Kubernetes versions are old or not; ``fleet:asOf`` of the configuration
-            replaces it, None is now.
+        as_of: the time at which tables and Kubernetes versions are old or not; ``fleet:asOf`` of
+            the configuration replaces it, None is now.
     """
 
     members: tuple[FleetMember, ...] = ()
@@ -99,31 +101,48 @@ class AzureFleetArgs(Arguments):
         """Yield a problem for each value that Azure would reject."""
         yield from checks.unique((member.name for member in self.members), "member", ("members",))
         if len(self.members) > _MOST_MEMBERS:
-            yield Problem(f"{len(self.members)} members", ("members",), f"{_MOST_MEMBERS} at most in one fleet")
+            yield Problem(
+                f"{len(self.members)} members",
+                ("members",),
+                f"{_MOST_MEMBERS} at most in one fleet",
+            )
         for member in self.members:
             yield from member.problems(table, ("members", member.name))
         for subscription in self.providers:
             yield from names.SUBSCRIPTION.problems(subscription, ("providers", subscription))
         yield from self._joint_problems()
-        if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
-            yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
+        if (self.strategies or self.runs or self.profiles) and not isinstance(
+            self.hub, AzureHub | AzureHubArgs
+        ):
+            yield Problem(
+                "upgrades are made by an Azure fleet",
+                ("strategies",),
+                "give it a hub, hubless or not",
+            )
         yield from self._group_problems()
 
     def _group_problems(self) -> Iterator[Problem]:
         named = [member.resource_group for member in self.members if isinstance(member, AksMember)]
         named += [self.hub.resource_group] if isinstance(self.hub, AzureHubArgs) else []
         for group in sorted(self.existing_resource_groups.difference(named)):
-            # One that is not used does no harm; for one that is misspelt, the one that was meant would be created.
-            meant = nearest(group, [name for name in named if name not in self.existing_resource_groups])
+            # One that is not used does no harm; for one that is misspelt, the one that was meant
+            # would be created.
+            meant = nearest(
+                group, [name for name in named if name not in self.existing_resource_groups]
+            )
             if meant:
                 what = f'neither the hub nor a member is in the resource group "{group}"'
                 yield Problem(what, ("existingResourceGroups",), f"{meant}?")
 
     def _joint_problems(self) -> Iterator[Problem]:
         for position, problem in together.clashes(self.members):
-            yield attrs.evolve(problem, path=("members", self.members[position].name, *problem.path))
+            yield attrs.evolve(
+                problem, path=("members", self.members[position].name, *problem.path)
+            )
         if isinstance(self.hub, AzureHubArgs):
-            yield from together.group_problems([self.hub.resource_group], self.members, ("hub", "resourceGroup"))
+            yield from together.group_problems(
+                [self.hub.resource_group], self.members, ("hub", "resourceGroup")
+            )
         existing = sorted(self.existing_resource_groups)
         yield from together.group_problems(existing, self.members, ("existingResourceGroups",))
         steps = {
@@ -132,7 +151,9 @@ class AzureFleetArgs(Arguments):
         }
         for position, profile in enumerate(self.profiles):
             groups = steps.get(profile.strategy)
-            yield from together.profile_problems(profile, groups, self.members, ("profiles", position))
+            yield from together.profile_problems(
+                profile, groups, self.members, ("profiles", position)
+            )
 
 
 class AzureFleet(pulumi.ComponentResource):
@@ -152,7 +173,9 @@ class AzureFleet(pulumi.ComponentResource):
     kubeconfigs: Mapping[str, pulumi.Output[str]]
     clusters: Mapping[str, CreatedCluster]
 
-    def __init__(self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         expect(type(self), name, args, AzureFleetArgs, opts)
         table = args.sizes or built_in_sizes()
         with refusing():
@@ -164,7 +187,9 @@ class AzureFleet(pulumi.ComponentResource):
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
         self._subscriptions = Subscriptions(name, args.providers)
         with self._all_held(name) as held:
-            self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))
+            self._mine = pulumi.ResourceOptions.merge(
+                children_of(self, opts), pulumi.ResourceOptions(depends_on=held)
+            )
             self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
             for aged in age_warnings(args.members, table, today):
                 pulumi.log.warn(str(aged), resource=self)
@@ -178,15 +203,22 @@ class AzureFleet(pulumi.ComponentResource):
                 self.members[member.name] = self._member(member, args, groups)
         self.records = tuple(member.record for member in self.members.values())
         self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
-        self.clusters = {member: made.cluster for member, made in self.members.items() if made.cluster}
+        self.clusters = {
+            member: made.cluster for member, made in self.members.items() if made.cluster
+        }
         self._upgrades(name, args)
         self.register_outputs(self.exports | self._tell_cost(args, table))
 
     @classmethod
     def from_file(
-        cls, name: str, path: str | Path, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None
+        cls,
+        name: str,
+        path: str | Path,
+        args: AzureFleetArgs,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> AzureFleet:
-        """Return the fleet that a YAML file or directory declares: its members, and its hub unless ``args`` has one.
+        """Return the fleet that a YAML file or directory declares: its members, and its hub unless
+        ``args`` has one.
 
         Raises:
             RefusedError: it cannot be read, declares nothing, or is invalid; with file and line.
@@ -207,10 +239,13 @@ class AzureFleet(pulumi.ComponentResource):
         args: AzureFleetArgs,
         opts: pulumi.ResourceOptions | None = None,
     ) -> AzureFleet:
-        """Return the fleet that objects declare; like :meth:`from_file`, for objects that were read before.
+        """Return the fleet that objects declare; like :meth:`from_file`, for objects that were read
+        before.
 
-        Members, resource groups and upgrades of both count; a hub and a login of ``args`` win over declared ones.
-        A hub needs a word on its members: an object of kind ``Members``, whose list may be empty, or those of ``args``.
+        Members, resource groups and upgrades of both count; a hub and a login of ``args`` win over
+        declared ones.
+        A hub needs a word on its members: an object of kind ``Members``, whose list may be empty,
+        or those of ``args``.
 
         Raises:
             RefusedError: a declaration is invalid, misspelt or missing; with file and line.
@@ -223,10 +258,11 @@ class AzureFleet(pulumi.ComponentResource):
 
     @property
     def exports(self) -> dict[str, Any]:
-        """Stack outputs: plain records and secret kubeconfigs, which a stack of workloads reads, and what Azure says.
+        """Stack outputs: plain records and secret kubeconfigs, which a stack of workloads reads,
+        and what Azure says.
 
-        ``clusters`` has the outputs of each :class:`CreatedCluster` by member name, ``hub`` those of an
-        :class:`AzureHub`; both in camelCase, neither secret.
+        ``clusters`` has the outputs of each :class:`CreatedCluster` by member name, ``hub`` those
+        of an :class:`AzureHub`; both in camelCase, neither secret.
         """
         exports = member_exports(member.member for member in self.members.values())
         exports["clusters"] = {name: cluster.outputs for name, cluster in self.clusters.items()}
@@ -234,11 +270,14 @@ class AzureFleet(pulumi.ComponentResource):
 
     @contextmanager
     def _all_held(self, name: str) -> Iterator[list[pulumi.Resource]]:
-        """Yield what everything of Azure has to wait for: the checks of the hub and of all members made inside.
+        """Yield what everything of Azure has to wait for: the checks of the hub and of all members
+        made inside.
 
-        Without a preview, one part of the fleet would else be changed before the change of another one is refused.
+        Without a preview, one part of the fleet would else be changed before the change of another
+        one is refused.
         """
-        # A unit test may make components before any loop runs; resources are then registered in this one too.
+        # A unit test may make components before any loop runs; resources are then registered in
+        # this one too.
         held: asyncio.Future[list[pulumi.Resource]] = _ensure_event_loop().create_future()
         waiting = pulumi.ResourceOptions(parent=self, depends_on=held)
         try:
@@ -263,9 +302,11 @@ class AzureFleet(pulumi.ComponentResource):
             if place[1] not in args.existing_resource_groups
         }
 
-    def _resource_group(self, subscription: str, group: str, region: str) -> resources.ResourceGroup:
-        # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
-        # in the group, so a new order of members must not move the group.
+    def _resource_group(
+        self, subscription: str, group: str, region: str
+    ) -> resources.ResourceGroup:
+        # The region of a group only says where Azure keeps its metadata. It is that of the hub or
+        # of the first member in the group, so a new order of members must not move the group.
         stays = pulumi.ResourceOptions(ignore_changes=["location"])
         mine = pulumi.ResourceOptions.merge(self._after(Thing(GROUP, group, subscription)), stays)
         there = self._subscriptions.options(subscription, mine) if subscription else mine
@@ -288,14 +329,22 @@ class AzureFleet(pulumi.ComponentResource):
             sizes=args.sizes,
             tell_cost=False,
         )
-        recorded = self._after(Thing(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name))
+        recorded = self._after(
+            Thing(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name)
+        )
         mine = self._in_group(place, groups, recorded)
         there = self._subscriptions.options(place[0], mine) if place[0] else mine
         return AzureMember(member.name, member_args, there)
 
     def _of_identity(self, member: FleetMember) -> dict[str, Provider]:
-        """Return the provider of the subscription of a member's identity, by its ID, if that needs one."""
-        where = identity_subscription(member) if isinstance(member, AksMember) and member.subnets else ""
+        """Return the provider of the subscription of a member's identity, by its ID, if that needs
+        one.
+        """
+        where = (
+            identity_subscription(member)
+            if isinstance(member, AksMember) and member.subnets
+            else ""
+        )
         provider = self._subscriptions.provider(where, self._mine) if where else None
         return {where: provider} if provider else {}
 
@@ -306,14 +355,20 @@ class AzureFleet(pulumi.ComponentResource):
     def _after(self, thing: Thing) -> pulumi.ResourceOptions:
         """Return the options of a child that depends on its record, if it has one."""
         record = self._recorded.get(thing)
-        return pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[record] if record else []))
+        return pulumi.ResourceOptions.merge(
+            self._mine, pulumi.ResourceOptions(depends_on=[record] if record else [])
+        )
 
-    def _in_group(self, place: _Place, groups: _Groups, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    def _in_group(
+        self, place: _Place, groups: _Groups, opts: pulumi.ResourceOptions
+    ) -> pulumi.ResourceOptions:
         after = pulumi.ResourceOptions(depends_on=[groups[place]] if place in groups else [])
         return pulumi.ResourceOptions.merge(opts, after)
 
     def _upgrades(self, name: str, args: AzureFleetArgs) -> None:
-        if not isinstance(self.hub, AzureHub) or not (args.strategies or args.runs or args.profiles):
+        if not isinstance(self.hub, AzureHub) or not (
+            args.strategies or args.runs or args.profiles
+        ):
             return
         AzureUpgrades(
             name,
@@ -324,17 +379,23 @@ class AzureFleet(pulumi.ComponentResource):
                 profiles=args.profiles,
                 groups=frozenset(member.group for member in args.members if member.group),
             ),
-            pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[*self.members.values()])),
+            pulumi.ResourceOptions.merge(
+                self._mine, pulumi.ResourceOptions(depends_on=[*self.members.values()])
+            ),
         )
 
     def _tell_cost(self, args: AzureFleetArgs, table: SizeTable) -> dict[str, Any]:
-        """Log the estimate of the clusters that the fleet creates, and return it as an output; empty for none."""
+        """Log the estimate of the clusters that the fleet creates, and return it as an output;
+        empty for none.
+        """
         made = [member for member in args.members if isinstance(member, AksMember)]
         if not made:
             return {}
         cost = sum_of(member_cost(member, table) for member in made)
         what = f"fleet {self._guard.fleet}: {_clusters(made)}"
-        return tell_cost(self, self._guard.known_as, what, cost, table, list(_by_region(made, table)))
+        return tell_cost(
+            self, self._guard.known_as, what, cost, table, list(_by_region(made, table))
+        )
 
 
 def _by_region(members: Sequence[AksMember], table: SizeTable) -> Iterator[str]:
@@ -346,7 +407,9 @@ def _by_region(members: Sequence[AksMember], table: SizeTable) -> Iterator[str]:
 
 
 def _clusters(members: Sequence[AksMember]) -> str:
-    """Return how many clusters there are, and between which numbers of nodes their autoscalers may choose."""
+    """Return how many clusters there are, and between which numbers of nodes their autoscalers may
+    choose.
+    """
     pools = [pool for member in members for pool in member.node_pools]
     least, most = sum(pool.nodes for pool in pools), sum(pool.most_nodes for pool in pools)
     nodes = count(least, "node") if least == most else f"{least} to {most} nodes"
@@ -354,7 +417,8 @@ def _clusters(members: Sequence[AksMember]) -> str:
 
 
 def everything_of(manifests: Iterable[Manifest], args: AzureFleetArgs) -> AzureFleetArgs:
-    """Return arguments with all that objects declare; a hub and a login of the arguments win over declared ones.
+    """Return arguments with all that objects declare; a hub and a login of the arguments win over
+    declared ones.
 
     Raises:
         RefusedError: a declaration is invalid, misspelt or missing; with file and line.
@@ -362,7 +426,9 @@ def everything_of(manifests: Iterable[Manifest], args: AzureFleetArgs) -> AzureF
     with refusing():
         table = args.sizes or built_in_sizes()
         names = tuple(strategy.name for strategy in args.strategies)
-        declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
+        declared = read_declarations(
+            manifests, table, Beside(args.members, args.hub is not None, names)
+        )
     return attrs.evolve(
         args,
         members=(*args.members, *declared.members),
@@ -375,14 +441,24 @@ def everything_of(manifests: Iterable[Manifest], args: AzureFleetArgs) -> AzureF
     )
 
 
-def things_declared(name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None) -> tuple[Thing, ...]:
-    """Return what a fleet with these arguments and resource options provisions; nothing is registered."""
+def things_declared(
+    name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None
+) -> tuple[Thing, ...]:
+    """Return what a fleet with these arguments and resource options provisions; nothing is
+    registered.
+    """
     subscriptions = Subscriptions(name, args.providers)
     existing = args.existing_resource_groups
-    return things_of(name, args.hub, args.members, existing, lambda member: _where(member, subscriptions, opts))
+    return things_of(
+        name, args.hub, args.members, existing, lambda member: _where(member, subscriptions, opts)
+    )
 
 
-def _where(member: FleetMember, subscriptions: Subscriptions, opts: pulumi.ResourceOptions | None) -> str:
-    """Return the subscription of a member of a fleet with these options; empty for the fleet's own."""
+def _where(
+    member: FleetMember, subscriptions: Subscriptions, opts: pulumi.ResourceOptions | None
+) -> str:
+    """Return the subscription of a member of a fleet with these options; empty for the fleet's
+    own.
+    """
     subscription = asked_subscription(member)
     return subscriptions.key(subscription, opts) if subscription else ""

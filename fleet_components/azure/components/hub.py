@@ -1,4 +1,6 @@
-"""The hub of a fleet: Azure's fleet manager, with or without a hub cluster, or a hub cluster of one's own."""
+"""The hub of a fleet: Azure's fleet manager, with or without a hub cluster, or a hub cluster of
+one's own.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +159,9 @@ class AzureHub(pulumi.ComponentResource):
     principal_id: pulumi.Output[str | None]
     resource: resources.Resource
 
-    def __init__(self, name: str, args: AzureHubArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: AzureHubArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         expect(type(self), name, args, AzureHubArgs, opts)
         args = attrs.evolve(args, fleet_name=args.fleet_name or name)
         refuse(args.problems(), f"AzureHub {name}")
@@ -165,20 +169,30 @@ class AzureHub(pulumi.ComponentResource):
         self.kind = args.kind
         self._name, self._args = name, args
         fixed = _fixed_at_creation(args)
-        self.held = CreateOnly(f"{name}-create-only", HUB, name, fixed, pulumi.ResourceOptions(parent=self))
+        self.held = CreateOnly(
+            f"{name}-create-only", HUB, name, fixed, pulumi.ResourceOptions(parent=self)
+        )
         after = pulumi.ResourceOptions(depends_on=[self.held])
-        self.resource = self._declare_fleet(pulumi.ResourceOptions.merge(children_of(self, opts), after))
+        self.resource = self._declare_fleet(
+            pulumi.ResourceOptions.merge(children_of(self, opts), after)
+        )
         self.fleet_id, self.fleet_name = self.resource.id, args.fleet_name
         self.principal_id = self.resource.identity.apply(principal_of)
         self.fqdn = self.resource.properties.apply(_fqdn)
         self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
         granted = AzureAccessArgs(scope=self.fleet_id, grants=args.grants)
-        self._access = [AzureAccess(name, granted, pulumi.ResourceOptions(parent=self))] if args.grants else []
-        self.register_outputs({**self.outputs, "kubeconfig": self.kubeconfig, "kind": args.kind, **self._tell_cost()})
+        self._access = (
+            [AzureAccess(name, granted, pulumi.ResourceOptions(parent=self))] if args.grants else []
+        )
+        self.register_outputs(
+            {**self.outputs, "kubeconfig": self.kubeconfig, "kind": args.kind, **self._tell_cost()}
+        )
 
     @property
     def outputs(self) -> dict[str, Any]:
-        """All outputs but the kubeconfig by their names in camelCase, as stacks export them; none of them is secret."""
+        """All outputs but the kubeconfig by their names in camelCase, as stacks export them; none
+        of them is secret.
+        """
         fields = {"fleetId": self.fleet_id, "fleetName": self.fleet_name}
         return {**fields, "fqdn": self.fqdn, "principalId": self.principal_id}
 
@@ -189,10 +203,14 @@ class AzureHub(pulumi.ComponentResource):
 
     @cached_property
     def provider(self) -> kubernetes.Provider | None:
-        """Kubernetes provider of the hub cluster, created on first access; None for a hubless fleet."""
+        """Kubernetes provider of the hub cluster, created on first access; None for a hubless
+        fleet.
+        """
         if self.kubeconfig is None:
             return None
-        admins = [grant for grant in self._args.grants if grant.role == HUB_ADMIN and not grant.namespace]
+        admins = [
+            grant for grant in self._args.grants if grant.role == HUB_ADMIN and not grant.namespace
+        ]
         reached = roles_reached(
             f"{self._name}-hub-roles",
             [f"{HUB_ADMIN} for {grant.to} on fleet {self.fleet_name}" for grant in admins],
@@ -216,7 +234,9 @@ class AzureHub(pulumi.ComponentResource):
             place = hub_network(self._name, args.network, args.resource_group, args.region, mine)
             properties, identity = _private_profile(args, place), place.identity
             after += place.grants
-            after += roles_reached(f"{self._name}-network-roles", place.roles, place.grants, args.role_wait, mine)
+            after += roles_reached(
+                f"{self._name}-network-roles", place.roles, place.grants, args.role_wait, mine
+            )
         return fleet_resource(
             f"{self._name}-fleet",
             args.resource_group,
@@ -240,7 +260,9 @@ class AzureHub(pulumi.ComponentResource):
             fleet_name=self.resource.name,
             opts=pulumi.InvokeOptions(parent=self),
         )
-        return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), self._args.login)))
+        return pulumi.Output.secret(
+            credentials.apply(lambda found: with_login(decoded(found), self._args.login))
+        )
 
     def _tell_cost(self) -> dict[str, Any]:
         if self.kind == HUBLESS:
@@ -272,8 +294,14 @@ def _fqdn(properties: Any) -> Any:
 
 
 def _is_hubless(name: str) -> bool:
-    """Return whether the fleet with this resource stands without a hub cluster, by the state before this run."""
-    found = [stored.outputs.get("properties") or {} for stored in read_stored((RESOURCE,)) if stored.name == name]
+    """Return whether the fleet with this resource stands without a hub cluster, by the state before
+    this run.
+    """
+    found = [
+        stored.outputs.get("properties") or {}
+        for stored in read_stored((RESOURCE,))
+        if stored.name == name
+    ]
     return bool(found) and not any(properties.get("hubProfile") for properties in found)
 
 

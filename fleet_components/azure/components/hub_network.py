@@ -1,4 +1,6 @@
-"""The network of a private hub: two subnets, an identity, and role assignments for it and for Fleet Manager."""
+"""The network of a private hub: two subnets, an identity, and role assignments for it and for Fleet
+Manager.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from fleet_components.model.typed import Later
 _HUB_RANGE = IPv4Network("10.0.0.0/16")
 _API_SERVER_DELEGATION = "Microsoft.ContainerService/managedClusters"
 _SMALLEST_API_SERVER = 28
-_FIND_FLEET_RP = 'az ad sp list --display-name "Azure Kubernetes Service - Fleet RP" --query "[0].id"'
+_FIND_FLEET_RP = (
+    'az ad sp list --display-name "Azure Kubernetes Service - Fleet RP" --query "[0].id"'
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -34,11 +38,13 @@ class HubNetwork(Arguments):
     """The network of a private hub: ranges for a new virtual network, or two existing subnets.
 
     Attributes:
-        fleet_rp: the object ID, in this tenant, of the service principal "Azure Kubernetes Service - Fleet RP".
+        fleet_rp: the object ID, in this tenant, of the service principal "Azure Kubernetes Service
+            - Fleet RP".
         address_space: the range of a new virtual network; it must stay clear of 10.0.0.0/16.
         agents: the range of its subnet for the hub's node.
         api_server: the range of its subnet for the API server, /28 or larger.
-        agent_subnet: the ID of an existing subnet for the node, instead of the ranges. A Pulumi output is accepted.
+        agent_subnet: the ID of an existing subnet for the node, instead of the ranges. A Pulumi
+            output is accepted.
         api_server_subnet: the ID of an existing subnet for the API server, delegated to
             ``Microsoft.ContainerService/managedClusters``.
     """
@@ -54,7 +60,11 @@ class HubNetwork(Arguments):
     def fixed(self) -> dict[str, Any]:
         """Values that only a new hub can change: the ranges, or the IDs of subnets."""
         if self.agent_subnet is None:
-            return {"addressSpace": self.address_space, "agents": self.agents, "apiServer": self.api_server}
+            return {
+                "addressSpace": self.address_space,
+                "agents": self.agents,
+                "apiServer": self.api_server,
+            }
         return {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
@@ -62,30 +72,45 @@ class HubNetwork(Arguments):
         for problem in names.OBJECT_ID.problems(self.fleet_rp, (*path, "fleetRp")):
             yield attrs.evolve(problem, hint=_FIND_FLEET_RP)
         if (self.agent_subnet is None) != (self.api_server_subnet is None):
-            yield Problem("one of the two subnets is missing", (*path, "agentSubnet"), "give both, or neither")
-        for field, subnet in (("agentSubnet", self.agent_subnet), ("apiServerSubnet", self.api_server_subnet)):
+            yield Problem(
+                "one of the two subnets is missing", (*path, "agentSubnet"), "give both, or neither"
+            )
+        for field, subnet in (
+            ("agentSubnet", self.agent_subnet),
+            ("apiServerSubnet", self.api_server_subnet),
+        ):
             if subnet is not None:
                 yield from resource_problems(subnet, SUBNET, (*path, field))
         if self.agent_subnet is None:
             yield from self._range_problems(path)
 
     def _range_problems(self, path: FieldPath) -> Iterator[Problem]:
-        yield from checks.networks_apart({"agents": self.agents, "apiServer": self.api_server}, path)
+        yield from checks.networks_apart(
+            {"agents": self.agents, "apiServer": self.api_server}, path
+        )
         space = checks.network(self.address_space)
         if space is None:
             hint = "for example 192.168.0.0/16"
-            yield Problem(f'"{self.address_space}" is not an IPv4 range', (*path, "addressSpace"), hint)
+            yield Problem(
+                f'"{self.address_space}" is not an IPv4 range', (*path, "addressSpace"), hint
+            )
             return
         if space.overlaps(_HUB_RANGE):
             yield Problem(
-                f"{space} overlaps {_HUB_RANGE}, which the hub uses", (*path, "addressSpace"), "another range"
+                f"{space} overlaps {_HUB_RANGE}, which the hub uses",
+                (*path, "addressSpace"),
+                "another range",
             )
         for field, text in (("agents", self.agents), ("apiServer", self.api_server)):
             found = checks.network(text)
             if found and not found.subnet_of(space):
-                yield Problem(f"{found} is not part of {space}", (*path, field), "a range within addressSpace")
+                yield Problem(
+                    f"{found} is not part of {space}", (*path, field), "a range within addressSpace"
+                )
             if found and field == "apiServer" and found.prefixlen > _SMALLEST_API_SERVER:
-                yield Problem(f"{found} is too small", (*path, field), f"/{_SMALLEST_API_SERVER} or larger")
+                yield Problem(
+                    f"{found} is too small", (*path, field), f"/{_SMALLEST_API_SERVER} or larger"
+                )
 
 
 @attrs.frozen(eq=False)
@@ -110,20 +135,29 @@ class HubPlace:
 def hub_network(
     name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
 ) -> HubPlace:
-    """Declare what a private hub needs: subnets unless they exist, an identity, and role assignments."""
+    """Declare what a private hub needs: subnets unless they exist, an identity, and role
+    assignments.
+    """
     agents: Any = network.agent_subnet
     api_server: Any = network.api_server_subnet
     if agents is None or api_server is None:
         agents, api_server = _subnets(name, network, resource_group, region, opts)
     own = managedidentity.UserAssignedIdentity(
-        f"{name}-identity", resource_group_name=resource_group, resource_name_=name, location=region, opts=opts
+        f"{name}-identity",
+        resource_group_name=resource_group,
+        resource_name_=name,
+        location=region,
+        opts=opts,
     )
     wanted: tuple[tuple[str, pulumi.Input[str], pulumi.Input[str]], ...] = (
         ("agents", agents, own.principal_id),
         ("api-server", api_server, own.principal_id),
         ("fleet-rp", agents, network.fleet_rp),
     )
-    grants = [network_contributor(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
+    grants = [
+        network_contributor(f"{name}-{role}", scope, principal, opts)
+        for role, scope, principal in wanted
+    ]
     identity = resources.IdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
     roles = (
         f"{NETWORK_CONTRIBUTOR} for the identity {name} on both subnets of the hub",
@@ -135,7 +169,8 @@ def hub_network(
 def _subnets(
     name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
 ) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
-    # The network part of the SDK takes half a second to load, so only a program that needs it loads it.
+    # The network part of the SDK takes half a second to load, so only a program that needs it loads
+    # it.
     from pulumi_azure_native import network as azure_network
 
     vnet = azure_network.VirtualNetwork(
@@ -206,7 +241,9 @@ class Grant(Arguments):
 
     @property
     def key(self) -> str:
-        """Key that is unique among the grants of one scope; another role or person is another assignment."""
+        """Key that is unique among the grants of one scope; another role or person is another
+        assignment.
+        """
         role = self.role.removeprefix("Azure Kubernetes ").lower().replace(" ", "-")
         return "-".join(filter(None, (self.to, role, self.namespace)))
 
@@ -225,20 +262,26 @@ class AzureAccessArgs(Arguments):
 
 
 class AzureAccess(pulumi.ComponentResource):
-    """Role assignments of one scope. New ones can take some minutes to be effective, on a private hub an hour.
+    """Role assignments of one scope. New ones can take some minutes to be effective, on a private
+    hub an hour.
 
-    Used alone, it does not wait for them: only the hub waits for its ``grants``, see ``role_wait`` there.
+    Used alone, it does not wait for them: only the hub waits for its ``grants``, see ``role_wait``
+    there.
 
     Attributes:
         assignments: the role assignments by key of their grant.
     """
 
-    def __init__(self, name: str, args: AzureAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: AzureAccessArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         expect(type(self), name, args, AzureAccessArgs, opts)
         refuse(grant_problems(args.grants), f"AzureAccess {name}")
         super().__init__("fleet:index:AzureAccess", name, None, opts)
         mine = children_of(self, opts)
-        self.assignments = {grant.key: _assignment(name, grant, args.scope, mine) for grant in args.grants}
+        self.assignments = {
+            grant.key: _assignment(name, grant, args.scope, mine) for grant in args.grants
+        }
         self.register_outputs({"assignments": sorted(self.assignments)})
 
 
@@ -252,7 +295,11 @@ def grant_problems(grants: tuple[Grant, ...]) -> Iterator[Problem]:
 def _assignment(
     name: str, grant: Grant, scope: pulumi.Input[str], opts: pulumi.ResourceOptions
 ) -> authorization.RoleAssignment:
-    at = pulumi.Output.concat(scope, f"/managedNamespaces/{grant.namespace}") if grant.namespace else scope
+    at = (
+        pulumi.Output.concat(scope, f"/managedNamespaces/{grant.namespace}")
+        if grant.namespace
+        else scope
+    )
     return authorization.RoleAssignment(
         f"{name}-{grant.key}",
         scope=at,

@@ -37,10 +37,12 @@ _FLAGS = {
 
 @attrs.frozen
 class Login(Arguments):
-    """Sign-in of ``kubelogin``. Secrets come from its environment variables, never from the kubeconfig.
+    """Sign-in of ``kubelogin``. Secrets come from its environment variables, never from the
+    kubeconfig.
 
     Attributes:
-        mode: ``azurecli`` (the default), ``azd``, ``msi``, ``workloadidentity``, ``spn`` or ``azurepipelines``.
+        mode: ``azurecli`` (the default), ``azd``, ``msi``, ``workloadidentity``, ``spn`` or
+            ``azurepipelines``.
         client_id: the identity to sign in with; needed by ``spn`` and ``azurepipelines``.
         tenant: its tenant; None for the one that Azure writes into the kubeconfig.
         service_connection: the ID of the service connection, for ``azurepipelines``.
@@ -52,11 +54,15 @@ class Login(Arguments):
     service_connection: str | None = None
 
     def problems(self, path: FieldPath = ()) -> Iterator[Problem]:
-        """Yield a problem for each value that ``kubelogin`` would reject, and for interactive modes."""
+        """Yield a problem for each value that ``kubelogin`` would reject, and for interactive
+        modes.
+        """
         yield from checks.choice_of(self.mode, _NEEDS, (*path, "mode"))
         for field in _NEEDS.get(self.mode, ()):
             if getattr(self, field) is None:
-                yield Problem(f"mode {self.mode} needs {camel(field)}", (*path, camel(field)), "write it here")
+                yield Problem(
+                    f"mode {self.mode} needs {camel(field)}", (*path, camel(field)), "write it here"
+                )
 
 
 def with_login(kubeconfig: str, login: Login) -> str:
@@ -64,12 +70,18 @@ def with_login(kubeconfig: str, login: Login) -> str:
 
     Users with certificates or tokens are not changed.
     """
-    flags = {flag: value for flag, field in _FLAGS.items() if (value := getattr(login, field)) is not None}
+    flags = {
+        flag: value
+        for flag, field in _FLAGS.items()
+        if (value := getattr(login, field)) is not None
+    }
     return signing_in(kubeconfig, login.mode, flags)
 
 
 def own_kubeconfig(text: str | Later | None, file: str) -> pulumi.Output[str] | None:
-    """Return a declared kubeconfig, given as text or as the path of a file, as a secret; None if none is declared."""
+    """Return a declared kubeconfig, given as text or as the path of a file, as a secret; None if
+    none is declared.
+    """
     if text is not None:
         given: Any = text
         return pulumi.Output.secret(given)
@@ -92,7 +104,13 @@ def decoded(credentials: Any) -> str:
 
 _KUBELET = "kubeletidentity"
 _OUTPUTS = (
-    *("cluster_id", "oidc_issuer_url", "kubelet_client_id", "kubelet_object_id", "kubelet_identity_id"),
+    *(
+        "cluster_id",
+        "oidc_issuer_url",
+        "kubelet_client_id",
+        "kubelet_object_id",
+        "kubelet_identity_id",
+    ),
     *("principal_id", "node_resource_group", "fqdn", "private_fqdn"),
 )
 
@@ -117,7 +135,9 @@ class CreatedCluster:
     def oidc_issuer_url(self) -> pulumi.Output[str | None]:
         """The URL of the OIDC issuer, for federated credentials of workloads; None if it is off."""
         profile: pulumi.Output[Any] = self.resource.oidc_issuer_profile
-        return profile.apply(lambda its: sooner_or_later(_of(its, "issuer_url"), expected=bool(_of(its, "enabled"))))
+        return profile.apply(
+            lambda its: sooner_or_later(_of(its, "issuer_url"), expected=bool(_of(its, "enabled")))
+        )
 
     @property
     def kubelet_client_id(self) -> pulumi.Output[str | None]:
@@ -126,7 +146,9 @@ class CreatedCluster:
 
     @property
     def kubelet_object_id(self) -> pulumi.Output[str | None]:
-        """The object ID of the identity by which nodes pull images: the principal of a role such as AcrPull."""
+        """The object ID of the identity by which nodes pull images: the principal of a role such as
+        AcrPull.
+        """
         return self._kubelet("object_id")
 
     @property
@@ -160,7 +182,9 @@ class CreatedCluster:
 
     @property
     def outputs(self) -> dict[str, pulumi.Output[Any]]:
-        """All outputs by their names in camelCase, as stacks export them; none of them is secret."""
+        """All outputs by their names in camelCase, as stacks export them; none of them is
+        secret.
+        """
         return {camel(name): getattr(self, name) for name in _OUTPUTS}
 
     def _kubelet(self, field: str) -> pulumi.Output[str | None]:
@@ -169,14 +193,19 @@ class CreatedCluster:
 
 
 def principal_of(identity: Any) -> Any:
-    """Return the principal ID of a resource's identity, be it system-assigned or its one user-assigned identity."""
+    """Return the principal ID of a resource's identity, be it system-assigned or its one
+    user-assigned identity.
+    """
     assigned = _of(identity, "user_assigned_identities") or {}
-    found = _of(identity, "principal_id") or next((_of(each, "principal_id") for each in assigned.values()), None)
+    found = _of(identity, "principal_id") or next(
+        (_of(each, "principal_id") for each in assigned.values()), None
+    )
     return sooner_or_later(found, expected=identity is not None)
 
 
 def sooner_or_later(value: str | None, *, expected: bool) -> Any:
-    """Return a value that Azure adds to what it was sent; an unknown output if it is expected and a preview lacks it.
+    """Return a value that Azure adds to what it was sent; an unknown output if it is expected and a
+    preview lacks it.
 
     None would be told to whatever is built on it, and refused there.
     """

@@ -1,4 +1,6 @@
-"""A member of the fleet from one declaration: provisioned, registered, and described for the schedulers."""
+"""A member of the fleet from one declaration: provisioned, registered, and described for the
+schedulers.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from pulumi_azure_native import Provider, authorization
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
-from fleet_components.azure.components.arm import asked_principal, children_of, fleet_child, of_component, subnet_roles
+from fleet_components.azure.components.arm import (
+    asked_principal,
+    children_of,
+    fleet_child,
+    of_component,
+    subnet_roles,
+)
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import (
     CreatedCluster,
@@ -26,7 +34,11 @@ from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.spending import tell_cost
-from fleet_components.azure.components.subscription import Subscriptions, default_subscription, reached_subscription
+from fleet_components.azure.components.subscription import (
+    Subscriptions,
+    default_subscription,
+    reached_subscription,
+)
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost
@@ -50,9 +62,11 @@ class AzureMemberArgs(Arguments):
     Attributes:
         member: the declaration of a cluster to create, or of an existing one.
         hub: the hub of the fleet that it joins; None for a cluster that joins none.
-        ready: resources, besides its node pools, that must exist before work may come to a new member.
-        providers: Azure providers of other subscriptions, by subscription ID: that of the member, or of its identity.
-            For one that is missing here, a provider is made that signs in as the default provider does.
+        ready: resources, besides its node pools, that must exist before work may come to a new
+            member.
+        providers: Azure providers of other subscriptions, by subscription ID: that of the member,
+            or of its identity. For one that is missing here, a provider is made that signs in as
+            the default provider does.
         login: how the kubeconfig signs in.
         sizes: the table of VM sizes and prices; None for the built-in one.
         tell_cost: whether an estimate of its cost is logged.
@@ -70,16 +84,19 @@ class AzureMemberArgs(Arguments):
 class AzureMember(pulumi.ComponentResource):
     """A member cluster.
 
-    It may be in another subscription than its hub: that of the Azure provider among its options, else the one that its
-    declaration names, for which it makes a provider. Its entry in the fleet stays in the hub's.
+    It may be in another subscription than its hub: that of the Azure provider among its options,
+    else the one that its declaration names, for which it makes a provider. Its entry in the fleet
+    stays in the hub's.
 
     Attributes:
-        record: what the schedulers know of it; plain, so that placements can be decided before it exists.
-        cluster: the cluster that was created for it, with what Azure says of it: OIDC issuer, identities, addresses,
-            node resource group; None for one that was there before.
+        record: what the schedulers know of it; plain, so that placements can be decided before it
+            exists.
+        cluster: the cluster that was created for it, with what Azure says of it: OIDC issuer,
+            identities, addresses, node resource group; None for one that was there before.
         cluster_id: the resource ID of its cluster; None for one that Azure does not know.
         kubeconfig: its kubeconfig, a secret.
-        held: refuses changes that only a new cluster could make, before anything of Azure is made or changed.
+        held: refuses changes that only a new cluster could make, before anything of Azure is made
+            or changed.
     """
 
     record: Cluster
@@ -87,16 +104,23 @@ class AzureMember(pulumi.ComponentResource):
     cluster_id: pulumi.Output[str] | None
     kubeconfig: pulumi.Output[str]
 
-    def __init__(self, name: str, args: AzureMemberArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: AzureMemberArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         expect(type(self), name, args, AzureMemberArgs, opts)
         table = args.sizes or built_in_sizes()
-        refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
+        refuse(
+            (*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)),
+            f"AzureMember {name}",
+        )
         self._subscription = asked_subscription(args.member)
         self._subscriptions, self._given = Subscriptions(name, args.providers), opts
         opts = self._subscriptions.options(self._subscription, opts) if self._subscription else opts
         super().__init__("fleet:index:AzureMember", name, None, of_component(opts))
         fixed = self._fixed(args.member)
-        self.held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, pulumi.ResourceOptions(parent=self))
+        self.held = CreateOnly(
+            f"{name}-create-only", MEMBER, name, fixed, pulumi.ResourceOptions(parent=self)
+        )
         after = pulumi.ResourceOptions(depends_on=[self.held])
         self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), after)
         self.record = cluster_record(args.member, table, default_subscription(self._given))
@@ -134,7 +158,10 @@ class AzureMember(pulumi.ComponentResource):
         if isinstance(member, AksMember):
             where = reached_subscription(self, self._subscription)
             return {**cluster.fixed_at_creation(member), "subscription": where}
-        return {"name": member.name, "clusterId": member.cluster_id if isinstance(member, JoinedMember) else ""}
+        return {
+            "name": member.name,
+            "clusterId": member.cluster_id if isinstance(member, JoinedMember) else "",
+        }
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
         keeper = Keeper(name, member, self)
@@ -145,17 +172,22 @@ class AzureMember(pulumi.ComponentResource):
             principal = asked_principal(member, self, self._subscriptions, self._given)
             roles = subnet_roles(name, member, principal, self._mine)
             words, minutes = tuple(roles), member.role_wait
-            reached = roles_reached(f"{name}-subnet-roles", words, list(roles.values()), minutes, self._mine)
+            reached = roles_reached(
+                f"{name}-subnet-roles", words, list(roles.values()), minutes, self._mine
+            )
         before = pulumi.ResourceOptions(depends_on=[*roles.values(), *reached])
         after = pulumi.ResourceOptions.merge(self._mine, before)
         made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
         if needed and member.identity is None:
             roles = subnet_roles(name, member, made.identity.apply(principal_of), self._mine)
         pools = [
-            cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine) for pool in member.pools
+            cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine)
+            for pool in member.pools
         ]
         for window in member.maintenance:
-            cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
+            cluster.maintenance(
+                f"{name}-{window.upgrades}-window", window, member, made, self._mine
+            )
         self._accepted = {REQUESTS: keeper.accepted((made, *pools))}
         self.cluster, self.cluster_id = CreatedCluster(made), made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
@@ -170,7 +202,9 @@ class AzureMember(pulumi.ComponentResource):
             found = member.cluster
             assert found, "declarations are checked before they are used"
             where = pulumi.Output.from_input(reached_subscription(self, self._subscription))
-            self.kubeconfig = self._ask_azure(where.apply(lambda _: found.resource_group), found.name, login)
+            self.kubeconfig = self._ask_azure(
+                where.apply(lambda _: found.resource_group), found.name, login
+            )
 
     def _ask_azure(
         self, resource_group: pulumi.Input[str], cluster_name: pulumi.Input[str], login: Login
@@ -181,31 +215,43 @@ class AzureMember(pulumi.ComponentResource):
             format="exec",
             opts=pulumi.InvokeOptions(parent=self),
         )
-        return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))
+        return pulumi.Output.secret(
+            credentials.apply(lambda found: with_login(decoded(found), login))
+        )
 
 
 def _joining(args: AzureMemberArgs) -> list[Problem]:
     member = args.member
     problems = []
     if isinstance(args.hub, AzureHub) and member.cluster is None:
-        problems.append(Problem("an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"))
+        problems.append(
+            Problem(
+                "an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"
+            )
+        )
     if isinstance(member, JoinedMember):
         problems += file_problems(member.kubeconfig_file)
     return problems
 
 
 def asked_subscription(member: FleetMember) -> str:
-    """Return the ID of the subscription that Azure is asked in; empty for the fleet's, or if Azure is not asked."""
+    """Return the ID of the subscription that Azure is asked in; empty for the fleet's, or if Azure
+    is not asked.
+    """
     asked = isinstance(member, AksMember) or not _has_kubeconfig(member)
     return member.cluster.subscription if asked and member.cluster else ""
 
 
 def _has_kubeconfig(member: FleetMember) -> bool:
-    return isinstance(member, JoinedMember) and (bool(member.kubeconfig_file) or member.kubeconfig is not None)
+    return isinstance(member, JoinedMember) and (
+        bool(member.kubeconfig_file) or member.kubeconfig is not None
+    )
 
 
 def _identifier(member: FleetMember) -> str:
-    """Return the identifier of the cluster, without the subscription, which a program may only learn later."""
+    """Return the identifier of the cluster, without the subscription, which a program may only
+    learn later.
+    """
     found = member.cluster
     return f"{found.type}/{found.resource_group}/{found.name}" if found else member.name
 
@@ -221,8 +267,10 @@ class AzureUpgradesArgs(Arguments):
         hub: the fleet, with or without a hub cluster.
         strategies: the orders of upgrading that runs and profiles refer to.
         runs: upgrades that people start.
-        profiles: upgrades that Azure starts. Members that they touch are declared with ``upgrades: fleet``.
-        groups: the update groups of the members, to report groups without members; None to skip that check.
+        profiles: upgrades that Azure starts. Members that they touch are declared with ``upgrades:
+            fleet``.
+        groups: the update groups of the members, to report groups without members; None to skip
+            that check.
     """
 
     hub: AzureHub
@@ -246,19 +294,39 @@ class AzureUpgrades(pulumi.ComponentResource):
 
     strategies: dict[str, pulumi.Output[str]]
 
-    def __init__(self, name: str, args: AzureUpgradesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: AzureUpgradesArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         expect(type(self), name, args, AzureUpgradesArgs, opts)
         refuse(args.problems(), f"AzureUpgrades {name}")
         super().__init__("fleet:index:AzureUpgrades", name, None, opts)
         mine = children_of(self, opts)
 
-        def child(kind: str, word: str, of: Strategy | Run | AutoUpgrade, more: dict[str, Any], *ignored: str) -> Any:
+        def child(
+            kind: str,
+            word: str,
+            of: Strategy | Run | AutoUpgrade,
+            more: dict[str, Any],
+            *ignored: str,
+        ) -> Any:
             properties = {**of.body(), **more}
-            return fleet_child(f"{name}-{word}-{of.name}", kind, of.name, args.hub.address, properties, mine, ignored)
+            return fleet_child(
+                f"{name}-{word}-{of.name}",
+                kind,
+                of.name,
+                args.hub.address,
+                properties,
+                mine,
+                ignored,
+            )
 
-        self.strategies = {each.name: child("updateStrategies", "strategy", each, {}).id for each in args.strategies}
+        self.strategies = {
+            each.name: child("updateStrategies", "strategy", each, {}).id
+            for each in args.strategies
+        }
         for run in args.runs:
-            # Azure copies the strategy into a run when the run is created, and later uses only the copy.
+            # Azure copies the strategy into a run when the run is created, and later uses only the
+            # copy.
             child("updateRuns", "run", run, self._following(run.strategy), "strategy")
         for profile in args.profiles:
             child("autoUpgradeProfiles", "profile", profile, self._following(profile.strategy))

@@ -49,7 +49,9 @@ from fleet_components.components.past import read_stored
 
 MEMBER_TYPE = "fleet:index:AzureMember"
 REQUESTS = "requests"
-"""Output of a member's component: the digests of the requests that Azure accepted last, by resource name."""
+"""Output of a member's component: the digests of the requests that Azure accepted last, by resource
+name.
+"""
 _CLUSTER, _POOL = (
     "azure-native:containerservice:ManagedCluster",
     "azure-native:containerservice:AgentPool",
@@ -67,9 +69,13 @@ class Keeper:
 
     def __init__(self, name: str, member: AksMember, component: pulumi.Resource) -> None:
         self._member, self._component = member, component
-        self._stands = {(stored.type, stored.name): stored.outputs for stored in read_stored((_CLUSTER, _POOL))}
+        self._stands = {
+            (stored.type, stored.name): stored.outputs for stored in read_stored((_CLUSTER, _POOL))
+        }
         self._before = [
-            stored.outputs.get(REQUESTS) or {} for stored in read_stored((MEMBER_TYPE,)) if stored.name == name
+            stored.outputs.get(REQUESTS) or {}
+            for stored in read_stored((MEMBER_TYPE,))
+            if stored.name == name
         ]
         self._digests: dict[str, str] = {}
 
@@ -91,7 +97,11 @@ class Keeper:
         # After a refresh or an upgrade the state lists all pools in the cluster, which this request
         # does not.
         listed = "agentPoolProfiles" if len(self._listed(name)) > 1 else ""
-        fields = [_Field(first, "orchestrator_version", listed or "agentPoolProfiles[0].orchestratorVersion")]
+        fields = [
+            _Field(
+                first, "orchestrator_version", listed or "agentPoolProfiles[0].orchestratorVersion"
+            )
+        ]
         if self._azure_decides_version:
             fields.append(_Field(args, "kubernetes_version", "kubernetesVersion"))
         if member.system_pool.autoscaled:
@@ -101,7 +111,9 @@ class Keeper:
             standing = self._standing_cluster()
             if self._azure_decides_version:
                 args.kubernetes_version = standing.apply(lambda cluster: cluster.declared)
-            args.agent_pool_profiles = standing.apply(lambda cluster: self._profiles([first, *others], cluster))
+            args.agent_pool_profiles = standing.apply(
+                lambda cluster: self._profiles([first, *others], cluster)
+            )
         guard = self._guard(_CLUSTER, name, self._cluster_setbacks)
         return pulumi.ResourceOptions(ignore_changes=ignored, hooks=guard)
 
@@ -122,21 +134,31 @@ class Keeper:
             fields.append(_Field(args, "orchestrator_version", "orchestratorVersion"))
         ignored = self._unless_changed(_POOL, name, args, fields)
         if ignored is None and pool.autoscaled:
-            args.count = self._standing_pool(pool.name, cluster).apply(lambda standing: standing.nodes)
+            args.count = self._standing_pool(pool.name, cluster).apply(
+                lambda standing: standing.nodes
+            )
         guard = self._guard(_POOL, name, lambda request: self._pool_setbacks(pool.name, request))
         return pulumi.ResourceOptions(ignore_changes=ignored, hooks=guard)
 
     def accepted(self, made: Iterable[pulumi.CustomResource]) -> pulumi.Output[dict[str, str]]:
         """Return the digests of all requests, known when Azure has accepted them."""
-        return pulumi.Output.all(*(resource.id for resource in made)).apply(lambda _: dict(self._digests))
+        return pulumi.Output.all(*(resource.id for resource in made)).apply(
+            lambda _: dict(self._digests)
+        )
 
     def _listed(self, name: str) -> Sequence[Any]:
         """Return the pools that the state lists in the cluster, as Azure does in its answers."""
-        listed: Sequence[Any] = self._stands.get((_CLUSTER, name), {}).get("agentPoolProfiles") or ()
+        listed: Sequence[Any] = (
+            self._stands.get((_CLUSTER, name), {}).get("agentPoolProfiles") or ()
+        )
         return listed
 
-    def _unless_changed(self, kind: str, name: str, args: Any, fields: Iterable[_Field]) -> list[str] | None:
-        """Return the paths to ignore, none for a creation; None if the request for what exists is a new one."""
+    def _unless_changed(
+        self, kind: str, name: str, args: Any, fields: Iterable[_Field]
+    ) -> list[str] | None:
+        """Return the paths to ignore, none for a creation; None if the request for what exists is a
+        new one.
+        """
         key = f"{kind.rpartition(':')[2]} {name}"
         self._digests[key] = digest = _digest(args, fields)
         if (kind, name) not in self._stands:
@@ -150,7 +172,9 @@ class Keeper:
         name: str,
         setbacks: Callable[[Mapping[str, Any]], Awaitable[Iterable[str]]],
     ) -> pulumi.ResourceHookBinding:
-        """Return the hook that refuses an update, in previews too, which would set something back."""
+        """Return the hook that refuses an update, in previews too, which would set something
+        back.
+        """
 
         async def refuse_setbacks(update: pulumi.ResourceHookArgs) -> None:
             found = list(await setbacks(update.new_inputs or {}))
@@ -158,7 +182,9 @@ class Keeper:
                 raise pulumi.RunError(f"{name}: {'; '.join(found)} ({self._way_out()})")
 
         options = pulumi.ResourceHookOptions(on_dry_run=True)
-        hook = pulumi.ResourceHook(f"{name}-{kind.rpartition(':')[2]}-keeps", refuse_setbacks, options)
+        hook = pulumi.ResourceHook(
+            f"{name}-{kind.rpartition(':')[2]}-keeps", refuse_setbacks, options
+        )
         return pulumi.ResourceHookBinding(before_update=[hook])
 
     @property
@@ -166,11 +192,17 @@ class Keeper:
         return self._member.upgrades == BY_FLEET or self._member.kubernetes_version is None
 
     def _way_out(self) -> str:
-        declare = "" if self._azure_decides_version else "declare the version that stands, or upgrades: fleet; else "
+        declare = (
+            ""
+            if self._azure_decides_version
+            else "declare the version that stands, or upgrades: fleet; else "
+        )
         return f"{declare}run pulumi refresh, then update again"
 
     def _profiles(self, profiles: Sequence[Any], cluster: StandingCluster) -> list[Any]:
-        """Return the pools to list in a request: the first one, or all with their new version for an upgrade."""
+        """Return the pools to list in a request: the first one, or all with their new version for
+        an upgrade.
+        """
         member, wanted = self._member, self._member.kubernetes_version
         first, *_ = profiles
         autoscaled = {pool.name for pool in member.node_pools if pool.autoscaled}
@@ -223,7 +255,9 @@ class _Field:
 
 
 def _digest(args: Any, fields: Iterable[_Field]) -> str:
-    """Return a digest of a request without the fields that Azure moves, and without outputs: those come too late."""
+    """Return a digest of a request without the fields that Azure moves, and without outputs: those
+    come too late.
+    """
     moved = {(id(field.owner), field.name) for field in fields}
 
     def plain(value: Any) -> Any:
@@ -239,8 +273,14 @@ def _tell_undeclared(member: AksMember, names: list[str], component: pulumi.Reso
         f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}",
         member.system_pool.name,
     )
-    named = f"{member.name} has {what}, which nobody declares; so its first pool is upgraded by a command only"
-    command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name} -n {first}"
+    named = (
+        f"{member.name} has {what}, which nobody declares; so its first pool is upgraded by a"
+        " command only"
+    )
+    command = (
+        f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name} -n"
+        f" {first}"
+    )
     pulumi.log.warn(f"{named}: {command} -k {member.kubernetes_version}", resource=component)
 
 
@@ -251,7 +291,9 @@ def _cluster_of(found: Any) -> StandingCluster:
 
 
 def _pool_of(found: Any) -> StandingPool:
-    return StandingPool(found.count, found.current_orchestrator_version or found.orchestrator_version or "")
+    return StandingPool(
+        found.count, found.current_orchestrator_version or found.orchestrator_version or ""
+    )
 
 
 async def _value(output: pulumi.Output[Any]) -> Any:

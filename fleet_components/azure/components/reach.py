@@ -18,7 +18,8 @@ def roles_reached(
     opts: pulumi.ResourceOptions,
     kubeconfig: pulumi.Input[str] | None = None,
 ) -> list[pulumi.Resource]:
-    """Return what to depend on where roles are needed; nothing if there are none, or if they are not waited for.
+    """Return what to depend on where roles are needed; nothing if there are none, or if they are
+    not waited for.
 
     Args:
         name: the Pulumi name.
@@ -26,8 +27,9 @@ def roles_reached(
         assignments: the assignments.
         minutes: how long to wait at most; 0 not to wait.
         opts: resource options.
-        kubeconfig: the kubeconfig of a hub, which is asked until it lets its user taint members. None where nobody can
-            be asked, as for the roles of an identity on a subnet: then the time is waited out.
+        kubeconfig: the kubeconfig of a hub, which is asked until it lets its user taint members.
+            None where nobody can be asked, as for the roles of an identity on a subnet: then the
+            time is waited out.
     """
     if not assignments or not minutes:
         return []

@@ -14,7 +14,9 @@ from fleet_components.azure.values.member import FleetMember
 from fleet_components.model.cluster import Taint
 
 NOT_READY = Taint("fleet-components/not-ready")
-"""Taint that keeps work off a new member until everything that its registration waits for exists."""
+"""Taint that keeps work off a new member until everything that its registration waits for
+exists.
+"""
 
 _API_VERSION, _KIND = "cluster.kubernetes-fleet.io/v1", "MemberCluster"
 # patchForce takes fields over that another field manager has set.
@@ -31,8 +33,9 @@ def register(
 ) -> None:
     """Join a member to a fleet and set its labels, update group and taints.
 
-    On a hub, the member first has the taint :data:`NOT_READY` besides its own. Once the ``ready`` resources exist, in
-    the same update, only its own remain. Both steps write nothing but ``spec.taints``, under one field manager.
+    On a hub, the member first has the taint :data:`NOT_READY` besides its own. Once the ``ready``
+    resources exist, in the same update, only its own remain. Both steps write nothing but
+    ``spec.taints``, under one field manager.
 
     Args:
         name: prefix of all Pulumi names.
@@ -48,23 +51,34 @@ def register(
         entry = _own_entry(f"{name}-member", member, hub, opts)
     if hub.provider is None:
         return
-    # With later changes ignored, the first step acts only once; afterwards the second one owns the taints.
+    # With later changes ignored, the first step acts only once; afterwards the second one owns the
+    # taints.
     once = pulumi.ResourceOptions(ignore_changes=["spec.taints"])
-    first = _taints(f"{name}-not-ready", member, (NOT_READY, *member.taints), hub, [entry], opts, once)
+    first = _taints(
+        f"{name}-not-ready", member, (NOT_READY, *member.taints), hub, [entry], opts, once
+    )
     _taints(f"{name}-taints", member, member.taints, hub, [first, *ready], opts)
 
 
 def _azure_entry(
-    name: str, member: FleetMember, cluster_id: pulumi.Input[str] | None, hub: AzureHub, opts: pulumi.ResourceOptions
+    name: str,
+    member: FleetMember,
+    cluster_id: pulumi.Input[str] | None,
+    hub: AzureHub,
+    opts: pulumi.ResourceOptions,
 ) -> pulumi.Resource:
     properties: dict[str, Any] = {"clusterResourceId": cluster_id, "labels": dict(member.labels)}
     if member.group:
         properties["group"] = member.group
-    entry: pulumi.Resource = fleet_child(name, "members", member.name, hub.address, properties, opts)
+    entry: pulumi.Resource = fleet_child(
+        name, "members", member.name, hub.address, properties, opts
+    )
     return entry
 
 
-def _own_entry(name: str, member: FleetMember, hub: OwnHub, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+def _own_entry(
+    name: str, member: FleetMember, hub: OwnHub, opts: pulumi.ResourceOptions
+) -> pulumi.Resource:
     return CustomResource(
         name,
         api_version=_API_VERSION,

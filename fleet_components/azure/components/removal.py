@@ -1,8 +1,10 @@
-"""The guard of what a fleet has provisioned: a hub, a cluster or a resource group goes only if that is confirmed.
+"""The guard of what a fleet has provisioned: a hub, a cluster or a resource group goes only if that
+is confirmed.
 
-What stands is read from the state, so a refusal comes before anything is registered, in previews and updates alike. The
-records are read, not the resources of Azure: a record tells which fleet of the stack a resource belongs to. It is made
-before its resource, and deleted after it.
+What stands is read from the state, so a refusal comes before anything is registered, in previews
+and updates alike. The
+records are read, not the resources of Azure: a record tells which fleet of the stack a resource
+belongs to. It is made before its resource, and deleted after it.
 """
 
 from __future__ import annotations
@@ -39,11 +41,11 @@ class Thing:
     """A part of a fleet whose removal deletes something in Azure.
 
     Attributes:
-        kind: ``hub``, ``cluster`` (one that the fleet creates), ``member`` (the entry of a cluster that joined), or
-            ``group`` (a resource group).
+        kind: ``hub``, ``cluster`` (one that the fleet creates), ``member`` (the entry of a cluster
+            that joined), or ``group`` (a resource group).
         name: its name in Azure; of a cluster and of an entry that of the member.
-        subscription: of a resource group, the ID of its subscription in lower case, since each may have one of that
-            name; empty for the fleet's own.
+        subscription: of a resource group, the ID of its subscription in lower case, since each may
+            have one of that name; empty for the fleet's own.
     """
 
     kind: str
@@ -56,7 +58,9 @@ class Thing:
 
     @property
     def key(self) -> str:
-        """Key among all parts of a fleet. It makes tokens: words may be said better one day, a token stays."""
+        """Key among all parts of a fleet. It makes tokens: words may be said better one day, a
+        token stays.
+        """
         return "/".join(filter(None, (self.kind, self.name, self.subscription)))
 
 
@@ -74,7 +78,8 @@ def things_of(
         hub: its hub; only one that the fleet creates counts.
         members: its members.
         existing_groups: names of resource groups that it does not create.
-        subscription_of: returns the subscription that a member's cluster is made in; empty for the fleet's own.
+        subscription_of: returns the subscription that a member's cluster is made in; empty for the
+            fleet's own.
     """
     found: dict[Thing, None] = {}
     groups: dict[Thing, None] = {}
@@ -107,7 +112,9 @@ class RemovalGuard:
     known_as: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, fleet: str, confirm: Iterable[str], opts: pulumi.ResourceOptions | None) -> RemovalGuard:
+    def of(
+        cls, fleet: str, confirm: Iterable[str], opts: pulumi.ResourceOptions | None
+    ) -> RemovalGuard:
         """Return the guard of a fleet, with what the state has of it.
 
         Args:
@@ -120,10 +127,17 @@ class RemovalGuard:
         """
         fleets = frozenset({fleet, *_previous(opts)})
         standing = (_recorded(resource) for resource in read_stored((names.PROVISIONED,)))
-        return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm), fleets)
+        return cls(
+            fleet,
+            frozenset(thing for of, thing in standing if of in fleets),
+            confirmed(confirm),
+            fleets,
+        )
 
     def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
-        """Yield a refusal of all removals, unless a token allows them, and a problem for each text that is no token."""
+        """Yield a refusal of all removals, unless a token allows them, and a problem for each text
+        that is no token.
+        """
         yield from not_tokens(self.confirm)
         refused = self._refused(declared, self.confirm)
         if refused:
@@ -141,7 +155,11 @@ class RemovalGuard:
         removed = sorted(self.standing.difference(declared))
         lost = [thing.key for thing in removed]
         what = f"would delete {few(removed, _SHOWN)}"
-        return Guard(confirm=confirm).refuse(f"AzureFleet {self.fleet}", what, lost) if removed else None
+        return (
+            Guard(confirm=confirm).refuse(f"AzureFleet {self.fleet}", what, lost)
+            if removed
+            else None
+        )
 
     def record(self, thing: Thing, opts: pulumi.ResourceOptions) -> Provisioned:
         """Register the record of a thing, which must depend on it."""
@@ -153,7 +171,9 @@ def _recorded(resource: StoredResource) -> tuple[str, Thing]:
     """Return the fleet and the thing of a record."""
     fleet, kind, key = (resource.outputs.get(field) for field in ("fleet", "kind", "key"))
     if not all(isinstance(part, str) for part in (fleet, kind, key)):
-        raise FleetError([Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)])
+        raise FleetError(
+            [Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)]
+        )
     return str(fleet), Thing(str(kind), str(key), str(resource.outputs.get("subscription") or ""))
 
 

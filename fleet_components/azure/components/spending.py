@@ -1,4 +1,6 @@
-"""Tells what a fleet, a member or a hub costs, and what it did by the last update, which recorded that."""
+"""Tells what a fleet, a member or a hub costs, and what it did by the last update, which recorded
+that.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ def tell_cost(
     table: SizeTable,
     parts: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Log the estimate of a component beside that of the last update, and return the output that records it.
+    """Log the estimate of a component beside that of the last update, and return the output that
+    records it.
 
     Args:
         component: the component.

@@ -1,7 +1,7 @@
 """The subscription that something of Azure is in, and the provider that reaches it.
 
-A provider of Azure works in one subscription. What lives in another one, a member's cluster for example, needs a
-provider of its own; what belongs to the fleet stays with the provider of the hub.
+A provider of Azure works in one subscription. What lives in another one, a member's cluster for
+example, needs a provider of its own; what belongs to the fleet stays with the provider of the hub.
 """
 
 from __future__ import annotations
@@ -20,27 +20,51 @@ from fleet_components.model.codec import camel
 from fleet_components.model.problem import Problem
 
 _PACKAGE, _ANY_TYPE = "azure-native", "azure-native:resources:Resource"
-_SECRET = ("client_id", "client_secret", "client_certificate_password", "oidc_token", "oidc_request_token")
+_SECRET = (
+    "client_id",
+    "client_secret",
+    "client_certificate_password",
+    "oidc_token",
+    "oidc_request_token",
+)
 _PLAIN = (
-    *("client_certificate_path", "environment", "location", "metadata_host", "msi_endpoint", "oidc_request_url"),
+    *(
+        "client_certificate_path",
+        "environment",
+        "location",
+        "metadata_host",
+        "msi_endpoint",
+        "oidc_request_url",
+    ),
     *("oidc_token_file_path", "partner_id", "tenant_id"),
 )
 _FLAGS = (
-    *("disable_instance_discovery", "disable_pulumi_partner_id", "use_default_azure_credential", "use_msi"),
+    *(
+        "disable_instance_discovery",
+        "disable_pulumi_partner_id",
+        "use_default_azure_credential",
+        "use_msi",
+    ),
     "use_oidc",
 )
 
-_WORKS_IN: WeakKeyDictionary[pulumi.ProviderResource, pulumi.Output[str | None]] = WeakKeyDictionary()
+_WORKS_IN: WeakKeyDictionary[pulumi.ProviderResource, pulumi.Output[str | None]] = (
+    WeakKeyDictionary()
+)
 """The subscription of each provider that was made here or asked."""
 
 
 def azure_provider(resource: pulumi.Resource) -> pulumi.ProviderResource | None:
-    """Return the explicit Azure provider that a component hands to its children; None for the default provider."""
+    """Return the explicit Azure provider that a component hands to its children; None for the
+    default provider.
+    """
     return resource.get_provider(_ANY_TYPE)
 
 
 def has_azure_provider(opts: pulumi.ResourceOptions | None) -> bool:
-    """Return whether the options of a component give it an explicit Azure provider, or a parent that has one."""
+    """Return whether the options of a component give it an explicit Azure provider, or a parent
+    that has one.
+    """
     if opts is None:
         return False
     several = opts.providers or ()
@@ -50,13 +74,18 @@ def has_azure_provider(opts: pulumi.ResourceOptions | None) -> bool:
 
 
 def configured_subscription() -> str:
-    """Return the ID of the default provider's subscription in lower case; empty if only the Azure CLI knows it."""
-    configured = pulumi.Config(_PACKAGE).get("subscriptionId") or os.environ.get("ARM_SUBSCRIPTION_ID", "")
+    """Return the ID of the default provider's subscription in lower case; empty if only the Azure
+    CLI knows it.
+    """
+    configured = pulumi.Config(_PACKAGE).get("subscriptionId") or os.environ.get(
+        "ARM_SUBSCRIPTION_ID", ""
+    )
     return configured.strip().lower()
 
 
 def default_subscription(opts: pulumi.ResourceOptions | None) -> str:
-    """Return the subscription of what has these options and names none; empty if it is unknown when a fleet is planned.
+    """Return the subscription of what has these options and names none; empty if it is unknown when
+    a fleet is planned.
 
     That of an explicit provider is known only once the provider is.
     """
@@ -65,7 +94,8 @@ def default_subscription(opts: pulumi.ResourceOptions | None) -> str:
 
 @attrs.define(eq=False)
 class Subscriptions:
-    """The subscriptions of one fleet, with a provider for each one that its own provider does not reach.
+    """The subscriptions of one fleet, with a provider for each one that its own provider does not
+    reach.
 
     Attributes:
         name: prefix of the Pulumi names of the providers that are made.
@@ -77,27 +107,36 @@ class Subscriptions:
     _made: dict[str, Provider] = attrs.field(factory=dict, init=False)
 
     def key(self, subscription: str, opts: pulumi.ResourceOptions | None) -> str:
-        """Return the ID of a subscription in lower case; empty if what has these options is in it anyway.
+        """Return the ID of a subscription in lower case; empty if what has these options is in it
+        anyway.
 
-        An explicit provider decides by itself; :func:`reached_subscription` holds it against what is declared.
+        An explicit provider decides by itself; :func:`reached_subscription` holds it against what
+        is declared.
         """
         wanted = subscription.lower()
         if wanted in self._given:
             return wanted
         return "" if has_azure_provider(opts) or wanted == configured_subscription() else wanted
 
-    def options(self, subscription: str, opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions | None:
-        """Return the options of something that is in a subscription, with a provider of it if it needs one.
+    def options(
+        self, subscription: str, opts: pulumi.ResourceOptions | None
+    ) -> pulumi.ResourceOptions | None:
+        """Return the options of something that is in a subscription, with a provider of it if it
+        needs one.
 
         A provider that is made becomes a sibling of what it is for.
         """
         provider = self.provider(subscription, opts)
         if provider is None:
             return opts
-        return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(providers={_PACKAGE: provider}))
+        return pulumi.ResourceOptions.merge(
+            opts, pulumi.ResourceOptions(providers={_PACKAGE: provider})
+        )
 
     def provider(self, subscription: str, opts: pulumi.ResourceOptions | None) -> Provider | None:
-        """Return the provider of a subscription, made if there is none; None if what has these options needs none."""
+        """Return the provider of a subscription, made if there is none; None if what has these
+        options needs none.
+        """
         key = self.key(subscription, opts)
         if not key:
             return None
@@ -111,27 +150,33 @@ class Subscriptions:
         return {subscription.lower(): provider for subscription, provider in self.given.items()}
 
 
-def reached_subscription(component: pulumi.Resource, declared: str, subject: str = "") -> pulumi.Input[str | None]:
-    """Return the subscription that a component's resources are made in, in lower case; None if nobody says which.
+def reached_subscription(
+    component: pulumi.Resource, declared: str, subject: str = ""
+) -> pulumi.Input[str | None]:
+    """Return the subscription that a component's resources are made in, in lower case; None if
+    nobody says which.
 
-    A given provider says by itself where it works: it is asked once, and an error raised if that is not where the
-    component, or whatever else ``subject`` names, is declared to be.
+    A given provider says by itself where it works: it is asked once, and an error raised if that is
+    not where the component, or whatever else ``subject`` names, is declared to be.
     """
     provider = azure_provider(component)
     if provider is None:
         return declared.lower() or configured_subscription() or None
     if provider not in _WORKS_IN:
-        asked: pulumi.Output[Any] = authorization.get_client_config_output(opts=pulumi.InvokeOptions(provider=provider))
+        asked: pulumi.Output[Any] = authorization.get_client_config_output(
+            opts=pulumi.InvokeOptions(provider=provider)
+        )
         _WORKS_IN[provider] = asked.apply(lambda found: found.subscription_id)
     name = subject or component._name
     return _WORKS_IN[provider].apply(lambda found: _agreed(name, declared, found))
 
 
 def through(owner: pulumi.Resource, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-    """Return options for a resource that goes through the Azure provider of ``owner``, whoever its parent is.
+    """Return options for a resource that goes through the Azure provider of ``owner``, whoever its
+    parent is.
 
-    A parent with a provider of its own cannot hand down the default provider; under it the resource gets ``owner`` as
-    its parent instead, and the URN that it would have had as an alias.
+    A parent with a provider of its own cannot hand down the default provider; under it the resource
+    gets ``owner`` as its parent instead, and the URN that it would have had as an alias.
     """
     wanted = azure_provider(owner)
     given = opts.provider or (azure_provider(opts.parent) if opts.parent else None)
@@ -146,8 +191,8 @@ def through(owner: pulumi.Resource, opts: pulumi.ResourceOptions) -> pulumi.Reso
 def _provider_of(name: str, subscription: str, opts: pulumi.ResourceOptions) -> Provider:
     """Declare a provider of a subscription that signs in as the default provider does.
 
-    An explicit provider does not read the stack's ``azure-native`` configuration, so its settings are handed over;
-    environment variables and the Azure CLI serve both.
+    An explicit provider does not read the stack's ``azure-native`` configuration, so its settings
+    are handed over; environment variables and the Azure CLI serve both.
     """
     made = Provider(name, subscription_id=subscription, opts=opts, **_login())
     _WORKS_IN[made] = pulumi.Output.from_input(subscription)

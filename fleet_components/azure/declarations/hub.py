@@ -1,4 +1,5 @@
-"""An Azure fleet declared in YAML: the hub as an object of kind ``Hub``, members as objects of kind ``Members``.
+"""An Azure fleet declared in YAML: the hub as an object of kind ``Hub``, members as objects of kind
+``Members``.
 
 ::
 
@@ -7,8 +8,9 @@
     metadata: {name: shop}
     spec: {resourceGroup: rg-fleet, region: westeurope, kind: public}
 
-The fields of a hub's ``spec`` are those of :class:`AzureHubArgs` in camelCase; the fleet is named like the object
-unless ``fleetName`` is set. The form of members is described in :mod:`fleet_components.azure.declarations.members`.
+The fields of a hub's ``spec`` are those of :class:`AzureHubArgs` in camelCase; the fleet is named
+like the object unless ``fleetName`` is set. The form of members is described in
+:mod:`fleet_components.azure.declarations.members`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,13 @@ import attrs
 from fleet_components.azure.components.hub import AzureHubArgs
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.declarations.members import existing_groups, read_member_lists
-from fleet_components.azure.declarations.together import disagreements, hubs_among, lists_among, misspelt, read_upgrades
+from fleet_components.azure.declarations.together import (
+    disagreements,
+    hubs_among,
+    lists_among,
+    misspelt,
+    read_upgrades,
+)
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.together import group_problems
 from fleet_components.azure.values.upgrades import Upgrades
@@ -65,7 +73,9 @@ class Beside:
     strategies: tuple[str, ...] = ()
 
 
-def read_declarations(manifests: Iterable[Manifest], table: SizeTable, beside: Beside | None = None) -> Declarations:
+def read_declarations(
+    manifests: Iterable[Manifest], table: SizeTable, beside: Beside | None = None
+) -> Declarations:
     """Parse the declarations of a fleet among some objects; objects of other systems are ignored.
 
     Args:
@@ -74,12 +84,16 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable, beside: B
         beside: what a program brings; None for nothing.
 
     Raises:
-        FleetError: there are two hubs, a hub without a word on its members, upgrades without a hub, an object that was
-            probably meant to be a declaration, or an invalid declaration; carries all problems, with file and line.
+        FleetError: there are two hubs, a hub without a word on its members, upgrades without a hub,
+            an object that was probably meant to be a declaration, or an invalid declaration;
+            carries all problems, with file and line.
     """
     manifests, beside = tuple(manifests), beside or Beside()
     hubs = hubs_among(manifests)
-    problems = [*misspelt(manifests), *disagreements(manifests, members=bool(beside.members), hub=beside.hub)]
+    problems = [
+        *misspelt(manifests),
+        *disagreements(manifests, members=bool(beside.members), hub=beside.hub),
+    ]
     hub: AzureHubArgs | None = None
     found: tuple[FleetMember, ...] = ()
     login: Login | None = None
@@ -115,11 +129,17 @@ def _login(lists: list[Manifest]) -> Login | None:
         try:
             login: Login = read(Login, spec["login"])
         except MisfitError as misfit:
-            raise FleetError(manifest.located(problem, "spec", "login") for problem in misfit.problems) from None
+            raise FleetError(
+                manifest.located(problem, "spec", "login") for problem in misfit.problems
+            ) from None
         problems = [manifest.located(problem, "spec") for problem in login.problems(("login",))]
         if logins and login != logins[0]:
             hint = "the members of a fleet sign in alike: write it once"
-            problems.append(manifest.problem("another list of members says something else", ("spec", "login"), hint))
+            problems.append(
+                manifest.problem(
+                    "another list of members says something else", ("spec", "login"), hint
+                )
+            )
         if problems:
             raise FleetError(problems)
         logins.append(login)

@@ -16,13 +16,15 @@
       - {name: weu-1, region: westeurope, group: canary}
       - {name: edge, region: westeurope, clusterId: /subscriptions/...}
 
-A member's own fields override those of its region, which override the defaults, each as a whole: a member that says
-something of ``autoscaler`` says everything of it. Only labels and tags are merged key by key.
-A member with ``clusterId`` or ``kubeconfigFile`` is an existing cluster; any other one is an AKS cluster to be created.
-Fields are those of :class:`AksMember` and :class:`JoinedMember`, in camelCase.
+A member's own fields override those of its region, which override the defaults, each as a whole: a
+member that says something of ``autoscaler`` says everything of it. Only labels and tags are merged
+key by key. A member with ``clusterId`` or ``kubeconfigFile`` is an existing cluster; any other one
+is an AKS cluster to be created. Fields are those of :class:`AksMember` and :class:`JoinedMember`,
+in camelCase.
 
-For the whole fleet, ``existingResourceGroups`` lists resource groups that are not created, the hub's included, and
-``login`` says how kubeconfigs of members sign in, with the fields of :class:`Login`.
+For the whole fleet, ``existingResourceGroups`` lists resource groups that are not created, the
+hub's included, and ``login`` says how kubeconfigs of members sign in, with the fields of
+:class:`Login`.
 """
 
 from __future__ import annotations
@@ -67,7 +69,10 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
     members = [] if problems else list(_members(manifest.data["spec"], table, problems))
     if problems:
         distinct = dict.fromkeys(problems)
-        raise FleetError(manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in distinct)
+        raise FleetError(
+            manifest.problem(problem.what, ("spec", *problem.path), problem.hint)
+            for problem in distinct
+        )
     return tuple(members)
 
 
@@ -75,7 +80,8 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
     """Return the members of all ``Members`` objects among the manifests; other objects are ignored.
 
     Raises:
-        FleetError: an object is invalid, a member is in two of them, or members cannot stand in one fleet.
+        FleetError: an object is invalid, a member is in two of them, or members cannot stand in one
+            fleet.
     """
     members: dict[str, FleetMember] = {}
     places: list[tuple[Manifest, int, FleetMember]] = []
@@ -87,24 +93,36 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
             problems += error.problems
             continue
         twice = [member.name for member in listed if member.name in members]
-        problems += [manifest.problem(f'the member "{name}" is in another list too', ("spec",)) for name in twice]
+        problems += [
+            manifest.problem(f'the member "{name}" is in another list too', ("spec",))
+            for name in twice
+        ]
         members |= {member.name: member for member in listed}
         places += [(manifest, position, member) for position, member in enumerate(listed)]
     for place, problem in clashes([member for _, _, member in places]):
         manifest, position, _ = places[place]
-        problems.append(manifest.located(_placed(problem, _layers(manifest.data["spec"], position)), "spec"))
+        problems.append(
+            manifest.located(_placed(problem, _layers(manifest.data["spec"], position)), "spec")
+        )
     if problems:
         raise FleetError(dict.fromkeys(problems))
     return tuple(members.values())
 
 
 def existing_groups(manifests: Iterable[Manifest]) -> frozenset[str]:
-    """Return the resource groups that are not created, from all ``Members`` objects; these must be valid."""
-    lists = (manifest.data["spec"].get("existingResourceGroups", []) for manifest in lists_among(manifests))
+    """Return the resource groups that are not created, from all ``Members`` objects; these must be
+    valid.
+    """
+    lists = (
+        manifest.data["spec"].get("existingResourceGroups", [])
+        for manifest in lists_among(manifests)
+    )
     return frozenset(group for groups in lists for group in groups)
 
 
-def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]) -> Iterator[FleetMember]:
+def _members(
+    spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]
+) -> Iterator[FleetMember]:
     seen: list[str] = []
     for position in range(len(spec["members"])):
         layers = _layers(spec, position)
@@ -116,7 +134,11 @@ def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem])
         problems += (_placed(problem, layers) for problem in member.problems(table))
         if member.name in seen:
             hint = "give each its own name"
-            problems.append(Problem(f'the member "{member.name}" is declared twice', (*layers[0].path, "name"), hint))
+            problems.append(
+                Problem(
+                    f'the member "{member.name}" is declared twice', (*layers[0].path, "name"), hint
+                )
+            )
         seen.append(member.name)
         yield member
 
@@ -124,7 +146,9 @@ def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem])
 def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     spec = data.get("spec")
     if not isinstance(spec, Mapping) or not isinstance(spec.get("members"), list):
-        yield Problem("there are no members", ("members",), "a list of them; members: [] if there are none")
+        yield Problem(
+            "there are no members", ("members",), "a list of them; members: [] if there are none"
+        )
         return
     yield from (unknown_field(name, _SPEC, ()) for name in spec if name not in _SPEC)
     yield from _group_problems(spec.get("existingResourceGroups", []))
@@ -132,7 +156,11 @@ def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         if not isinstance(fields, Mapping):
             yield Problem("is not a map of fields", path, "write field: value")
         elif is_shared:
-            yield from (unknown_field(name, _DEFAULTABLE, path) for name in fields if name not in _DEFAULTABLE)
+            yield from (
+                unknown_field(name, _DEFAULTABLE, path)
+                for name in fields
+                if name not in _DEFAULTABLE
+            )
 
 
 def _group_problems(groups: Any) -> Iterator[Problem]:
@@ -144,17 +172,23 @@ def _group_problems(groups: Any) -> Iterator[Problem]:
         if isinstance(group, str):
             yield from names.RESOURCE_GROUP.problems(group, (*at, position))
         else:
-            yield Problem("is not the name of a resource group", (*at, position), "write it in quotes")
+            yield Problem(
+                "is not the name of a resource group", (*at, position), "write it in quotes"
+            )
 
 
 def _field_maps(spec: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any, bool]]:
-    """Yield each value that must be a map: its path, the value, and whether several members share its fields."""
+    """Yield each value that must be a map: its path, the value, and whether several members share
+    its fields.
+    """
     regions = spec.get("regions") or {}
     yield ("defaults",), spec.get("defaults") or {}, True
     yield ("regions",), regions, False
     if isinstance(regions, Mapping):
         yield from ((("regions", region), fields, True) for region, fields in regions.items())
-    yield from ((("members", position), fields, False) for position, fields in enumerate(spec["members"]))
+    yield from (
+        (("members", position), fields, False) for position, fields in enumerate(spec["members"])
+    )
 
 
 def _layers(spec: Mapping[str, Any], position: int) -> tuple[_Layer, ...]:
@@ -171,7 +205,9 @@ def _member(layers: tuple[_Layer, ...]) -> FleetMember:
     own, *shared = layers
     kind = JoinedMember if any(field in own.data for field in _JOINED_BY) else AksMember
     known = fields_of(kind)
-    usable = [{name: value for name, value in layer.data.items() if name in known} for layer in shared]
+    usable = [
+        {name: value for name, value in layer.data.items() if name in known} for layer in shared
+    ]
     member: FleetMember = read(kind, _merged([own.data, *usable]))
     return member
 
@@ -180,13 +216,19 @@ def _merged(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in reversed(tuple(layers)):
         for name, value in layer.items():
-            both = name in _MERGED and isinstance(value, Mapping) and isinstance(merged.get(name), Mapping)
+            both = (
+                name in _MERGED
+                and isinstance(value, Mapping)
+                and isinstance(merged.get(name), Mapping)
+            )
             merged[name] = {**merged[name], **value} if both else value
     return merged
 
 
 def _placed(problem: Problem, layers: tuple[_Layer, ...]) -> Problem:
-    """Return the problem with the path where the value is written: that of the member, its region or the defaults."""
+    """Return the problem with the path where the value is written: that of the member, its region
+    or the defaults.
+    """
     depth = 2 if problem.path[0] in _MERGED else 1
     layer = next((layer for layer in layers if _has(layer.data, problem.path[:depth])), layers[0])
     return attrs.evolve(problem, path=(*layer.path, *problem.path))

@@ -1,4 +1,6 @@
-"""Rules that the declarations of one fleet keep together: one hub, a word on its members, upgrades by a hub."""
+"""Rules that the declarations of one fleet keep together: one hub, a word on its members, upgrades
+by a hub.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +39,28 @@ def declarations_among(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 
 def _among(manifests: Iterable[Manifest], *kinds: str) -> list[Manifest]:
-    return [manifest for manifest in manifests if manifest.api_version == API_VERSION and manifest.kind in kinds]
+    return [
+        manifest
+        for manifest in manifests
+        if manifest.api_version == API_VERSION and manifest.kind in kinds
+    ]
 
 
 def misspelt(manifests: Iterable[Manifest]) -> Iterator[Problem]:
-    """Yield what is wrong with the kinds and apiVersions of objects that are, or were meant to be, declarations."""
+    """Yield what is wrong with the kinds and apiVersions of objects that are, or were meant to be,
+    declarations.
+    """
     return (problem for manifest in manifests for problem in misdeclared(manifest))
 
 
-def disagreements(manifests: Iterable[Manifest], *, members: bool = False, hub: bool = False) -> Iterator[Problem]:
-    """Yield a problem for each hub beyond the first, for a hub with no word on its members, for upgrades without a hub.
+def disagreements(
+    manifests: Iterable[Manifest], *, members: bool = False, hub: bool = False
+) -> Iterator[Problem]:
+    """Yield a problem for each hub beyond the first, for a hub with no word on its members, for
+    upgrades without a hub.
 
-    A list of members that is lost, by a typo or with its file, would otherwise be a fleet without any.
+    A list of members that is lost, by a typo or with its file, would otherwise be a fleet without
+    any.
 
     Args:
         manifests: the objects; those that declare nothing are ignored.
@@ -57,14 +69,18 @@ def disagreements(manifests: Iterable[Manifest], *, members: bool = False, hub: 
     """
     manifests = tuple(manifests)
     hubs = hubs_among(manifests)
-    yield from (second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:])
+    yield from (
+        second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:]
+    )
     # What is misspelt may be the list of members.
     if hubs and not members and not lists_among(manifests) and not any(misspelt(manifests)):
         yield hubs[0].problem("no members are declared beside this hub", ("kind",), _LIST_THEM)
     if not hubs and not hub and not any(misspelt(manifests)):
         for upgrades in upgrades_among(manifests):
             hint = "declare one as kind: Hub; kind: hubless in its spec costs nothing"
-            yield upgrades.problem("upgrades are made by an Azure fleet, and no hub is declared", ("kind",), hint)
+            yield upgrades.problem(
+                "upgrades are made by an Azure fleet, and no hub is declared", ("kind",), hint
+            )
 
 
 # Reads update strategies, update runs and auto-upgrade profiles from YAML objects of kind
@@ -85,7 +101,9 @@ def disagreements(manifests: Iterable[Manifest], *, members: bool = False, hub: 
 _LISTS = ("strategies", "runs", "profiles")
 
 
-def read_upgrades(manifests: Iterable[Manifest], groups: Iterable[str], strategies: Iterable[str] = ()) -> Upgrades:
+def read_upgrades(
+    manifests: Iterable[Manifest], groups: Iterable[str], strategies: Iterable[str] = ()
+) -> Upgrades:
     """Return what all ``Upgrades`` objects among the manifests declare; other objects are ignored.
 
     Args:
@@ -116,27 +134,39 @@ def read_upgrades(manifests: Iterable[Manifest], groups: Iterable[str], strategi
     )
 
 
-def _problems(found: list[tuple[Manifest, Upgrades]], groups: frozenset[str], known: list[str]) -> Iterator[Problem]:
+def _problems(
+    found: list[tuple[Manifest, Upgrades]], groups: frozenset[str], known: list[str]
+) -> Iterator[Problem]:
     seen: dict[str, set[str]] = {field: set() for field in _LISTS}
     for manifest, upgrades in found:
         if upgrades == Upgrades():
             yield manifest.problem("nothing is declared", ("spec",), f"one of {', '.join(_LISTS)}")
-        yield from (manifest.located(problem, "spec") for problem in upgrades.problems(groups, known))
+        yield from (
+            manifest.located(problem, "spec") for problem in upgrades.problems(groups, known)
+        )
         for field, names in seen.items():
             own = [each.name for each in getattr(upgrades, field)]
             for position, name in enumerate(own):
                 if name in names:
                     what = f'"{name}" is in another object of kind Upgrades too'
-                    yield manifest.problem(what, ("spec", field, position, "name"), "give each its own name")
+                    yield manifest.problem(
+                        what, ("spec", field, position, "name"), "give each its own name"
+                    )
             names.update(own)
 
 
 def _spec(data: Any) -> Any:
     """Return the data with groups that are given by name as maps."""
     if isinstance(data, Mapping):
-        return {key: _spec(value) if key != "groups" else _groups(value) for key, value in data.items()}
+        return {
+            key: _spec(value) if key != "groups" else _groups(value) for key, value in data.items()
+        }
     return [_spec(item) for item in data] if isinstance(data, list) else data
 
 
 def _groups(data: Any) -> Any:
-    return [{"name": item} if isinstance(item, str) else item for item in data] if isinstance(data, list) else data
+    return (
+        [{"name": item} if isinstance(item, str) else item for item in data]
+        if isinstance(data, list)
+        else data
+    )

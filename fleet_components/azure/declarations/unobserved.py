@@ -12,12 +12,23 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs, everything_of, things_declared
+from fleet_components.azure.components.fleet import (
+    AzureFleet,
+    AzureFleetArgs,
+    everything_of,
+    things_declared,
+)
 from fleet_components.azure.components.removal import RemovalGuard
 from fleet_components.azure.components.subscription import default_subscription
 from fleet_components.azure.declarations.together import declarations_among
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.components.refusal import RefusedError, expect, of_the_program, refuse, refusing
+from fleet_components.components.refusal import (
+    RefusedError,
+    expect,
+    of_the_program,
+    refuse,
+    refusing,
+)
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.guests import Removals
 from fleet_components.model.manifest import Manifest
@@ -30,18 +41,25 @@ _MOST_NAMED = 3
 
 
 def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
-    """Yield a problem for each property of a policy that some declared members lack because it was not observed, and
-    for each place that asks for the subscription of members whose declaration does not name it.
+    """Yield a problem for each property of a policy that some declared members lack because it was
+    not observed, and for each place that asks for the subscription of members whose declaration
+    does not name it.
 
-    Observed members report all properties. Declared members have ``available-*`` and ``vm-sizes/*/capacity`` only if
-    these are declared as observed. A policy treats a member without the property, or the label, as one that does not
-    match.
+    Observed members report all properties. Declared members have ``available-*`` and
+    ``vm-sizes/*/capacity`` only if these are declared as observed. A policy treats a member without
+    the property, or the label, as one that does not match.
     """
     declared = [cluster for cluster in clusters if not cluster.observed]
-    unknown = [item.name for item in declared if _OF_AZURE in item.labels and _SUBSCRIPTION not in item.labels]
+    unknown = [
+        item.name
+        for item in declared
+        if _OF_AZURE in item.labels and _SUBSCRIPTION not in item.labels
+    ]
     for path in _asking_for_subscriptions(policy) if unknown else ():
         hint = "declare its subscription, or leave the label out of the policy"
-        yield policy.problem(f'no declaration says "{_SUBSCRIPTION}" of {_few(unknown)}', path, hint)
+        yield policy.problem(
+            f'no declaration says "{_SUBSCRIPTION}" of {_few(unknown)}', path, hint
+        )
     for path, name in _property_names(policy):
         lacking = [cluster.name for cluster in declared if not _has(cluster, name)]
         if lacking:
@@ -54,14 +72,18 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _asking_for_subscriptions(policy: Manifest) -> Iterator[FieldPath]:
-    """Yield the fields of a policy that name the label of the subscription, as variables in overrides may."""
+    """Yield the fields of a policy that name the label of the subscription, as variables in
+    overrides may.
+    """
     for path, value in _values(policy.data.get("spec"), ("spec",)):
         if path[-1] == _SUBSCRIPTION or (isinstance(value, str) and _SUBSCRIPTION in value):
             yield path
 
 
 def _property_names(policy: Manifest) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the properties that a policy selects or sorts by and that must be observed, with the path of each name."""
+    """Yield the properties that a policy selects or sorts by and that must be observed, with the
+    path of each name.
+    """
     for path, value in _values(policy.data, ()):
         name = value.get("name") if isinstance(value, Mapping) else None
         if isinstance(name, str) and (name.startswith(_AVAILABLE) or _CAPACITY.fullmatch(name)):
@@ -99,19 +121,24 @@ def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = N
         guard = RemovalGuard.of(name, args.confirm, opts)
     declared = declarations_among(args.source.catalogue.manifests)
     things = things_declared(name, everything_of(declared, AzureFleetArgs()), opts)
-    refused = of_the_program(attrs.evolve(problem, subject=f"AzureFleet {name}") for problem in guard.problems(things))
+    refused = of_the_program(
+        attrs.evolve(problem, subject=f"AzureFleet {name}") for problem in guard.problems(things)
+    )
     return Removals(tuple(refused), guard.allowed(things))
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
-    """Return the arguments of a fleet with its declared members provisioned; unchanged if it declares none.
+    """Return the arguments of a fleet with its declared members provisioned; unchanged if it
+    declares none.
 
-    What a last update has provisioned and nothing declares any more is deleted, once that is confirmed.
+    What a last update has provisioned and nothing declares any more is deleted, once that is
+    confirmed.
 
-    The :class:`Fleet` plans only when it is made, with its own name, options and further members, which are not known
-    here. So a plan that it refuses, for a loss of placements for example, comes after Azure's resources were
-    registered: a preview stops there, an update without one may have made clusters by then. ``Fleet.from_config`` plans
-    first, and asks for all tokens at once.
+    The :class:`Fleet` plans only when it is made, with its own name, options and further members,
+    which are not known here. So a plan that it refuses, for a loss of placements for example, comes
+    after Azure's resources were
+    registered: a preview stops there, an update without one may have made clusters by then.
+    ``Fleet.from_config`` plans first, and asks for all tokens at once.
 
     Args:
         name: the name of the :class:`AzureFleet` that is created.
@@ -119,8 +146,8 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         opts: resource options.
 
     Raises:
-        RefusedError: the source has problems, of whatever kind, as nothing is provisioned for a fleet that is refused;
-            or something would be deleted that no token allows.
+        RefusedError: the source has problems, of whatever kind, as nothing is provisioned for a
+            fleet that is refused; or something would be deleted that no token allows.
     """
     expect(provision, name, args, FleetArgs, opts)
     source = args.source.in_subscription(default_subscription(opts))
@@ -137,6 +164,12 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
     known = {cluster.name for cluster in args.source.clusters}
     return attrs.evolve(
         args,
-        members=(*args.members, *(each.member for key, each in made.members.items() if key not in known)),
-        kubeconfigs={**{key: text for key, text in made.kubeconfigs.items() if key in known}, **args.kubeconfigs},
+        members=(
+            *args.members,
+            *(each.member for key, each in made.members.items() if key not in known),
+        ),
+        kubeconfigs={
+            **{key: text for key, text in made.kubeconfigs.items() if key in known},
+            **args.kubeconfigs,
+        },
     )

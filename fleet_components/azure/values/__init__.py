@@ -1,1 +1,3 @@
-"""Declarations of Azure resources as frozen values: members, node pools, VM sizes, prices, names. No SDK, no Pulumi."""
+"""Declarations of Azure resources as frozen values: members, node pools, VM sizes, prices, names.
+No SDK, no Pulumi.
+"""

@@ -50,46 +50,54 @@ class Entra(Typed):
 
 @attrs.frozen(kw_only=True)
 class AksMember(FeaturedMember):
-    """An AKS cluster to be created and joined. Its optional features are the attributes of :class:`FeaturedMember`.
+    """An AKS cluster to be created and joined. Its optional features are the attributes of
+    :class:`FeaturedMember`.
 
-    These can only be set when a cluster is created: name, region, resource group, DNS prefix, node resource group,
-    network, subnet, disk encryption set, whether the API server is private, and those fields of the first system pool
-    that can only be set when a pool is created. Entra ID and the OIDC issuer can be switched on later, never off; a
-    private DNS zone can change to ``none`` only; ``kubernetes_version`` goes up by one minor version at a time, never
-    down.
+    These can only be set when a cluster is created: name, region, resource group, DNS prefix, node
+    resource group, network, subnet, disk encryption set, whether the API server is private, and
+    those fields of the first system pool that can only be set when a pool is created. Entra ID and
+    the OIDC issuer can be switched on later, never off; a private DNS zone can change to ``none``
+    only; ``kubernetes_version`` goes up by one minor version at a time, never down.
 
     Attributes:
         resource_group: the resource group of the cluster; it must exist.
-        system_pool: the first pool. Azure creates it together with the cluster, so it exists as long as the cluster.
+        system_pool: the first pool. Azure creates it together with the cluster, so it exists as
+            long as the cluster.
         pools: all other pools, of either mode; they can be added and removed at any time.
-        subscription: the subscription's ID, for the automatic label; empty if the program does not know it.
+        subscription: the subscription's ID, for the automatic label; empty if the program does not
+            know it.
         cluster_name: the name of the AKS cluster; empty for the member's name.
-        kubernetes_version: a minor version such as ``1.36`` or a patch version of one; None for Azure's default.
-        upgrades: ``pulumi`` (the versions declared here are applied) or ``fleet`` (``kubernetes_version`` is that of a
-            new cluster; update runs and auto-upgrade profiles change it, and updates leave it as it stands).
-        tier: ``Standard`` (the default), ``Free`` (no service level) or ``Premium`` (long-term support).
+        kubernetes_version: a minor version such as ``1.36`` or a patch version of one; None for
+            Azure's default.
+        upgrades: ``pulumi`` (the versions declared here are applied) or ``fleet``
+            (``kubernetes_version`` is that of a new cluster; update runs and auto-upgrade profiles
+            change it, and updates leave it as it stands).
+        tier: ``Standard`` (the default), ``Free`` (no service level) or ``Premium`` (long-term
+            support).
         long_term_support: long-term support; needs tier Premium.
         network: how the cluster is connected.
-        subnet: the ID of the nodes' subnet; None lets Azure create one. A Pulumi output is accepted.
+        subnet: the ID of the nodes' subnet; None lets Azure create one. A Pulumi output is
+            accepted.
         api_server: who can reach the Kubernetes API.
         entra: sign-in with Entra ID; None leaves certificates only and needs ``local_accounts``.
         local_accounts: certificates that bypass Entra ID; off by default.
         oidc_issuer: workloads get tokens that Entra ID can trust; on by default.
         workload_identity: workloads sign in to Azure with identities of their own; on by default.
-        identity: the ID of a user-assigned identity; None for a system-assigned one. A Pulumi output is accepted.
-        node_os_channel: how node images are updated between upgrades; None for ``NodeImage``, or for ``None`` if the
-            fleet upgrades.
+        identity: the ID of a user-assigned identity; None for a system-assigned one. A Pulumi
+            output is accepted.
+        node_os_channel: how node images are updated between upgrades; None for ``NodeImage``, or
+            for ``None`` if the fleet upgrades.
         maintenance: when Azure may upgrade.
         dns_prefix: prefix of the API server's address; empty for the cluster's name.
-        node_resource_group: the resource group of the machines, up to 80 characters, which Azure makes itself; None for
-            Azure's default.
+        node_resource_group: the resource group of the machines, up to 80 characters, which Azure
+            makes itself; None for Azure's default.
         tags: Azure tags of the cluster, 50 at most.
-        subnet_roles: the cluster's identity gets the role Network Contributor on the subnets named here, those of
-            nodes, pods and API server; on by default. Off if it has the role already: Azure refuses a second
-            assignment.
-        role_wait: minutes, 60 at most, that these roles have to reach before the cluster is created with a
-            user-assigned identity; 15 by default, 0 not to wait. They are waited out, counted from the creation of the
-            assignments, because nobody can be asked.
+        subnet_roles: the cluster's identity gets the role Network Contributor on the subnets named
+            here, those of nodes, pods and API server; on by default. Off if it has the role
+            already: Azure refuses a second assignment.
+        role_wait: minutes, 60 at most, that these roles have to reach before the cluster is created
+            with a user-assigned identity; 15 by default, 0 not to wait. They are waited out,
+            counted from the creation of the assignments, because nobody can be asked.
     """
 
     resource_group: str
@@ -149,7 +157,9 @@ class AksMember(FeaturedMember):
         once: dict[str | int, tuple[str, str | Later]] = {}
         for name, subnet in named.items():
             if subnet is not None:
-                once.setdefault(subnet.lower() if isinstance(subnet, str) else id(subnet), (name, subnet))
+                once.setdefault(
+                    subnet.lower() if isinstance(subnet, str) else id(subnet), (name, subnet)
+                )
         return dict(once.values())
 
     @property
@@ -198,7 +208,9 @@ class AksMember(FeaturedMember):
             position = own.index(self.system_pool.name)
             hint = "give each its own name"
             yield Problem(
-                f'"{self.system_pool.name}" is the first system pool', (*path, "pools", position, "name"), hint
+                f'"{self.system_pool.name}" is the first system pool',
+                (*path, "pools", position, "name"),
+                hint,
             )
         if len(own) >= _MOST_POOLS:
             yield Problem(f"{len(own) + 1} node pools", (*path, "pools"), f"{_MOST_POOLS} at most")
@@ -206,48 +218,74 @@ class AksMember(FeaturedMember):
     def _place_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         if not all(pool.hourly_price is not None for pool in self.node_pools):
             more = ", or the hourlyPrice of every pool"
-            yield from availability.region_problems(self.region, table, (*path, "region"), more=more)
+            yield from availability.region_problems(
+                self.region, table, (*path, "region"), more=more
+            )
         for pool, at in zip(self.node_pools, self._pool_paths(path), strict=True):
             yield from availability.pool_problems(pool, self.region, table, at)
             yield from system_pool_problems(pool, self.default_max_pods, table, at)
-        yield from self.network.room_problems(sum(pool.most_nodes for pool in self.node_pools), (*path, "network"))
+        yield from self.network.room_problems(
+            sum(pool.most_nodes for pool in self.node_pools), (*path, "network")
+        )
 
     def _pool_paths(self, path: FieldPath) -> list[FieldPath]:
-        return [(*path, "systemPool"), *((*path, "pools", position) for position in range(len(self.pools)))]
+        return [
+            (*path, "systemPool"),
+            *((*path, "pools", position) for position in range(len(self.pools))),
+        ]
 
     def _sign_in_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.entra:
             yield from self.entra.problems((*path, "entra"))
         elif not self.local_accounts:
-            yield Problem("nobody could sign in", (*path, "entra"), "entra: {}, or localAccounts: true")
+            yield Problem(
+                "nobody could sign in", (*path, "entra"), "entra: {}, or localAccounts: true"
+            )
         if self.workload_identity and not self.oidc_issuer:
-            yield Problem("workload identity needs the OIDC issuer", (*path, "workloadIdentity"), "oidcIssuer: true")
+            yield Problem(
+                "workload identity needs the OIDC issuer",
+                (*path, "workloadIdentity"),
+                "oidcIssuer: true",
+            )
         zone, at = self.api_server.private_dns_zone, (*path, "apiServer", "privateDnsZone")
         if zone not in (None, "system", "none"):
             yield from resource_problems(str(zone), _DNS_ZONE, at)
             if self.identity is None:
-                yield Problem("a DNS zone of one's own needs a user-assigned identity", at, "set identity")
+                yield Problem(
+                    "a DNS zone of one's own needs a user-assigned identity", at, "set identity"
+                )
 
     def _identity_problems(self, path: FieldPath) -> Iterator[Problem]:
-        # "Use kubenet networking in AKS" (Microsoft, 2026-08): other clients than Azure's CLI need a user-assigned one.
+        # "Use kubenet networking in AKS" (Microsoft, 2026-08): other clients than Azure's CLI need
+        # a user-assigned one.
         if self.network.plugin == "kubenet" and self.has_subnets and self.identity is None:
             what = "kubenet in a subnet of one's own needs a user-assigned identity"
             yield Problem(
-                what, (*path, "identity"), "the ID of one, with write access to the route table if there is one"
+                what,
+                (*path, "identity"),
+                "the ID of one, with write access to the route table if there is one",
             )
         if self.identity is not None:
             yield from resource_problems(self.identity, _IDENTITY, (*path, "identity"))
 
     def _upgrade_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.kubernetes_version is not None:
-            yield from names.KUBERNETES_VERSION.problems(self.kubernetes_version, (*path, "kubernetesVersion"))
+            yield from names.KUBERNETES_VERSION.problems(
+                self.kubernetes_version, (*path, "kubernetesVersion")
+            )
         yield from checks.choice_of(self.upgrades, (BY_PULUMI, BY_FLEET), (*path, "upgrades"))
         yield from checks.choice_of(self.tier, _TIERS, (*path, "tier"))
         if self.long_term_support and self.tier != "Premium":
-            yield Problem("long-term support needs tier Premium", (*path, "longTermSupport"), "tier: Premium")
+            yield Problem(
+                "long-term support needs tier Premium", (*path, "longTermSupport"), "tier: Premium"
+            )
         if self.node_os_channel is not None:
-            yield from checks.choice_of(self.node_os_channel, _NODE_OS_CHANNELS, (*path, "nodeOsChannel"))
+            yield from checks.choice_of(
+                self.node_os_channel, _NODE_OS_CHANNELS, (*path, "nodeOsChannel")
+            )
         for position, window in enumerate(self.maintenance):
             yield from window.problems((*path, "maintenance", position))
         kinds = [window.upgrades for window in self.maintenance]
-        yield from checks.unique(kinds, "maintenance window for", (*path, "maintenance"), "upgrades")
+        yield from checks.unique(
+            kinds, "maintenance window for", (*path, "maintenance"), "upgrades"
+        )

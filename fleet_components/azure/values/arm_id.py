@@ -39,26 +39,39 @@ class ClusterId:
 
 
 def parse_cluster_id(text: str) -> ClusterId | None:
-    """Parse the resource ID of a cluster; None if it is invalid, or the ID of something that cannot join a fleet."""
+    """Parse the resource ID of a cluster; None if it is invalid, or the ID of something that cannot
+    join a fleet.
+    """
     match = _FORM.fullmatch(text)
     kind = _TYPES.get(match["type"].lower()) if match else None
-    return ClusterId(match["subscription"], match["resource_group"], kind, match["name"]) if match and kind else None
+    return (
+        ClusterId(match["subscription"], match["resource_group"], kind, match["name"])
+        if match and kind
+        else None
+    )
 
 
-def resource_problems(value: str | Later, types: str | tuple[str, ...], path: FieldPath) -> Iterator[Problem]:
-    """Yield a problem if a text is not the resource ID of one of the types, such as ``Microsoft.Network/dnsZones``.
+def resource_problems(
+    value: str | Later, types: str | tuple[str, ...], path: FieldPath
+) -> Iterator[Problem]:
+    """Yield a problem if a text is not the resource ID of one of the types, such as
+    ``Microsoft.Network/dnsZones``.
 
     An output is known later and passes.
     """
     types = (types,) if isinstance(types, str) else types
     forms = [_form_of(kind) for kind in types]
     patterns = [re.escape(form).replace(re.escape(_NAME), "[^/]+") for form in forms]
-    if isinstance(value, str) and not any(re.fullmatch(pattern, value, re.IGNORECASE) for pattern in patterns):
+    if isinstance(value, str) and not any(
+        re.fullmatch(pattern, value, re.IGNORECASE) for pattern in patterns
+    ):
         yield Problem(f'"{value}" is not an ID of {" or ".join(types)}', path, forms[0])
 
 
 def _form_of(kind: str) -> str:
-    """Return the form of the resource IDs of a type. The name of an outer type stands before the inner type."""
+    """Return the form of the resource IDs of a type. The name of an outer type stands before the
+    inner type.
+    """
     provider, *steps = kind.split("/")
     scope = f"/subscriptions/{_NAME}/resourceGroups/{_NAME}/providers/{provider}"
     return scope + "".join(f"/{step}/{_NAME}" for step in steps)

@@ -1,4 +1,6 @@
-"""Validation that several declarations share: choices, ranges, duplicates, labels, taints, networks."""
+"""Validation that several declarations share: choices, ranges, duplicates, labels, taints,
+networks.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,12 @@ _MOST_TAGS = 50
 _LONGEST_TAG_NAME, _LONGEST_TAG_VALUE = 512, 256
 _NOT_IN_TAG_NAMES = r"<>%&\?/"
 _RESERVED_TAGS = ("microsoft", "azure", "windows")
-RESERVED_NETWORKS = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
-"""Ranges that AKS keeps for itself (Microsoft, "CNI networking in AKS", on prerequisites, 2026-08)."""
+RESERVED_NETWORKS = tuple(
+    map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
+)
+"""Ranges that AKS keeps for itself (Microsoft, "CNI networking in AKS", on prerequisites,
+2026-08).
+"""
 
 
 def choice_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[Problem]:
@@ -28,7 +34,9 @@ def choice_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[P
 
 
 def in_range(value: int | None, low: int, high: int, path: FieldPath) -> Iterator[Problem]:
-    """Yield a problem if the number is given and not between ``low`` and ``high``, both included."""
+    """Yield a problem if the number is given and not between ``low`` and ``high``, both
+    included.
+    """
     if value is not None and not low <= value <= high:
         yield Problem(f"{value} is out of range", path, f"{low} to {high}")
 
@@ -39,32 +47,53 @@ def role_wait(minutes: int, path: FieldPath) -> Iterator[Problem]:
         yield Problem(f"{minutes} minutes", path, f"0 to {LONGEST_ROLE_WAIT}")
 
 
-def unique(names: Iterable[str], what: str, path: FieldPath, field: str = "name") -> Iterator[Problem]:
+def unique(
+    names: Iterable[str], what: str, path: FieldPath, field: str = "name"
+) -> Iterator[Problem]:
     """Yield a problem for each name that occurs more than once."""
     seen: set[str] = set()
     for position, name in enumerate(names):
         if name in seen:
-            yield Problem(f'the {what} "{name}" is declared twice', (*path, position, field), "give each its own name")
+            yield Problem(
+                f'the {what} "{name}" is declared twice',
+                (*path, position, field),
+                "give each its own name",
+            )
         seen.add(name)
 
 
-def labels(values: Mapping[str, str], reserved: Iterable[str], path: FieldPath) -> Iterator[Problem]:
-    """Yield problems for invalid Kubernetes label keys and values, and for keys with a reserved prefix."""
+def labels(
+    values: Mapping[str, str], reserved: Iterable[str], path: FieldPath
+) -> Iterator[Problem]:
+    """Yield problems for invalid Kubernetes label keys and values, and for keys with a reserved
+    prefix.
+    """
     for key, value in values.items():
         prefix = next((prefix for prefix in reserved if key.startswith(prefix)), None)
         if prefix:
-            yield Problem(f'labels that begin with "{prefix}" are set by Azure', (*path, key), "leave it out")
-        yield from (Problem(f'"{key}" is not a label key: {error}', (*path, key)) for error in key_errors(key))
-        yield from (Problem(f'"{value}" is not a label value: {error}', (*path, key)) for error in value_errors(value))
+            yield Problem(
+                f'labels that begin with "{prefix}" are set by Azure', (*path, key), "leave it out"
+            )
+        yield from (
+            Problem(f'"{key}" is not a label key: {error}', (*path, key))
+            for error in key_errors(key)
+        )
+        yield from (
+            Problem(f'"{value}" is not a label value: {error}', (*path, key))
+            for error in value_errors(value)
+        )
 
 
 def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> Iterator[Problem]:
-    """Yield problems for invalid taint keys, values and effects, and for repeated pairs of key and effect."""
+    """Yield problems for invalid taint keys, values and effects, and for repeated pairs of key and
+    effect.
+    """
     values = tuple(values)
     for position, taint in enumerate(values):
         at = (*path, position)
         yield from (
-            Problem(f'"{taint.key}" is not a taint key: {error}', (*at, "key")) for error in key_errors(taint.key)
+            Problem(f'"{taint.key}" is not a taint key: {error}', (*at, "key"))
+            for error in key_errors(taint.key)
         )
         yield from (
             Problem(f'"{taint.value}" is not a taint value: {error}', (*at, "value"))
@@ -77,8 +106,9 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
 def tags(values: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
     """Yield problems for Azure tags.
 
-    Source: "Use tags to organize your Azure resources", section on limitations (Microsoft), and the reference of
-    ``Tags_CreateOrUpdate`` for reserved prefixes. Names are compared without case ("Use Azure tags in AKS").
+    Source: "Use tags to organize your Azure resources", section on limitations (Microsoft), and the
+    reference of ``Tags_CreateOrUpdate`` for reserved prefixes. Names are compared without case
+    ("Use Azure tags in AKS").
     """
     if len(values) > _MOST_TAGS:
         yield Problem(f"{len(values)} tags", path, f"{_MOST_TAGS} at most")
@@ -86,22 +116,34 @@ def tags(values: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
     for name, value in values.items():
         at = (*path, name)
         if not 1 <= len(name) <= _LONGEST_TAG_NAME:
-            yield Problem(f"the name of a tag has {len(name)} characters", at, f"1 to {_LONGEST_TAG_NAME}")
+            yield Problem(
+                f"the name of a tag has {len(name)} characters", at, f"1 to {_LONGEST_TAG_NAME}"
+            )
         if len(value) > _LONGEST_TAG_VALUE:
-            yield Problem(f"its value has {len(value)} characters", at, f"{_LONGEST_TAG_VALUE} at most")
+            yield Problem(
+                f"its value has {len(value)} characters", at, f"{_LONGEST_TAG_VALUE} at most"
+            )
         wrong = sorted(set(name) & {*_NOT_IN_TAG_NAMES})
         if wrong:
-            yield Problem(f"a tag's name has no {' and no '.join(wrong)}", at, f"none of {_NOT_IN_TAG_NAMES}")
+            yield Problem(
+                f"a tag's name has no {' and no '.join(wrong)}", at, f"none of {_NOT_IN_TAG_NAMES}"
+            )
         if name.lower().startswith(_RESERVED_TAGS):
             hint = f"no name begins with {', '.join(_RESERVED_TAGS)}"
             yield Problem("names that begin so are Azure's own", at, hint)
         first = spelled.setdefault(name.lower(), name)
         if first != name:
-            yield Problem(f'for Azure it is the tag "{first}", and one of the two would be lost', at, "keep one")
+            yield Problem(
+                f'for Azure it is the tag "{first}", and one of the two would be lost',
+                at,
+                "keep one",
+            )
 
 
 def network(text: str) -> IPv4Network | None:
-    """Parse an IPv4 range such as ``10.1.0.0/16``; None if it is invalid or has bits set beyond its prefix."""
+    """Parse an IPv4 range such as ``10.1.0.0/16``; None if it is invalid or has bits set beyond its
+    prefix.
+    """
     try:
         return IPv4Network(text)
     except ValueError:
@@ -113,9 +155,15 @@ def networks_apart(ranges: Mapping[str, str], path: FieldPath) -> Iterator[Probl
     known = {field: network(text) for field, text in ranges.items()}
     for field, found in known.items():
         if found is None:
-            yield Problem(f'"{ranges[field]}" is not an IPv4 range', (*path, field), "for example 10.1.0.0/16")
+            yield Problem(
+                f'"{ranges[field]}" is not an IPv4 range', (*path, field), "for example 10.1.0.0/16"
+            )
     valid = [(field, found) for field, found in known.items() if found]
     for position, (field, found) in enumerate(valid):
         for other_field, other in valid[:position]:
             if found.overlaps(other):
-                yield Problem(f"{found} overlaps {other} of {other_field}", (*path, field), "give each its own range")
+                yield Problem(
+                    f"{found} overlaps {other} of {other_field}",
+                    (*path, field),
+                    "give each its own range",
+                )

@@ -1,4 +1,5 @@
-"""Rough cost of declared members: nodes at the prices of the size table, and the fee of the control plane.
+"""Rough cost of declared members: nodes at the prices of the size table, and the fee of the control
+plane.
 
 Disks, traffic and what add-ons ingest or scan (logs, metrics, Defender) are not part of it.
 """
@@ -16,10 +17,14 @@ from fleet_components.azure.values.vm_size import SizeTable
 
 HOURS_A_MONTH = 730
 CONTROL_PLANE = {"Free": 0.0, "Standard": 0.10, "Premium": 0.60}
-"""Fee in USD per hour of a cluster by tier (Azure's price list of AKS; its day is in ``dated.py``)."""
+"""Fee in USD per hour of a cluster by tier (Azure's price list of AKS; its day is in
+``dated.py``).
+"""
 
 HUB_SIZE = "Standard_D4s_v4"
-"""The VM size that Azure tries first for the one node of a hub (Fleet Manager quickstart, 2026-06)."""
+"""The VM size that Azure tries first for the one node of a hub (Fleet Manager quickstart,
+2026-06).
+"""
 
 
 @attrs.frozen
@@ -75,15 +80,20 @@ class Monthly:
         return dict(zip(_RECORDED, (self.low, self.high, self.prices_as_of), strict=True))
 
     def text(self, before: Monthly | None = None) -> str:
-        """Return a sentence for users: the cost, what it was before, what it includes, and what it does not.
+        """Return a sentence for users: the cost, what it was before, what it includes, and what it
+        does not.
 
         Args:
             before: the cost by the last update; named only where it was another.
         """
-        missing = f"; without {', '.join(self.unpriced)}, of which no price is known" if self.unpriced else ""
+        missing = (
+            f"; without {', '.join(self.unpriced)}, of which no price is known"
+            if self.unpriced
+            else ""
+        )
         return (
-            f"about {self.amount} USD a month{self._before(before)} for nodes and control planes, at {self._dated}"
-            f"{missing}; disks, traffic and add-ons such as monitoring are extra"
+            f"about {self.amount} USD a month{self._before(before)} for nodes and control planes,"
+            f" at {self._dated}{missing}; disks, traffic and add-ons such as monitoring are extra"
         )
 
     @property
@@ -106,15 +116,21 @@ _RECORDED = ("lowUsdMonth", "highUsdMonth", "pricesAsOf")
 
 
 def member_cost(member: AksMember, table: SizeTable) -> Estimate:
-    """Return the cost of one member. Spot nodes count at the on-demand price, which is an upper bound."""
+    """Return the cost of one member. Spot nodes count at the on-demand price, which is an upper
+    bound.
+    """
     fee = CONTROL_PLANE[member.tier]
-    return sum_of((_pool_cost(pool, member.region, table) for pool in member.node_pools), Estimate(fee, fee))
+    return sum_of(
+        (_pool_cost(pool, member.region, table) for pool in member.node_pools), Estimate(fee, fee)
+    )
 
 
 def hub_cost(region: str, vm_size: str | None, table: SizeTable) -> Estimate:
     """Return the cost of a fleet's hub cluster: one node and a control plane of tier Standard."""
     node = NodePool("hub", vm_size or HUB_SIZE, count=1)
-    return _pool_cost(node, region, table) + Estimate(CONTROL_PLANE["Standard"], CONTROL_PLANE["Standard"])
+    return _pool_cost(node, region, table) + Estimate(
+        CONTROL_PLANE["Standard"], CONTROL_PLANE["Standard"]
+    )
 
 
 def sum_of(estimates: Iterable[Estimate], start: Estimate | None = None) -> Estimate:

@@ -1,9 +1,11 @@
-"""Fields that only a creation can set, or that Azure lets change in one direction only, and the errors for the rest.
+"""Fields that only a creation can set, or that Azure lets change in one direction only, and the
+errors for the rest.
 
-Sources: the AKS articles "IP address planning", "Create node pools", "Availability zones", "Enable Microsoft Entra ID
-authentication", "OpenID Connect issuer", "Private clusters" and "Upgrade the AKS control plane" (Microsoft, 2026-08).
-Some changes of the network Azure itself would make, as a larger range of pods; Pulumi's provider replaces the whole
-cluster for them (its table of fields that force a replacement), so they are refused as well.
+Sources: the AKS articles "IP address planning", "Create node pools", "Availability zones", "Enable
+Microsoft Entra ID authentication", "OpenID Connect issuer", "Private clusters" and "Upgrade the AKS
+control plane" (Microsoft, 2026-08). Some changes of the network Azure itself would make, as a
+larger range of pods; Pulumi's provider replaces the whole cluster for them (its table of fields
+that force a replacement), so they are refused as well.
 """
 
 from __future__ import annotations
@@ -23,16 +25,27 @@ HUB, MEMBER = "hub", "member"
 _NEW_FLEET = "declare a second hub under another name, move the members over, then remove this one"
 _NEW_MEMBER = "declare a member under another name and remove this one: placements move over"
 _NEW_POOL = "declare a pool under another name and remove this one"
-_SIGN_IN = "Entra ID cannot be switched off once it is on; localAccounts: true adds certificates beside it"
-_ISSUER = "the OIDC issuer cannot be switched off once it is on; leave it on, nobody has to use it"
-_DNS_ZONE = "Azure changes it to none and to nothing else; declare a member under another name to have another zone"
-_VERSION = (
-    "Azure upgrades one minor version at a time, more with longTermSupport, and never back: take the next minor version"
-    " first; if the cluster runs that version already, declare upgrades: fleet for one update"
+_SIGN_IN = (
+    "Entra ID cannot be switched off once it is on; localAccounts: true adds certificates beside it"
 )
-_SECOND_SYSTEM_POOL = "add another pool of mode System and keep this one small: it lives as long as the cluster"
+_ISSUER = "the OIDC issuer cannot be switched off once it is on; leave it on, nobody has to use it"
+_DNS_ZONE = (
+    "Azure changes it to none and to nothing else; declare a member under another name to have"
+    " another zone"
+)
+_VERSION = (
+    "Azure upgrades one minor version at a time, more with longTermSupport, and never back: take"
+    " the next minor version first; if the cluster runs that version already, declare upgrades:"
+    " fleet for one update"
+)
+_SECOND_SYSTEM_POOL = (
+    "add another pool of mode System and keep this one small: it lives as long as the cluster"
+)
 _INTEGRATED = "VNet integration of the API server cannot be switched off, nor its subnet be changed"
-_LEFT_OUT = "Azure may keep what a request does not name; switch it off first, by enabled: false, false or {}"
+_LEFT_OUT = (
+    "Azure may keep what a request does not name; switch it off first, by enabled: false, false"
+    " or {}"
+)
 _PROXY = "a request cannot take a proxy away; change it, or declare a member under another name"
 
 
@@ -58,7 +71,8 @@ class Rule:
     """A rule for fields that cannot change, or not in every way.
 
     Attributes:
-        thing: a pattern for the path of the created resource; the rule applies to it and to all fields below it.
+        thing: a pattern for the path of the created resource; the rule applies to it and to all
+            fields below it.
         way_out: what holds and what to do instead of changing the fields.
         allows: whether Azure makes a change; by default it makes none.
         may_come: the resource itself may be added later.
@@ -100,19 +114,27 @@ SOMETIMES = {
     *("subnet", "podSubnet", "agentSubnet", "apiServerSubnet", "diskEncryptionSet"),
     *("entra", "oidcIssuer", "privateDnsZone", "kubernetesVersion", "longTermSupport"),
 }
-"""Fields that are missing while their values are unknown, and in states that did not record them."""
+"""Fields that are missing while their values are unknown, and in states that did not record
+them.
+"""
 
 
-def refuse_changes(old: Mapping[str, Any], new: Mapping[str, Any], rules: tuple[Rule, ...]) -> tuple[Problem, ...]:
-    """Return a problem for each change that cannot be made, with both values and what to do instead.
+def refuse_changes(
+    old: Mapping[str, Any], new: Mapping[str, Any], rules: tuple[Rule, ...]
+) -> tuple[Problem, ...]:
+    """Return a problem for each change that cannot be made, with both values and what to do
+    instead.
 
-    A missing field is None, since the SDK hands over no other; those of :data:`SOMETIMES` are not compared then.
+    A missing field is None, since the SDK hands over no other; those of :data:`SOMETIMES` are not
+    compared then.
     """
     problems = []
     for change in _changes("", old, new, new):
         rule = next(rule for rule in rules if re.match(rf"{rule.thing}(\.|$)", change.path))
         is_thing = re.fullmatch(rule.thing, change.path)
-        comes_or_goes = (change.before is None and rule.may_come) or (change.after is None and rule.may_go)
+        comes_or_goes = (change.before is None and rule.may_come) or (
+            change.after is None and rule.may_go
+        )
         if (is_thing and comes_or_goes) or rule.allows(change):
             continue
         what = f"{change.path} cannot change from {_shown(change.before)} to {_shown(change.after)}"
@@ -125,7 +147,9 @@ def _changes(path: str, before: Any, after: Any, fields: Mapping[str, Any]) -> I
         for key in sorted({*before, *after}):
             if key in SOMETIMES and None in (before.get(key), after.get(key)):
                 continue
-            yield from _changes(f"{path}.{key}".lstrip("."), before.get(key), after.get(key), fields)
+            yield from _changes(
+                f"{path}.{key}".lstrip("."), before.get(key), after.get(key), fields
+            )
     # A state that did not record a field has nothing there.
     elif (before or after) and _compared(before) != _compared(after):
         yield Change(path, before, after, fields)

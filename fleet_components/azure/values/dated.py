@@ -1,4 +1,5 @@
-"""Tables and constants of Azure that age, with the day as of which Azure's own text or price list said so.
+"""Tables and constants of Azure that age, with the day as of which Azure's own text or price list
+said so.
 
 A plan warns once per fleet of what is older than :data:`PATIENCE`.
 """
@@ -48,7 +49,9 @@ FEES, ROLES, FLEET_API = "fees of control planes", "built-in roles", "API versio
 CONSTANTS: Mapping[str, date] = {
     FEES: date(2026, 11, 22),  # values/cost.py: Azure's price list of AKS
     ROLES: date(2026, 11, 22),  # components/roles.py: "Azure built-in roles"
-    FLEET_API: date(2026, 8, 20),  # components/arm.py: the newest one without "preview" in Azure's own API types
+    FLEET_API: date(
+        2026, 8, 20
+    ),  # components/arm.py: the newest one without "preview" in Azure's own API types
 }
 """Facts that are written in code, with their days."""
 
@@ -68,8 +71,11 @@ def day_of_plan(as_of: datetime | None) -> date:
     return (as_of or datetime.now(UTC)).astimezone(UTC).date()
 
 
-def age_warnings(members: Iterable[FleetMember], table: SizeTable, today: date) -> Iterator[Problem]:
-    """Yield warnings of what has aged at the time of a plan: of the tables one, and one per Kubernetes version.
+def age_warnings(
+    members: Iterable[FleetMember], table: SizeTable, today: date
+) -> Iterator[Problem]:
+    """Yield warnings of what has aged at the time of a plan: of the tables one, and one per
+    Kubernetes version.
 
     Args:
         members: the declared members; without any, nothing is warned of.
@@ -79,8 +85,15 @@ def age_warnings(members: Iterable[FleetMember], table: SizeTable, today: date) 
     members = tuple(members)
     old = [each for each in dated(table) if today - each.as_of > PATIENCE]
     if members and old:
-        own = ", or give a table of your own: sizes=read_sizes(PATH)" if any(each.own for each in old) else ""
-        what = f"what is known of Azure is more than {PATIENCE.days} days old on {today}: {', '.join(map(str, old))}"
+        own = (
+            ", or give a table of your own: sizes=read_sizes(PATH)"
+            if any(each.own for each in old)
+            else ""
+        )
+        what = (
+            f"what is known of Azure is more than {PATIENCE.days} days old on {today}:"
+            f" {', '.join(map(str, old))}"
+        )
         yield Problem(what, hint=f"upgrade fleet-components{own}")
     yield from kubernetes_support().warnings(members, today)
 
@@ -122,11 +135,18 @@ class SupportTable:
     as_of: date
 
     def supported(self, today: date) -> list[str]:
-        """Return the minor versions that are supported on a day without long-term support, oldest first."""
-        return [_text(minor) for minor, support in sorted(self.versions.items()) if support.ends >= today]
+        """Return the minor versions that are supported on a day without long-term support, oldest
+        first.
+        """
+        return [
+            _text(minor)
+            for minor, support in sorted(self.versions.items())
+            if support.ends >= today
+        ]
 
     def warnings(self, members: Iterable[FleetMember], today: date) -> Iterator[Problem]:
-        """Yield one warning for each declared version that is out of support on a day, with the members that have it.
+        """Yield one warning for each declared version that is out of support on a day, with the
+        members that have it.
 
         A version that is newer than the table says nothing.
         """
@@ -136,9 +156,14 @@ class SupportTable:
                 minor = numbers(member.kubernetes_version)[:2]
                 what = self._ended(minor, today, long_term=member.long_term_support)
                 if what:
-                    found[f"Kubernetes {_text(minor)} is {what}, as of {self.as_of}"].append(member.name)
+                    found[f"Kubernetes {_text(minor)} is {what}, as of {self.as_of}"].append(
+                        member.name
+                    )
         for what, names in found.items():
-            hint = f"in support: {', '.join(self.supported(today)) or 'none that this package knows: upgrade it'}"
+            hint = (
+                "in support:"
+                f" {', '.join(self.supported(today)) or 'none that this package knows: upgrade it'}"
+            )
             yield Problem(f"{what}: {few(names, _SHOWN)}", hint=hint)
 
     def _ended(self, minor: _Minor, today: date, *, long_term: bool) -> str:
@@ -163,7 +188,9 @@ def kubernetes_support() -> SupportTable:
     lines = data.read_text(encoding="utf-8").splitlines()
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     versions = {
-        numbers(row["version"]): Support(*(date.fromisoformat(row[end]) for end in ("supported", "longTermSupported")))
+        numbers(row["version"]): Support(
+            *(date.fromisoformat(row[end]) for end in ("supported", "longTermSupported"))
+        )
         for row in rows
     }
     return SupportTable(versions, dates_in(notes_in(lines))["versions"])

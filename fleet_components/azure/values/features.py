@@ -22,7 +22,14 @@ from fleet_components.model.typed import Later, Typed
 
 ON, OFF = "on", "off"
 _VALUES = (
-    *("container_insights", "prometheus", "defender", "key_vault_secrets", "image_cleaner", "autoscaler"),
+    *(
+        "container_insights",
+        "prometheus",
+        "defender",
+        "key_vault_secrets",
+        "image_cleaner",
+        "autoscaler",
+    ),
     *("web_app_routing", "service_mesh", "http_proxy"),
 )
 _SWITCHES = ("keda", "vertical_pod_autoscaler")
@@ -32,11 +39,13 @@ _SWITCHES = ("keda", "vertical_pod_autoscaler")
 class FeaturedMember(FleetMember):
     """Base of members whose cluster has optional features.
 
-    None says nothing about a feature: Azure's default, or what somebody else has set, such as a policy of the
-    subscription. A feature that is on is switched off by ``enabled=False`` (a switch by False, the autoscaler's
-    settings by an empty value); leaving it out is refused, since Azure may keep what a request does not name.
+    None says nothing about a feature: Azure's default, or what somebody else has set, such as a
+    policy of the subscription. A feature that is on is switched off by ``enabled=False`` (a switch
+    by False, the autoscaler's settings by an empty value); leaving it out is refused, since Azure
+    may keep what a request does not name.
 
-    In YAML each feature is one field: that of a member replaces that of its region or of the defaults as a whole.
+    In YAML each feature is one field: that of a member replaces that of its region or of the
+    defaults as a whole.
 
     Attributes:
         container_insights: logs of containers and nodes in a Log Analytics workspace.
@@ -50,9 +59,9 @@ class FeaturedMember(FleetMember):
         web_app_routing: ingress controllers that Azure manages.
         service_mesh: the Istio-based service mesh.
         http_proxy: the proxy of nodes and pods. It can be added and changed later, but not removed.
-        disk_encryption_set: the resource ID of the disk encryption set with the key of the nodes' disks; None for keys
-            of Azure. The cluster's identity needs the role Reader on it. It can only be set when the cluster is
-            created. A Pulumi output is accepted.
+        disk_encryption_set: the resource ID of the disk encryption set with the key of the nodes'
+            disks; None for keys of Azure. The cluster's identity needs the role Reader on it. It
+            can only be set when the cluster is created. A Pulumi output is accepted.
     """
 
     container_insights: ContainerInsights | None = None
@@ -77,17 +86,25 @@ class FeaturedMember(FleetMember):
                 yield from feature.problems((*path, camel(name)))
         if self.disk_encryption_set is not None:
             kind = "Microsoft.Compute/diskEncryptionSets"
-            yield from resource_problems(self.disk_encryption_set, kind, (*path, "diskEncryptionSet"))
+            yield from resource_problems(
+                self.disk_encryption_set, kind, (*path, "diskEncryptionSet")
+            )
 
     @property
     def switched(self) -> Mapping[str, str | None]:
-        """The declared state of each feature that can be switched off: :data:`ON`, :data:`OFF` or None."""
+        """The declared state of each feature that can be switched off: :data:`ON`, :data:`OFF` or
+        None.
+        """
         switches: dict[str, bool | None] = {name: getattr(self, name) for name in _SWITCHES}
         for name in _VALUES:
             feature = getattr(self, name)
-            switches[name] = None if feature is None else getattr(feature, "enabled", feature != Autoscaler())
+            switches[name] = (
+                None if feature is None else getattr(feature, "enabled", feature != Autoscaler())
+            )
         del switches["http_proxy"]
-        return {camel(name): None if on is None else ON if on else OFF for name, on in switches.items()}
+        return {
+            camel(name): None if on is None else ON if on else OFF for name, on in switches.items()
+        }
 
 
 # Declarations of add-ons that need no more than a few settings: Key Vault secrets, the image
@@ -102,7 +119,8 @@ _THREE_MONTHS = 24 * 90
 
 @attrs.frozen(kw_only=True)
 class KeyVaultSecrets(Typed):
-    """Secrets of Azure Key Vault as volumes of pods: the Azure Key Vault provider for Secrets Store CSI Driver.
+    """Secrets of Azure Key Vault as volumes of pods: the Azure Key Vault provider for Secrets Store
+    CSI Driver.
 
     Attributes:
         enabled: on, the default; False switches it off.
@@ -149,15 +167,19 @@ _BEGIN = b"-----BEGIN CERTIFICATE-----"
 
 @attrs.frozen(kw_only=True)
 class HttpProxy(Typed):
-    """The proxy by which nodes and pods reach the internet. A change of it makes Azure reimage all nodes.
+    """The proxy by which nodes and pods reach the internet. A change of it makes Azure reimage all
+    nodes.
 
     It can be added later but not removed: at this API version a request cannot take it away.
 
     Attributes:
-        http: the proxy's address for HTTP, as ``http://proxy.example:8080``, without user and password.
+        http: the proxy's address for HTTP, as ``http://proxy.example:8080``, without user and
+            password.
         https: the proxy's address for HTTPS.
-        no_proxy: host names, domains and ranges that are reached directly; Azure adds those that the cluster needs.
-        trusted_ca: up to 20 further certificates that nodes trust, as PEM in base64. A Pulumi output is accepted.
+        no_proxy: host names, domains and ranges that are reached directly; Azure adds those that
+            the cluster needs.
+        trusted_ca: up to 20 further certificates that nodes trust, as PEM in base64. A Pulumi
+            output is accepted.
     """
 
     http: str | None = None
@@ -183,9 +205,15 @@ class HttpProxy(Typed):
 def _address_problems(address: str, path: FieldPath) -> Iterator[Problem]:
     parts = _parts(address)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        yield Problem(f'"{address}" is not the address of a proxy', path, "for example http://proxy.example:8080")
+        yield Problem(
+            f'"{address}" is not the address of a proxy',
+            path,
+            "for example http://proxy.example:8080",
+        )
     elif parts.username is not None or parts.password is not None:
-        yield Problem("Azure takes no user and password of a proxy", path, "leave both out of the address")
+        yield Problem(
+            "Azure takes no user and password of a proxy", path, "leave both out of the address"
+        )
 
 
 def _parts(address: str) -> SplitResult | None:
@@ -203,15 +231,22 @@ def _certificate_problems(text: str, path: FieldPath) -> Iterator[Problem]:
         found = 0
     if not 1 <= found <= _MOST_CERTIFICATES:
         yield Problem(
-            "is not a list of certificates in base64", path, f"1 to {_MOST_CERTIFICATES} in PEM, through base64 -w0"
+            "is not a list of certificates in base64",
+            path,
+            f"1 to {_MOST_CERTIFICATES} in PEM, through base64 -w0",
         )
 
 
 # Maintenance windows: when AKS and update runs may upgrade a cluster.
 
 
-CONFIGURATIONS = {"cluster": "aksManagedAutoUpgradeSchedule", "nodeImages": "aksManagedNodeOSUpgradeSchedule"}
-"""The names that AKS reserves for the schedules of Kubernetes upgrades and of node image upgrades."""
+CONFIGURATIONS = {
+    "cluster": "aksManagedAutoUpgradeSchedule",
+    "nodeImages": "aksManagedNodeOSUpgradeSchedule",
+}
+"""The names that AKS reserves for the schedules of Kubernetes upgrades and of node image
+upgrades.
+"""
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -241,8 +276,12 @@ class MaintenanceWindow(Typed):
         yield from checks.choice_of(self.upgrades, CONFIGURATIONS, (*path, "upgrades"))
         yield from checks.choice_of(self.day, _DAYS, (*path, "day"))
         if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", self.start):
-            yield Problem(f'"{self.start}" is not a time of day', (*path, "start"), "HH:MM, for example 01:00")
+            yield Problem(
+                f'"{self.start}" is not a time of day', (*path, "start"), "HH:MM, for example 01:00"
+            )
         yield from checks.in_range(self.hours, 4, 24, (*path, "hours"))
         yield from checks.in_range(self.every_weeks, 1, 4, (*path, "everyWeeks"))
         if not re.fullmatch("[+-](0[0-9]|1[0-4]):[0-5][0-9]", self.utc_offset):
-            yield Problem(f'"{self.utc_offset}" is not an offset', (*path, "utcOffset"), "for example +01:00")
+            yield Problem(
+                f'"{self.utc_offset}" is not an offset', (*path, "utcOffset"), "for example +01:00"
+            )

@@ -11,10 +11,11 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def is_older(version: str, standing: str) -> bool:
-    """Return whether a request for a version asks for less than what stands; ``1.33`` is not older than ``1.33.5``.
+    """Return whether a request for a version asks for less than what stands; ``1.33`` is not older
+    than ``1.33.5``.
 
-    Source: the field ``kubernetesVersion`` of managed clusters at API version 2025-09-01: the same minor version
-    without a patch changes nothing.
+    Source: the field ``kubernetesVersion`` of managed clusters at API version 2025-09-01: the same
+    minor version without a patch changes nothing.
     """
     asked, stands = numbers(version), numbers(standing)
     return bool(asked) and asked < stands[: len(asked)]
@@ -23,11 +24,12 @@ def is_older(version: str, standing: str) -> bool:
 def follows(before: str, after: str, *, skips: bool) -> bool:
     """Return whether Azure takes a cluster from one declared version to another.
 
-    A cluster goes up by one minor version at a time and never back; with long-term support it may skip minor versions.
-    A version without a patch is the latest patch of its minor version, so two of one minor version are not told apart.
+    A cluster goes up by one minor version at a time and never back; with long-term support it may
+    skip minor versions. A version without a patch is the latest patch of its minor version, so two
+    of one minor version are not told apart.
 
-    Source: "Upgrade the AKS control plane", on version upgrade rules, and "Supported Kubernetes versions in AKS", on
-    skipping versions (Microsoft, 2026-08).
+    Source: "Upgrade the AKS control plane", on version upgrade rules, and "Supported Kubernetes
+    versions in AKS", on skipping versions (Microsoft, 2026-08).
 
     Args:
         before: the declared version so far, as ``1.33`` or ``1.33.2``.

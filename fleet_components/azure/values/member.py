@@ -30,7 +30,8 @@ class FleetMember(Typed):
     Attributes:
         name: its name in the fleet.
         region: the short name of its region, for example ``westeurope``.
-        labels: labels that placements select by; the automatic ``fleet.azure.com/*`` labels are added.
+        labels: labels that placements select by; the automatic ``fleet.azure.com/*`` labels are
+            added.
         taints: taints that placements must tolerate; effect ``NoSchedule`` only.
         group: its update group; empty for none.
         observed: values that cannot be derived from a declaration.
@@ -45,7 +46,9 @@ class FleetMember(Typed):
 
     @property
     def cluster(self) -> ClusterId | None:
-        """The parts of its cluster's resource ID, as far as they are declared; None if it is not an Azure cluster."""
+        """The parts of its cluster's resource ID, as far as they are declared; None if it is not an
+        Azure cluster.
+        """
         raise NotImplementedError
 
     @property
@@ -65,7 +68,9 @@ class FleetMember(Typed):
         yield from checks.labels(self.labels, RESERVED_LABELS, (*path, "labels"))
         yield from checks.taints(self.taints, ("NoSchedule",), (*path, "taints"))
         if len(self.taints) > _MOST_TAINTS:
-            yield Problem(count(len(self.taints), "taint"), (*path, "taints"), f"{_MOST_TAINTS} at most")
+            yield Problem(
+                count(len(self.taints), "taint"), (*path, "taints"), f"{_MOST_TAINTS} at most"
+            )
         if self.group:
             yield from names.GROUP.problems(self.group, (*path, "group"))
         for resource, amount in self.observed.available.items():
@@ -77,14 +82,17 @@ class FleetMember(Typed):
 
 @attrs.frozen(kw_only=True)
 class JoinedMember(FleetMember):
-    """An existing cluster: an AKS or Arc cluster by its resource ID, or any other cluster by its kubeconfig.
+    """An existing cluster: an AKS or Arc cluster by its resource ID, or any other cluster by its
+    kubeconfig.
 
     Attributes:
-        cluster_id: the resource ID of the AKS or Arc cluster; it can only be set when the member is created. Empty for
-            a cluster outside of Azure: it takes part in placement, but not in an Azure fleet.
-        kubeconfig_file: the path of its kubeconfig; empty to ask Azure, which returns that of an AKS cluster in the
-            subscription that Pulumi uses.
-        kubeconfig: the text of the kubeconfig instead, which may be a Pulumi output; not available in YAML.
+        cluster_id: the resource ID of the AKS or Arc cluster; it can only be set when the member is
+            created. Empty for a cluster outside of Azure: it takes part in placement, but not in an
+            Azure fleet.
+        kubeconfig_file: the path of its kubeconfig; empty to ask Azure, which returns that of an
+            AKS cluster in the subscription that Pulumi uses.
+        kubeconfig: the text of the kubeconfig instead, which may be a Pulumi output; not available
+            in YAML.
         pools: its node pools, as far as the scheduler should know them.
         max_pods: pods per node for pools that do not set it; 110 by default.
     """
@@ -115,14 +123,27 @@ class JoinedMember(FleetMember):
         yield from super().problems(table, path)
         has_kubeconfig = bool(self.kubeconfig_file) or self.kubeconfig is not None
         if not self.cluster_id and not has_kubeconfig:
-            yield Problem("nobody knows where it is", (*path, "clusterId"), "clusterId, kubeconfigFile or both")
+            yield Problem(
+                "nobody knows where it is",
+                (*path, "clusterId"),
+                "clusterId, kubeconfigFile or both",
+            )
         if self.cluster_id and self.cluster is None:
             hint = (
-                "/subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.ContainerService/managedClusters/<name>"
+                "/subscriptions/<id>/resourceGroups/<group>/providers/"
+                "Microsoft.ContainerService/managedClusters/<name>"
             )
-            yield Problem(f'"{self.cluster_id}" is not an ID of an AKS or Arc cluster', (*path, "clusterId"), hint)
+            yield Problem(
+                f'"{self.cluster_id}" is not an ID of an AKS or Arc cluster',
+                (*path, "clusterId"),
+                hint,
+            )
         if self.cluster and self.cluster.type == ARC and not has_kubeconfig:
-            yield Problem("Azure gives out no kubeconfig of an Arc cluster", (*path, "kubeconfigFile"), "name its file")
+            yield Problem(
+                "Azure gives out no kubeconfig of an Arc cluster",
+                (*path, "kubeconfigFile"),
+                "name its file",
+            )
         for position, pool in enumerate(self.pools):
             yield from pool.problems(table, (*path, "pools", position))
         yield from checks.unique((pool.name for pool in self.pools), "node pool", (*path, "pools"))

@@ -1,7 +1,7 @@
 """Validation of the names of Azure resources.
 
-Sources: the request types of ``Microsoft.ContainerService`` at API versions 2025-09-01 (AKS) and 2026-06-01 (Fleet),
-and "Naming rules and restrictions for Azure resources" for resource groups.
+Sources: the request types of ``Microsoft.ContainerService`` at API versions 2025-09-01 (AKS) and
+2026-06-01 (Fleet), and "Naming rules and restrictions for Azure resources" for resource groups.
 """
 
 from __future__ import annotations
@@ -69,7 +69,11 @@ CLUSTER = NameRule(
     "aks-weu-1",
 )
 NODE_POOL = NameRule(
-    "name of a node pool", "[a-z][a-z0-9]*", 12, "lower-case letters and digits, beginning with a letter", "apps"
+    "name of a node pool",
+    "[a-z][a-z0-9]*",
+    12,
+    "lower-case letters and digits, beginning with a letter",
+    "apps",
 )
 DNS_PREFIX = NameRule(
     "DNS prefix",
@@ -87,8 +91,12 @@ RESOURCE_GROUP = NameRule(
 )
 NODE_RESOURCE_GROUP = attrs.evolve(RESOURCE_GROUP, longest=80, example="rg-weu-1-nodes")
 REGION = NameRule("region", "[a-z]+[0-9]?", 40, "the short name of a region", "westeurope")
-VM_SIZE = NameRule("VM size", "[A-Z][A-Za-z0-9_-]*", 60, "the name that Azure gives it", "Standard_D4s_v5")
+VM_SIZE = NameRule(
+    "VM size", "[A-Z][A-Za-z0-9_-]*", 60, "the name that Azure gives it", "Standard_D4s_v5"
+)
 KUBERNETES_VERSION = NameRule(
     "Kubernetes version", r"1\.[0-9]+(\.[0-9]+)?", 10, "a minor version or a patch of one", "1.36"
 )
-KUBERNETES_MINOR = NameRule("minor Kubernetes version", r"1\.[0-9]+", 6, "a minor version without a patch", "1.36")
+KUBERNETES_MINOR = NameRule(
+    "minor Kubernetes version", r"1\.[0-9]+", 6, "a minor version without a patch", "1.36"
+)

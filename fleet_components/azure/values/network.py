@@ -16,7 +16,13 @@ from fleet_components.model.typed import Later, Typed
 
 _PLUGINS = ("azure", "kubenet", "none")
 _POLICIES = ("cilium", "azure", "calico", "none")
-_OUTBOUND = ("loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway", "none")
+_OUTBOUND = (
+    "loadBalancer",
+    "userDefinedRouting",
+    "managedNATGateway",
+    "userAssignedNATGateway",
+    "none",
+)
 _OUTBOUND_WITH_SUBNET = ("userDefinedRouting", "userAssignedNATGateway")
 _DEFAULT_MAX_PODS = {"overlay": 250, "azure": 30, "kubenet": 110, "none": 250}
 _MOST_AUTHORIZED = 200
@@ -34,13 +40,15 @@ class Network(Typed):
 
     Attributes:
         plugin: ``azure`` (the default), ``kubenet`` or ``none``.
-        overlay: pods have addresses of a range of their own instead of the subnet's; for ``azure`` only; on by default.
+        overlay: pods have addresses of a range of their own instead of the subnet's; for ``azure``
+            only; on by default.
         dataplane: ``cilium`` (the default) or ``azure``.
         policy: ``cilium`` (the default), ``azure``, ``calico`` or ``none``.
-        pods: the address range of the pods with overlay or kubenet, with a /24 for every node that the pools may have;
-            None for Azure's 10.244.0.0/16.
+        pods: the address range of the pods with overlay or kubenet, with a /24 for every node that
+            the pools may have; None for Azure's 10.244.0.0/16.
         services: the address range of the services, from /13 to /28; None for Azure's 10.0.0.0/16.
-        dns: the address of the DNS service, within ``services``; None for the address at index 10 of the range.
+        dns: the address of the DNS service, within ``services``; None for the address at index 10
+            of the range.
         outbound: how nodes reach the internet; ``loadBalancer`` by default.
     """
 
@@ -61,24 +69,43 @@ class Network(Typed):
 
     @property
     def dns_address(self) -> str | None:
-        """The address of the DNS service; None leaves it to Azure, if ``services`` is not set either."""
+        """The address of the DNS service; None leaves it to Azure, if ``services`` is not set
+        either.
+        """
         found = checks.network(self.services) if self.services else None
         return self.dns or (str(found[10]) if found else None)
 
     def room_problems(self, nodes: int, path: FieldPath) -> Iterator[Problem]:
         """Yield a problem if the pods of the most nodes that the pools may have do not fit.
 
-        With overlay and kubenet every node takes a /24 of the pods' range, and kubenet stops at 400 nodes.
+        With overlay and kubenet every node takes a /24 of the pods' range, and kubenet stops at 400
+        nodes.
 
-        Source: "Azure CNI Overlay networking in AKS", on pods, and "Use kubenet in AKS" (Microsoft, 2026-08).
+        Source: "Azure CNI Overlay networking in AKS", on pods, and "Use kubenet in AKS" (Microsoft,
+        2026-08).
         """
-        found = checks.network(self.pods or _DEFAULT_PODS) if self.overlay or self.plugin == "kubenet" else None
+        found = (
+            checks.network(self.pods or _DEFAULT_PODS)
+            if self.overlay or self.plugin == "kubenet"
+            else None
+        )
         if found is not None:
-            room = 2 ** max(0, _PODS_OF_A_NODE - found.prefixlen) if found.prefixlen <= _PODS_OF_A_NODE else 0
+            room = (
+                2 ** max(0, _PODS_OF_A_NODE - found.prefixlen)
+                if found.prefixlen <= _PODS_OF_A_NODE
+                else 0
+            )
             if nodes > room:
                 prefix = _PODS_OF_A_NODE - (nodes - 1).bit_length()
-                hint = f"a range of /{prefix} or larger, or fewer nodes: every node takes a /{_PODS_OF_A_NODE}"
-                yield Problem(f"{found} has room for {room} nodes, the pools may have {nodes}", (*path, "pods"), hint)
+                hint = (
+                    f"a range of /{prefix} or larger, or fewer nodes: every node takes a"
+                    f" /{_PODS_OF_A_NODE}"
+                )
+                yield Problem(
+                    f"{found} has room for {room} nodes, the pools may have {nodes}",
+                    (*path, "pods"),
+                    hint,
+                )
         if self.plugin == "kubenet" and nodes > _MOST_KUBENET_NODES:
             hint = f"{_MOST_KUBENET_NODES} at most, or plugin: azure"
             yield Problem(f"kubenet and {nodes} nodes", (*path, "plugin"), hint)
@@ -91,14 +118,24 @@ class Network(Typed):
         yield from checks.choice_of(self.outbound, _OUTBOUND, (*path, "outbound"))
         yield from self._combination_problems(path)
         if self.outbound in _OUTBOUND_WITH_SUBNET and not has_subnet:
-            yield Problem(f"outbound {self.outbound} needs a subnet", (*path, "outbound"), "give the cluster a subnet")
+            yield Problem(
+                f"outbound {self.outbound} needs a subnet",
+                (*path, "outbound"),
+                "give the cluster a subnet",
+            )
         yield from self._range_problems(path)
 
     def _combination_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.overlay and self.plugin != "azure":
-            yield Problem("overlay is a mode of plugin azure", (*path, "overlay"), "write overlay: false")
+            yield Problem(
+                "overlay is a mode of plugin azure", (*path, "overlay"), "write overlay: false"
+            )
         if self.dataplane == "cilium" and self.plugin != "azure":
-            yield Problem("dataplane cilium needs plugin azure", (*path, "dataplane"), "write dataplane: azure")
+            yield Problem(
+                "dataplane cilium needs plugin azure",
+                (*path, "dataplane"),
+                "write dataplane: azure",
+            )
         if (self.policy == "cilium") != (self.dataplane == "cilium"):
             yield Problem(
                 f"policy {self.policy} does not go with dataplane {self.dataplane}",
@@ -106,10 +143,14 @@ class Network(Typed):
                 "policy cilium and dataplane cilium go together",
             )
         if self.policy == "azure" and self.plugin != "azure":
-            yield Problem("policy azure needs plugin azure", (*path, "policy"), "write policy: calico")
+            yield Problem(
+                "policy azure needs plugin azure", (*path, "policy"), "write policy: calico"
+            )
         if self.pods and not self.overlay and self.plugin != "kubenet":
             yield Problem(
-                "pods have a range of their own under overlay and kubenet only", (*path, "pods"), "leave it out"
+                "pods have a range of their own under overlay and kubenet only",
+                (*path, "pods"),
+                "leave it out",
             )
 
     def _range_problems(self, path: FieldPath) -> Iterator[Problem]:
@@ -118,19 +159,33 @@ class Network(Typed):
             ranges["pods"] = self.pods or _DEFAULT_PODS
         yield from checks.networks_apart(ranges, path)
         for field, text in ranges.items():
-            kept = next((network for network in checks.RESERVED_NETWORKS if _overlaps(text, network)), None)
+            kept = next(
+                (network for network in checks.RESERVED_NETWORKS if _overlaps(text, network)), None
+            )
             if kept is not None:
-                yield Problem(f"{text} overlaps {kept}, which AKS keeps for itself", (*path, field), "another range")
+                yield Problem(
+                    f"{text} overlaps {kept}, which AKS keeps for itself",
+                    (*path, field),
+                    "another range",
+                )
         found = checks.network(ranges["services"])
         if found is None:
             return
         if found.prefixlen <= _TOO_LARGE_SERVICES:
-            yield Problem(f"{found} is too large", (*path, "services"), f"smaller than /{_TOO_LARGE_SERVICES}")
+            yield Problem(
+                f"{found} is too large", (*path, "services"), f"smaller than /{_TOO_LARGE_SERVICES}"
+            )
         if found.prefixlen > _SMALLEST_SERVICES:
-            yield Problem(f"{found} is too small", (*path, "services"), f"/{_SMALLEST_SERVICES} or larger")
+            yield Problem(
+                f"{found} is too small", (*path, "services"), f"/{_SMALLEST_SERVICES} or larger"
+            )
         elif self.dns is not None and not _is_usable(self.dns, found):
             hint = f"for example {found[10]}"
-            yield Problem(f'"{self.dns}" is not a usable address of the services in {found}', (*path, "dns"), hint)
+            yield Problem(
+                f'"{self.dns}" is not a usable address of the services in {found}',
+                (*path, "dns"),
+                hint,
+            )
 
 
 @attrs.frozen
@@ -138,17 +193,19 @@ class ApiServer(Typed):
     """Access to the cluster's API server.
 
     Attributes:
-        private: the API server has an address in the virtual network only. It can only be set when the cluster is
-            created.
+        private: the API server has an address in the virtual network only. It can only be set when
+            the cluster is created.
         authorized: the address ranges that may reach a public API server; empty for all.
-        private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone; it can change to ``none`` only.
+        private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone; it can change
+            to ``none`` only.
         run_command: ``az aks command invoke`` is allowed; on by default.
-        vnet_integration: nodes reach the API server in the virtual network itself, without a tunnel; off by default.
-            It can never be switched off. Switched on later, it holds after ``az aks stop`` and ``az aks start``, which
-            must follow at once.
-        subnet: the ID of the API server's subnet, delegated to ``Microsoft.ContainerService/managedClusters``, with
-            ``vnet_integration`` and a subnet of the nodes; /28 or larger. It can only be set together with
-            ``vnet_integration``. A Pulumi output is accepted.
+        vnet_integration: nodes reach the API server in the virtual network itself, without a
+            tunnel; off by default. It can never be switched off. Switched on later, it holds after
+            ``az aks stop`` and ``az aks start``, which must follow at once.
+        subnet: the ID of the API server's subnet, delegated to
+            ``Microsoft.ContainerService/managedClusters``, with ``vnet_integration`` and a subnet
+            of the nodes; /28 or larger. It can only be set together with ``vnet_integration``. A
+            Pulumi output is accepted.
     """
 
     private: bool = False
@@ -162,18 +219,28 @@ class ApiServer(Typed):
         """Yield Azure validation errors."""
         if self.private and self.authorized:
             yield Problem(
-                "a private API server takes no authorized ranges", (*path, "authorized"), "leave out one of the two"
+                "a private API server takes no authorized ranges",
+                (*path, "authorized"),
+                "leave out one of the two",
             )
         if self.private_dns_zone and not self.private:
-            yield Problem("only a private API server has a private DNS zone", (*path, "privateDnsZone"), "leave it out")
+            yield Problem(
+                "only a private API server has a private DNS zone",
+                (*path, "privateDnsZone"),
+                "leave it out",
+            )
         if len(self.authorized) > _MOST_AUTHORIZED:
             yield Problem(
-                f"{len(self.authorized)} authorized ranges", (*path, "authorized"), f"{_MOST_AUTHORIZED} at most"
+                f"{len(self.authorized)} authorized ranges",
+                (*path, "authorized"),
+                f"{_MOST_AUTHORIZED} at most",
             )
         for position, text in enumerate(self.authorized):
             if checks.network(text) is None:
                 hint = "for example 203.0.113.0/24"
-                yield Problem(f'"{text}" is not an IPv4 range', (*path, "authorized", position), hint)
+                yield Problem(
+                    f'"{text}" is not an IPv4 range', (*path, "authorized", position), hint
+                )
 
 
 def _overlaps(text: str, other: IPv4Network) -> bool:
@@ -213,10 +280,12 @@ class WebAppRouting(Typed):
 
     Attributes:
         enabled: on, the default; False switches it off.
-        dns_zones: the resource IDs of up to five public or private DNS zones; the add-on's identity needs the role DNS
-            Zone Contributor, or Private DNS Zone Contributor, in each. Pulumi outputs are accepted.
-        default_controller: the load balancer of the default ingress controller: ``AnnotationControlled`` (Azure's
-            default), ``External``, ``Internal``, or ``None`` for no such controller, as text.
+        dns_zones: the resource IDs of up to five public or private DNS zones; the add-on's identity
+            needs the role DNS Zone Contributor, or Private DNS Zone Contributor, in each. Pulumi
+            outputs are accepted.
+        default_controller: the load balancer of the default ingress controller:
+            ``AnnotationControlled`` (Azure's default), ``External``, ``Internal``, or ``None`` for
+            no such controller, as text.
     """
 
     enabled: bool = True
@@ -226,9 +295,15 @@ class WebAppRouting(Typed):
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
         if self.default_controller is not None:
-            yield from checks.choice_of(self.default_controller, _CONTROLLERS, (*path, "defaultController"))
+            yield from checks.choice_of(
+                self.default_controller, _CONTROLLERS, (*path, "defaultController")
+            )
         if len(self.dns_zones) > _MOST_ZONES:
-            yield Problem(count(len(self.dns_zones), "DNS zone"), (*path, "dnsZones"), f"{_MOST_ZONES} at most")
+            yield Problem(
+                count(len(self.dns_zones), "DNS zone"),
+                (*path, "dnsZones"),
+                f"{_MOST_ZONES} at most",
+            )
         for position, zone in enumerate(self.dns_zones):
             yield from resource_problems(zone, ZONES, (*path, "dnsZones", position))
 
@@ -241,8 +316,8 @@ class ServiceMesh(Typed):
 
     Attributes:
         enabled: on, the default; False switches it off.
-        revisions: the revision of its control plane, as ``asm-1-29``; two consecutive ones during an upgrade. Empty
-            lets Azure choose.
+        revisions: the revision of its control plane, as ``asm-1-29``; two consecutive ones during
+            an upgrade. Empty lets Azure choose.
         external_ingress: an ingress gateway with a public address; off by default.
         internal_ingress: an ingress gateway with an address in the virtual network; off by default.
     """
@@ -256,11 +331,19 @@ class ServiceMesh(Typed):
         """Yield Azure validation errors."""
         at = (*path, "revisions")
         if len(self.revisions) > _MOST_REVISIONS:
-            yield Problem(count(len(self.revisions), "revision"), at, "one, or two during an upgrade")
+            yield Problem(
+                count(len(self.revisions), "revision"), at, "one, or two during an upgrade"
+            )
         for position, revision in enumerate(self.revisions):
             if not re.fullmatch("asm-[0-9]+-[0-9]+", revision):
-                yield Problem(f'"{revision}" is not a revision', (*at, position), "for example asm-1-29")
+                yield Problem(
+                    f'"{revision}" is not a revision', (*at, position), "for example asm-1-29"
+                )
         if len(set(self.revisions)) != len(self.revisions):
             yield Problem("a revision is named twice", at, "name each once")
         if not self.enabled and (self.revisions or self.external_ingress or self.internal_ingress):
-            yield Problem("a service mesh that is off has no settings", (*path, "enabled"), "leave out all others")
+            yield Problem(
+                "a service mesh that is off has no settings",
+                (*path, "enabled"),
+                "leave out all others",
+            )

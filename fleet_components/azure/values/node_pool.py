@@ -33,33 +33,37 @@ _SPOT_TAINT = Taint(_SPOT_KEY, _SPOT_VALUE)
 class NodePool(Typed):
     """A node pool: a number of nodes of one VM size.
 
-    These can only be set when a pool is created: name, VM size, zones, spot, OS disk, pods per node, subnets.
+    These can only be set when a pool is created: name, VM size, zones, spot, OS disk, pods per
+    node, subnets.
 
     Attributes:
         name: 1 to 12 lower-case letters and digits.
         vm_size: the VM size, for example ``Standard_D4s_v5``.
-        count: a fixed number of nodes; alternatively, ``min_count`` and ``max_count`` let the autoscaler choose.
+        count: a fixed number of nodes; alternatively, ``min_count`` and ``max_count`` let the
+            autoscaler choose.
         min_count: the minimum number of nodes; a new pool starts with it.
         max_count: the maximum number of nodes.
         mode: ``System`` (runs what the cluster itself needs) or ``User``, the default.
         zones: availability zones of the region; empty for none.
         labels: labels of every node.
         taints: taints of every node.
-        spot: machines that Azure may take back at any time, at a lower price; not for system pools. Azure adds the
-            taint ``kubernetes.azure.com/scalesetpriority=spot:NoSchedule`` and the label of that key; declared here,
-            they are taken and not sent.
+        spot: machines that Azure may take back at any time, at a lower price; not for system pools.
+            Azure adds the taint ``kubernetes.azure.com/scalesetpriority=spot:NoSchedule`` and the
+            label of that key; declared here, they are taken and not sent.
         os_disk: ``Ephemeral`` or ``Managed``; None lets Azure choose.
         os_disk_gib: size of the OS disk in GiB; None for Azure's default.
         os_sku: ``Ubuntu`` (Azure's default), ``AzureLinux``, ...
-        max_pods: pods per node, 10 to 250, and 30 in the whole pool; None for the default of the network plugin.
+        max_pods: pods per node, 10 to 250, and 30 in the whole pool; None for the default of the
+            network plugin.
         subnet: the subnet's ID; None for the cluster's. A Pulumi output is accepted.
         tags: Azure tags, 50 at most.
-        cpu: CPU of a node, as a quantity, for a VM size that is not in the table; used only together with ``memory``.
-        memory: memory of a node, as a quantity, for a VM size that is not in the table; used only together with
-            ``cpu``.
+        cpu: CPU of a node, as a quantity, for a VM size that is not in the table; used only
+            together with ``memory``.
+        memory: memory of a node, as a quantity, for a VM size that is not in the table; used only
+            together with ``cpu``.
         hourly_price: USD per hour for a node; None for the list price.
-        pod_subnet: the ID of the pods' subnet; None for addresses by the network's rules. Every pool of the cluster has
-            one, or none has. A Pulumi output is accepted.
+        pod_subnet: the ID of the pods' subnet; None for addresses by the network's rules. Every
+            pool of the cluster has one, or none has. A Pulumi output is accepted.
         upgrade: how nodes are replaced in an upgrade; None leaves it to Azure.
     """
 
@@ -88,11 +92,15 @@ class NodePool(Typed):
     @property
     def sent_labels(self) -> dict[str, str]:
         """The labels that Azure does not add by itself."""
-        return {key: value for key, value in self.labels.items() if not self._is_spot_label(key, value)}
+        return {
+            key: value for key, value in self.labels.items() if not self._is_spot_label(key, value)
+        }
 
     @property
     def sent_taints(self) -> tuple[Taint, ...]:
-        """The taints that Azure does not add by itself (Microsoft, "Add a Spot node pool to an AKS cluster")."""
+        """The taints that Azure does not add by itself (Microsoft, "Add a Spot node pool to an AKS
+        cluster").
+        """
         return tuple(taint for taint in self.taints if not (self.spot and taint == _SPOT_TAINT))
 
     def _is_spot_label(self, key: str, value: str) -> bool:
@@ -114,15 +122,27 @@ class NodePool(Typed):
         return (self.max_count if self.autoscaled else self.count) or 0
 
     def size(self, table: SizeTable) -> VmSize | None:
-        """Return the VM size: as declared if both CPU and memory are, else from the table; None if unknown."""
+        """Return the VM size: as declared if both CPU and memory are, else from the table; None if
+        unknown.
+        """
         known = table.find(self.vm_size)
         if self.cpu is None or self.memory is None:
             return known
-        vcpus, mebibytes = parse_quantity(self.cpu).nano // 10**9, parse_quantity(self.memory).nano // (2**20 * 10**9)
-        return VmSize(known.name if known else self.vm_size, vcpus, mebibytes, prices=known.prices if known else {})
+        vcpus, mebibytes = (
+            parse_quantity(self.cpu).nano // 10**9,
+            parse_quantity(self.memory).nano // (2**20 * 10**9),
+        )
+        return VmSize(
+            known.name if known else self.vm_size,
+            vcpus,
+            mebibytes,
+            prices=known.prices if known else {},
+        )
 
     def price(self, region: str, table: SizeTable) -> float | None:
-        """Return the price of a node in USD per hour: as declared, else the on-demand list price; None if unknown."""
+        """Return the price of a node in USD per hour: as declared, else the on-demand list price;
+        None if unknown.
+        """
         if self.hourly_price is not None:
             return self.hourly_price
         size = self.size(table)
@@ -141,7 +161,9 @@ class NodePool(Typed):
         if self.subnet is not None:
             yield from resource_problems(self.subnet, SUBNET, (*path, "subnet"))
         if self.spot and self.mode == SYSTEM:
-            yield Problem("a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool")
+            yield Problem(
+                "a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool"
+            )
         yield from self._node_problems(path)
         if self.upgrade is not None:
             yield from self.upgrade.problems(self.mode == SYSTEM, (*path, "upgrade"))
@@ -149,9 +171,14 @@ class NodePool(Typed):
     def _size_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         wrong_name = list(names.VM_SIZE.problems(self.vm_size, (*path, "vmSize")))
         wrong_amounts = [
-            Problem(f'"{text}" is not an amount of {field}', (*path, field), f"a quantity, for example {example}")
+            Problem(
+                f'"{text}" is not an amount of {field}',
+                (*path, field),
+                f"a quantity, for example {example}",
+            )
             for field, text, example in (("cpu", self.cpu, "4"), ("memory", self.memory, "16Gi"))
-            if text is not None and not (is_quantity(text) and parse_quantity(text) >= _CHOICES[field])
+            if text is not None
+            and not (is_quantity(text) and parse_quantity(text) >= _CHOICES[field])
         ]
         yield from wrong_name + wrong_amounts
         if not wrong_name and not wrong_amounts and self.size(table) is None:
@@ -159,22 +186,44 @@ class NodePool(Typed):
             hint = "write its cpu: and memory:, as in cpu: 4 and memory: 16Gi" + (
                 f"; or did you mean {near}" if near else ""
             )
-            yield Problem(f'the VM size "{self.vm_size}" is not in the table of sizes', (*path, "vmSize"), hint)
+            yield Problem(
+                f'the VM size "{self.vm_size}" is not in the table of sizes',
+                (*path, "vmSize"),
+                hint,
+            )
         if self.hourly_price is not None and not 0 <= self.hourly_price < float("inf"):
-            yield Problem(f"{self.hourly_price} is not a price", (*path, "hourlyPrice"), "USD an hour, as in 0.192")
+            yield Problem(
+                f"{self.hourly_price} is not a price",
+                (*path, "hourlyPrice"),
+                "USD an hour, as in 0.192",
+            )
 
     def _count_problems(self, path: FieldPath) -> Iterator[Problem]:
         given = (self.count is not None, self.min_count is not None, self.max_count is not None)
         if given not in ((True, False, False), (False, True, True)):
             yield Problem(
-                "the number of nodes is not clear", (*path, "count"), "either count: 3, or minCount: 3 and maxCount: 9"
+                "the number of nodes is not clear",
+                (*path, "count"),
+                "either count: 3, or minCount: 3 and maxCount: 9",
             )
         fewest = 1 if self.mode == SYSTEM else 0
-        for field, number in (("count", self.count), ("minCount", self.min_count), ("maxCount", self.max_count)):
-            yield from checks.in_range(number, max(fewest, int(field == "maxCount")), _MOST_NODES, (*path, field))
-        if self.min_count is not None and self.max_count is not None and self.min_count > self.max_count:
+        for field, number in (
+            ("count", self.count),
+            ("minCount", self.min_count),
+            ("maxCount", self.max_count),
+        ):
+            yield from checks.in_range(
+                number, max(fewest, int(field == "maxCount")), _MOST_NODES, (*path, field)
+            )
+        if (
+            self.min_count is not None
+            and self.max_count is not None
+            and self.min_count > self.max_count
+        ):
             yield Problem(
-                f"minCount {self.min_count} is above maxCount {self.max_count}", (*path, "minCount"), "swap the two"
+                f"minCount {self.min_count} is above maxCount {self.max_count}",
+                (*path, "minCount"),
+                "swap the two",
             )
 
     def _zone_problems(self, path: FieldPath) -> Iterator[Problem]:

@@ -13,26 +13,39 @@ if TYPE_CHECKING:
 
 
 def pod_subnet_problems(member: AksMember, path: FieldPath) -> Iterator[Problem]:
-    """Yield a problem for each subnet of pods that does not go with the network, or lacks its fellows.
+    """Yield a problem for each subnet of pods that does not go with the network, or lacks its
+    fellows.
 
-    Sources: "Azure CNI Pod Subnet" and "IP address planning" (Microsoft, 2026). The two name different defaults of pods
-    per node, so it must be declared.
+    Sources: "Azure CNI Pod Subnet" and "IP address planning" (Microsoft, 2026). The two name
+    different defaults of pods per node, so it must be declared.
     """
     places = [("systemPool",), *(("pools", position) for position in range(len(member.pools)))]
     for place, pool in zip(places, member.node_pools, strict=True):
         at = (*path, *place, "podSubnet")
         if pool.pod_subnet is None:
             if any(other.pod_subnet is not None for other in member.node_pools):
-                yield Problem("the pods of another pool have a subnet of their own", at, "all pools, or none")
+                yield Problem(
+                    "the pods of another pool have a subnet of their own", at, "all pools, or none"
+                )
             continue
         yield from resource_problems(pool.pod_subnet, SUBNET, at)
         if member.network.plugin != "azure" or member.network.overlay:
-            yield Problem("pods have no subnet with this network", at, "network: {plugin: azure, overlay: false}")
+            yield Problem(
+                "pods have no subnet with this network",
+                at,
+                "network: {plugin: azure, overlay: false}",
+            )
         if pool.subnet is None and member.subnet is None:
-            yield Problem("pods have a subnet only where nodes have one", at, "subnet: of the cluster or the pool")
+            yield Problem(
+                "pods have a subnet only where nodes have one",
+                at,
+                "subnet: of the cluster or the pool",
+            )
         if pool.max_pods is None:
             yield Problem(
-                "Azure's default with a subnet of pods is not clear", (*path, *place, "maxPods"), "for example 110"
+                "Azure's default with a subnet of pods is not clear",
+                (*path, *place, "maxPods"),
+                "for example 110",
             )
 
 
@@ -45,11 +58,19 @@ def api_server_problems(member: AksMember, path: FieldPath) -> Iterator[Problem]
     if server.subnet is not None:
         yield from resource_problems(server.subnet, SUBNET, at)
         if not server.vnet_integration:
-            yield Problem("a subnet of the API server needs VNet integration", at, "vnetIntegration: true")
+            yield Problem(
+                "a subnet of the API server needs VNet integration", at, "vnetIntegration: true"
+            )
     if not server.vnet_integration:
         return
     if (server.subnet is None) != (member.subnet is None):
-        yield Problem("nodes and API server are in one network", at, "a subnet of both, or of neither")
+        yield Problem(
+            "nodes and API server are in one network", at, "a subnet of both, or of neither"
+        )
     elif server.subnet is not None and member.identity is None:
         hint = "a user-assigned identity with the role Network Contributor on both subnets"
-        yield Problem("the cluster's identity must have a role before the cluster exists", (*path, "identity"), hint)
+        yield Problem(
+            "the cluster's identity must have a role before the cluster exists",
+            (*path, "identity"),
+            hint,
+        )

@@ -1,8 +1,10 @@
-"""Derives from declared node pools what KubeFleet's Azure property provider would report of the cluster.
+"""Derives from declared node pools what KubeFleet's Azure property provider would report of the
+cluster.
 
-Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this reads declarations, so amounts are
-nominal: a real node reports a few percent less memory than its VM size has. Its prices are the list prices of the day,
-these are those of the size table. Both use on-demand prices for spot nodes.
+Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this reads declarations,
+so amounts are
+nominal: a real node reports a few percent less memory than its VM size has. Its prices are the list
+prices of the day, these are those of the size table. Both use on-demand prices for spot nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _SIZE_CAPACITY = "kubernetes.azure.com/vm-sizes/{}/capacity"
 
 @attrs.frozen
 class Observation(Typed):
-    """Values that cannot be derived from a declaration, recorded from a cluster or promised by its owner.
+    """Values that cannot be derived from a declaration, recorded from a cluster or promised by its
+    owner.
 
     Attributes:
         available: free ``cpu`` and ``memory``, as quantities.
@@ -54,13 +57,17 @@ class Nodes:
     price: float | None
 
 
-def nodes_of(pools: Iterable[NodePool], region: str, table: SizeTable, max_pods: int) -> tuple[Nodes, ...]:
+def nodes_of(
+    pools: Iterable[NodePool], region: str, table: SizeTable, max_pods: int
+) -> tuple[Nodes, ...]:
     """Return the nodes that new pools start with. The pools must be valid."""
     return tuple(_nodes(pool, region, table, max_pods) for pool in pools)
 
 
 def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
-    """Return total and allocatable CPU and memory of the nodes, and the available amounts as observed."""
+    """Return total and allocatable CPU and memory of the nodes, and the available amounts as
+    observed.
+    """
     nodes = tuple(nodes)
     return Usage(
         capacity={
@@ -69,7 +76,9 @@ def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
         },
         allocatable={
             "cpu": cpu_quantity(sum(n.count * allocatable_cpu(n.size.vcpus) for n in nodes)),
-            "memory": memory_quantity(sum(n.count * allocatable_memory(n.size.memory_mib, n.max_pods) for n in nodes)),
+            "memory": memory_quantity(
+                sum(n.count * allocatable_memory(n.size.memory_mib, n.max_pods) for n in nodes)
+            ),
         },
         available=observed.available,
     )
@@ -82,7 +91,9 @@ def free_nodes(nodes: Iterable[Nodes]) -> tuple[tuple[int, Mapping[str, str]], .
             group.count,
             {
                 "cpu": cpu_quantity(allocatable_cpu(group.size.vcpus)),
-                "memory": memory_quantity(allocatable_memory(group.size.memory_mib, group.max_pods)),
+                "memory": memory_quantity(
+                    allocatable_memory(group.size.memory_mib, group.max_pods)
+                ),
                 "pods": str(group.max_pods),
             },
         )
@@ -91,7 +102,9 @@ def free_nodes(nodes: Iterable[Nodes]) -> tuple[tuple[int, Mapping[str, str]], .
 
 
 def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, str]:
-    """Return the properties by name: node counts, capacities as observed, and costs if all prices are known."""
+    """Return the properties by name: node counts, capacities as observed, and costs if all prices
+    are known.
+    """
     nodes = tuple(nodes)
     counts: Counter[str] = Counter()
     for group in nodes:
@@ -105,7 +118,9 @@ def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, st
 
 
 def capacities_of(observed: Observation) -> dict[str, str]:
-    """Return the capacity properties: how many more nodes of each VM size could be created, as observed."""
+    """Return the capacity properties: how many more nodes of each VM size could be created, as
+    observed.
+    """
     return {_SIZE_CAPACITY.format(size): str(count) for size, count in observed.capacity.items()}
 
 
@@ -118,7 +133,8 @@ def _nodes(pool: NodePool, region: str, table: SizeTable, max_pods: int) -> Node
 def _costs(nodes: tuple[Nodes, ...]) -> dict[str, str]:
     running = [group for group in nodes if group.count]
     if not running:
-        # As in trackers/nodes.go of the provider, which sets the costs of a cluster without nodes to 0.
+        # As in trackers/nodes.go of the provider, which sets the costs of a cluster without nodes
+        # to 0.
         return {CPU_COST: "0.000", MEMORY_COST: "0.000"}
     prices = [group.price for group in running]
     if None in prices or not any(prices):
@@ -177,7 +193,8 @@ _MIB_PER_POD, _MIB_BASE = 20, 50
 def allocatable_cpu(vcpus: int) -> int:
     """Return the allocatable CPU of a node in millicores.
 
-    Reserved are 60m of the first core, 40m of the second, 20m of each up to the fourth, and 10m of each further one.
+    Reserved are 60m of the first core, 40m of the second, 20m of each up to the fourth, and 10m of
+    each further one.
     """
     kept, low = 0, 0
     for high, rate in _CPU_BRACKETS:
@@ -189,7 +206,8 @@ def allocatable_cpu(vcpus: int) -> int:
 def allocatable_memory(memory_mib: int, max_pods: int) -> int:
     """Return the allocatable memory of a node in MiB.
 
-    Reserved is the lesser of a quarter of the memory and 20 MiB per pod + 50 MiB, besides the eviction threshold.
+    Reserved is the lesser of a quarter of the memory and 20 MiB per pod + 50 MiB, besides the
+    eviction threshold.
     """
     kept = min(memory_mib // 4, _MIB_PER_POD * max_pods + _MIB_BASE)
     return max(0, memory_mib - kept - EVICTION_MIB)

@@ -40,7 +40,9 @@ class StandingCluster:
 
 def cluster_setbacks(request: Mapping[str, Any], standing: StandingCluster) -> Iterator[str]:
     """Yield what a request for a cluster, in wire form, would set back."""
-    yield from _version_setback("the control plane", request.get("kubernetesVersion"), standing.version)
+    yield from _version_setback(
+        "the control plane", request.get("kubernetesVersion"), standing.version
+    )
     for profile in request.get("agentPoolProfiles") or ():
         what = f"node pool {profile['name']}"
         pool = standing.pools.get(profile["name"])
@@ -51,14 +53,22 @@ def cluster_setbacks(request: Mapping[str, Any], standing: StandingCluster) -> I
 
 
 def pool_setbacks(what: str, request: Mapping[str, Any], standing: StandingPool) -> Iterator[str]:
-    """Yield what a request for a node pool, in wire form, would set back; a fixed number of nodes may be any number."""
+    """Yield what a request for a node pool, in wire form, would set back; a fixed number of nodes
+    may be any number.
+    """
     yield from _version_setback(what, request.get("orchestratorVersion"), standing.version)
     asked = request.get("count")
     known = isinstance(asked, int | float) and standing.nodes is not None
     if request.get("enableAutoScaling") is True and known and asked != standing.nodes:
-        yield f"{what} has {standing.nodes} nodes by autoscaling, and this update would ask for {asked:g}"
+        yield (
+            f"{what} has {standing.nodes} nodes by autoscaling, and this update would ask for"
+            f" {asked:g}"
+        )
 
 
 def _version_setback(what: str, version: Any, standing: str) -> Iterator[str]:
     if isinstance(version, str) and is_older(version, standing):
-        yield f"{what} runs Kubernetes {standing}, and this update would ask for {version}, which is older"
+        yield (
+            f"{what} runs Kubernetes {standing}, and this update would ask for {version}, which is"
+            " older"
+        )

@@ -1,7 +1,7 @@
 """Checks of declarations that are valid one by one but cannot stand in one fleet together.
 
-Azure compares names and resource IDs without case ("Naming rules and restrictions for Azure resources", Microsoft), so
-names in different case are one thing there and two resources for Pulumi.
+Azure compares names and resource IDs without case ("Naming rules and restrictions for Azure
+resources", Microsoft), so names in different case are one thing there and two resources for Pulumi.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _MOST_NAMED = 5
 
 
 def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
-    """Yield problems between members, each with the position of the later one; paths begin at that member.
+    """Yield problems between members, each with the position of the later one; paths begin at that
+    member.
 
-    They are: two members of one cluster, one resource group in two spellings, and a node resource group that another
-    member uses. Clusters of which only one names its subscription may be two.
+    They are: two members of one cluster, one resource group in two spellings, and a node resource
+    group that another member uses. Clusters of which only one names its subscription may be two.
     """
     clusters: dict[tuple[str, ...], str] = {}
     spelled: dict[tuple[str, str], str] = {}
@@ -36,9 +37,14 @@ def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
             if other != member.name:
                 field = "clusterName" if isinstance(member, AksMember) else "clusterId"
                 hint = "one cluster is one member: remove one of the two"
-                yield position, Problem(f'it is the cluster of the member "{other}"', (field,), hint)
+                yield (
+                    position,
+                    Problem(f'it is the cluster of the member "{other}"', (field,), hint),
+                )
         if isinstance(member, AksMember):
-            first = spelled.setdefault((member.subscription, member.resource_group.lower()), member.resource_group)
+            first = spelled.setdefault(
+                (member.subscription, member.resource_group.lower()), member.resource_group
+            )
             if first != member.resource_group:
                 yield position, _two_spellings(member.resource_group, first, ("resourceGroup",))
             for problem in _machines(member, machines):
@@ -46,11 +52,18 @@ def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
     groups = {(member.subscription, member.resource_group.lower()) for member in _created(members)}
     for position, member in enumerate(members):
         if isinstance(member, AksMember) and _machine_group(member) in groups:
-            yield position, _taken(str(member.node_resource_group), "is a resource group of clusters")
+            yield (
+                position,
+                _taken(str(member.node_resource_group), "is a resource group of clusters"),
+            )
 
 
-def group_problems(groups: Iterable[str], members: Iterable[FleetMember], path: FieldPath) -> Iterator[Problem]:
-    """Yield problems for groups, of a hub or existing ones, that members spell otherwise or use for their machines."""
+def group_problems(
+    groups: Iterable[str], members: Iterable[FleetMember], path: FieldPath
+) -> Iterator[Problem]:
+    """Yield problems for groups, of a hub or existing ones, that members spell otherwise or use for
+    their machines.
+    """
     spelled = {group.lower(): group for group in groups}
     problems = []
     for member in _created(members):
@@ -58,19 +71,26 @@ def group_problems(groups: Iterable[str], members: Iterable[FleetMember], path: 
         if first not in (None, member.resource_group):
             problems.append(_two_spellings(member.resource_group, str(first), path))
         if machines is not None and machines.lower() in spelled:
-            problems.append(attrs.evolve(_taken(machines, f"holds the machines of {member.name}"), path=path))
+            problems.append(
+                attrs.evolve(_taken(machines, f"holds the machines of {member.name}"), path=path)
+            )
     yield from dict.fromkeys(problems)
 
 
 def profile_problems(
-    profile: AutoUpgrade, groups: Iterable[str] | None, members: Iterable[FleetMember], path: FieldPath
+    profile: AutoUpgrade,
+    groups: Iterable[str] | None,
+    members: Iterable[FleetMember],
+    path: FieldPath,
 ) -> Iterator[Problem]:
-    """Yield a problem if a profile upgrades members whose Kubernetes version is declared to be kept by Pulumi.
+    """Yield a problem if a profile upgrades members whose Kubernetes version is declared to be kept
+    by Pulumi.
 
-    Both would change the version in turns. A profile that updates node images only, or is disabled, touches no version.
+    Both would change the version in turns. A profile that updates node images only, or is disabled,
+    touches no version.
 
-    Source: "Automate upgrades with Fleet Manager" (Microsoft, 2026-08): a strategy upgrades the members of its groups,
-    a profile without a strategy all members.
+    Source: "Automate upgrades with Fleet Manager" (Microsoft, 2026-08): a strategy upgrades the
+    members of its groups, a profile without a strategy all members.
 
     Args:
         profile: the profile.
@@ -87,9 +107,19 @@ def profile_problems(
         if groups is None or member.group in groups
     ]
     if reached:
-        more = f" and {count(len(reached) - _MOST_NAMED, 'other')}" if len(reached) > _MOST_NAMED else ""
-        what = f"it upgrades {', '.join(reached[:_MOST_NAMED])}{more}, which Pulumi keeps at a declared version"
-        hint = "declare upgrades: fleet for them, or leave their kubernetesVersion out, or use a strategy without them"
+        more = (
+            f" and {count(len(reached) - _MOST_NAMED, 'other')}"
+            if len(reached) > _MOST_NAMED
+            else ""
+        )
+        what = (
+            f"it upgrades {', '.join(reached[:_MOST_NAMED])}{more}, which Pulumi keeps at a"
+            " declared version"
+        )
+        hint = (
+            "declare upgrades: fleet for them, or leave their kubernetesVersion out, or use a"
+            " strategy without them"
+        )
         yield Problem(what, path, hint)
 
 
@@ -98,11 +128,20 @@ def _created(members: Iterable[FleetMember]) -> Iterator[AksMember]:
 
 
 def _key(cluster: ClusterId) -> tuple[str, ...]:
-    return (cluster.subscription.lower(), cluster.type, cluster.resource_group.lower(), cluster.name.lower())
+    return (
+        cluster.subscription.lower(),
+        cluster.type,
+        cluster.resource_group.lower(),
+        cluster.name.lower(),
+    )
 
 
 def _two_spellings(group: str, first: str, path: FieldPath) -> Problem:
-    return Problem(f'"{group}" and "{first}" are one resource group for Azure', path, "write it the same everywhere")
+    return Problem(
+        f'"{group}" and "{first}" are one resource group for Azure',
+        path,
+        "write it the same everywhere",
+    )
 
 
 def _machine_group(member: AksMember) -> tuple[str, str] | None:

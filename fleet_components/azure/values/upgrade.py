@@ -26,7 +26,8 @@ _RUN_KINDS = ("Full", "ControlPlaneOnly", "NodeImageOnly")
 
 @attrs.frozen
 class Run(Typed):
-    """An update run: one upgrade of the fleet. It is created but not started, since starting is an action, not a state.
+    """An update run: one upgrade of the fleet. It is created but not started, since starting is an
+    action, not a state.
 
     Attributes:
         name: its name.
@@ -50,7 +51,9 @@ class Run(Typed):
         at = (*path, "kubernetesVersion")
         if (self.kubernetes_version is None) != (self.kind == "NodeImageOnly"):
             yield Problem(
-                f"kind {self.kind} and version {self.kubernetes_version}", at, "all but NodeImageOnly need one"
+                f"kind {self.kind} and version {self.kubernetes_version}",
+                at,
+                "all but NodeImageOnly need one",
             )
         elif self.kubernetes_version is not None:
             yield from names.KUBERNETES_VERSION.problems(self.kubernetes_version, at)
@@ -79,8 +82,8 @@ class AutoUpgrade(Typed):
         long_term_support: continue with patches of minor versions in long-term support, for channel
             ``TargetKubernetesVersion`` only.
         node_images: ``Latest`` (the default) or ``Consistent``.
-        strategy: the name of a strategy; empty to upgrade one member after the other. It can only be set when the
-            profile is created.
+        strategy: the name of a strategy; empty to upgrade one member after the other. It can only
+            be set when the profile is created.
         disabled: no update runs are created.
     """
 
@@ -104,17 +107,30 @@ class AutoUpgrade(Typed):
         yield from checks.choice_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
         if (self.target_version is None) == (self.channel == _TARGET):
             hint = f"channel {_TARGET} needs one, the others take none"
-            yield Problem(f"channel {self.channel} and version {self.target_version}", (*path, "targetVersion"), hint)
+            yield Problem(
+                f"channel {self.channel} and version {self.target_version}",
+                (*path, "targetVersion"),
+                hint,
+            )
         elif self.target_version is not None:
-            yield from names.KUBERNETES_MINOR.problems(self.target_version, (*path, "targetVersion"))
+            yield from names.KUBERNETES_MINOR.problems(
+                self.target_version, (*path, "targetVersion")
+            )
         if self.long_term_support and self.channel != _TARGET:
-            yield Problem(f"long-term support needs channel {_TARGET}", (*path, "longTermSupport"), "leave it out")
+            yield Problem(
+                f"long-term support needs channel {_TARGET}",
+                (*path, "longTermSupport"),
+                "leave it out",
+            )
         if self.strategy:
             yield from checks.choice_of(self.strategy, strategies, (*path, "strategy"))
 
     def body(self) -> dict[str, Any]:
         """Return the ``properties`` of the request, without the strategy's ID."""
-        target = {"targetKubernetesVersion": self.target_version, "longTermSupport": self.long_term_support}
+        target = {
+            "targetKubernetesVersion": self.target_version,
+            "longTermSupport": self.long_term_support,
+        }
         return {
             "channel": self.channel,
             "disabled": self.disabled,
@@ -143,7 +159,8 @@ class Step(Typed):
 
     Attributes:
         name: its name; the name of a group is the update group of its members.
-        at_once: how many members are upgraded at the same time, as a number or percentage; None for Azure's default.
+        at_once: how many members are upgraded at the same time, as a number or percentage; None for
+            Azure's default.
         approve_before: names of the approvals that are required before it starts.
         approve_after: names of the approvals that are required after it has finished.
     """
@@ -156,19 +173,31 @@ class Step(Typed):
     def step_problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors of the common fields."""
         if self.at_once is not None and not _AT_ONCE.fullmatch(self.at_once):
-            yield Problem(f'"{self.at_once}" is not a number of members', (*path, "atOnce"), "for example 3 or 25%")
+            yield Problem(
+                f'"{self.at_once}" is not a number of members',
+                (*path, "atOnce"),
+                "for example 3 or 25%",
+            )
         elif self.at_once and self.at_once.isdecimal():
             yield from checks.in_range(integer(self.at_once), 1, _MOST_AT_ONCE, (*path, "atOnce"))
-        for field, approvals in (("approveBefore", self.approve_before), ("approveAfter", self.approve_after)):
+        for field, approvals in (
+            ("approveBefore", self.approve_before),
+            ("approveAfter", self.approve_after),
+        ):
             for position, name in enumerate(approvals):
                 if not 1 <= len(name) <= 100:
-                    yield Problem("an approval needs a name", (*path, field, position), "1 to 100 characters")
+                    yield Problem(
+                        "an approval needs a name", (*path, field, position), "1 to 100 characters"
+                    )
 
     def step_body(self) -> dict[str, Any]:
         """Return the common part of the request."""
         gates = {"beforeGates": self.approve_before, "afterGates": self.approve_after}
         body: dict[str, Any] = {"name": self.name, "maxConcurrency": self.at_once}
-        body |= {field: [{"displayName": name, "type": "Approval"} for name in each] for field, each in gates.items()}
+        body |= {
+            field: [{"displayName": name, "type": "Approval"} for name in each]
+            for field, each in gates.items()
+        }
         return {field: value for field, value in body.items() if value}
 
 
@@ -178,7 +207,9 @@ class Group(Step):
 
 
 def _number(at_once: str | None) -> int | None:
-    """Return a number of members; None for a percentage, which only the run resolves, and for Azure's default."""
+    """Return a number of members; None for a percentage, which only the run resolves, and for
+    Azure's default.
+    """
     return integer(at_once) if at_once and at_once.isdecimal() else None
 
 
@@ -197,7 +228,9 @@ class Stage(Step):
         wait_seconds: how long to wait after the stage, in seconds; 0 by default.
     """
 
-    groups: tuple[Group, ...] = attrs.field(converter=_groups, metadata={HINT: 'for example ["canary"]'})
+    groups: tuple[Group, ...] = attrs.field(
+        converter=_groups, metadata={HINT: 'for example ["canary"]'}
+    )
     wait_seconds: int = 0
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
@@ -206,14 +239,20 @@ class Stage(Step):
         yield from self.step_problems(path)
         yield from checks.in_range(self.wait_seconds, 0, _LONGEST_WAIT, (*path, "waitSeconds"))
         if not 1 <= len(self.groups) <= _MOST_GROUPS:
-            yield Problem(f"a stage of {count(len(self.groups), 'group')}", (*path, "groups"), f"1 to {_MOST_GROUPS}")
+            yield Problem(
+                f"a stage of {count(len(self.groups), 'group')}",
+                (*path, "groups"),
+                f"1 to {_MOST_GROUPS}",
+            )
         for position, group in enumerate(self.groups):
             yield from names.GROUP.problems(group.name, (*path, "groups", position, "name"))
             yield from group.step_problems((*path, "groups", position))
             most = _number(self.at_once)
             if most and (_number(group.at_once) or 0) > most:
                 what = f"{group.at_once} members of the group at once, {self.at_once} of the stage"
-                yield Problem(what, (*path, "groups", position, "atOnce"), f"{self.at_once} at most")
+                yield Problem(
+                    what, (*path, "groups", position, "atOnce"), f"{self.at_once} at most"
+                )
 
     def body(self) -> dict[str, Any]:
         """Return the stage's part of the request."""
@@ -233,11 +272,14 @@ class Strategy(Typed):
     name: str
     stages: tuple[Stage, ...]
 
-    def problems(self, groups: Iterable[str] | None = None, path: FieldPath = ()) -> Iterator[Problem]:
+    def problems(
+        self, groups: Iterable[str] | None = None, path: FieldPath = ()
+    ) -> Iterator[Problem]:
         """Yield Azure validation errors.
 
         Args:
-            groups: the update groups of the members, to find groups without members; None to skip that check.
+            groups: the update groups of the members, to find groups without members; None to skip
+                that check.
             path: path of the strategy.
         """
         yield from names.STRATEGY.problems(self.name, (*path, "name"))
@@ -254,9 +296,17 @@ class Strategy(Typed):
             for place, group in enumerate(stage.groups):
                 at = (*path, "stages", position, "groups", place, "name")
                 if group.name in seen:
-                    yield Problem(f'the update group "{group.name}" is in the strategy twice', at, "name it once")
+                    yield Problem(
+                        f'the update group "{group.name}" is in the strategy twice',
+                        at,
+                        "name it once",
+                    )
                 if known is not None and group.name not in known:
-                    hint = f"one of {', '.join(sorted(known))}" if known else "give members an update group first"
+                    hint = (
+                        f"one of {', '.join(sorted(known))}"
+                        if known
+                        else "give members an update group first"
+                    )
                     yield Problem(f'no member is in the update group "{group.name}"', at, hint)
                 seen.add(group.name)
 

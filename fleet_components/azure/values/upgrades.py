@@ -1,4 +1,6 @@
-"""All upgrades of a fleet that are declared together: strategies, and the runs and profiles that follow them."""
+"""All upgrades of a fleet that are declared together: strategies, and the runs and profiles that
+follow them.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +34,24 @@ class Upgrades(Typed):
         return tuple(strategy.name for strategy in self.strategies)
 
     def problems(
-        self, groups: Iterable[str] | None = None, strategies: Iterable[str] = (), path: FieldPath = ()
+        self,
+        groups: Iterable[str] | None = None,
+        strategies: Iterable[str] = (),
+        path: FieldPath = (),
     ) -> Iterator[Problem]:
         """Yield Azure validation errors.
 
         Args:
-            groups: the update groups of the members, to find groups without members; None to skip that check.
+            groups: the update groups of the members, to find groups without members; None to skip
+                that check.
             strategies: the names of strategies that are declared elsewhere.
             path: path of the upgrades.
         """
         yield from checks.unique(self.strategy_names, "strategy", (*path, "strategies"))
         yield from checks.unique((run.name for run in self.runs), "update run", (*path, "runs"))
-        yield from checks.unique((profile.name for profile in self.profiles), "profile", (*path, "profiles"))
+        yield from checks.unique(
+            (profile.name for profile in self.profiles), "profile", (*path, "profiles")
+        )
         known = (*self.strategy_names, *strategies)
         for position, strategy in enumerate(self.strategies):
             yield from strategy.problems(groups, (*path, "strategies", position))

@@ -26,7 +26,8 @@ class VmSize:
     """A VM size.
 
     Attributes:
-        name: as Azure writes it, and as nodes have it in the label ``beta.kubernetes.io/instance-type``.
+        name: as Azure writes it, and as nodes have it in the label
+            ``beta.kubernetes.io/instance-type``.
         vcpus: usable virtual CPUs.
         memory_mib: nominal memory in MiB; a node reports a few percent less.
         gpus: number of GPUs.
@@ -46,18 +47,22 @@ class SizeTable:
     """VM sizes by name, case-insensitive.
 
     Attributes:
-        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of``, the sources, and lists of
-            regions, as ``regions-without-zones``.
+        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of``, the
+            sources, and lists of regions, as ``regions-without-zones``.
     """
 
-    def __init__(self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]) -> None:
+    def __init__(
+        self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]
+    ) -> None:
         self._rows = rows
         self._regions = regions
         self.notes = notes
 
     @property
     def complete(self) -> bool:
-        """True for a table that has a price of every size wherever it is offered, as that of the package."""
+        """True for a table that has a price of every size wherever it is offered, as that of the
+        package.
+        """
         return bool(self.notes.get("complete"))
 
     @property
@@ -76,7 +81,9 @@ class SizeTable:
         return frozenset(self.notes.get("regions-without-zones", "").split())
 
     def offered_like(self, size: VmSize, region: str) -> list[str]:
-        """Return up to three sizes of a region, with as many vCPUs and as much memory as another one, by price."""
+        """Return up to three sizes of a region, with as many vCPUs and as much memory as another
+        one, by price.
+        """
         same = [
             found
             for row in self._rows.values()
@@ -105,7 +112,9 @@ class SizeTable:
 
 @lru_cache(maxsize=1)
 def built_in_sizes() -> SizeTable:
-    """Return the table of the package: some 1,400 sizes in 57 regions. Its header names sources and dates."""
+    """Return the table of the package: some 1,400 sizes in 57 regions. Its header names sources and
+    dates.
+    """
     data = files("fleet_components.azure") / "data" / "vm_sizes.csv"
     return parse_sizes(data.read_text(encoding="utf-8"), "vm_sizes.csv")
 
@@ -114,14 +123,16 @@ def read_sizes(path: str | Path) -> SizeTable:
     """Read a user's table, which replaces the built-in one and has the same format.
 
     Raises:
-        FleetError: it cannot be read, has no header, a row has an invalid number, or a date in its head is none; with
-            file and line.
+        FleetError: it cannot be read, has no header, a row has an invalid number, or a date in its
+            head is none; with file and line.
     """
     path = fitted(str | Path, path, ("read_sizes", "path"))
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise FleetError([Problem(f"cannot read the table of VM sizes: {error}", file=str(path))]) from None
+        raise FleetError(
+            [Problem(f"cannot read the table of VM sizes: {error}", file=str(path))]
+        ) from None
     return parse_sizes(text, str(path))
 
 
@@ -136,32 +147,60 @@ def parse_sizes(text: str, file: str) -> SizeTable:
     table = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
     header = table[0][1].split(",") if table else []
     if tuple(header[: len(_COLUMNS)]) != _COLUMNS:
-        raise FleetError([Problem("the table of VM sizes has no header", hint=_HEADER_HINT, file=file, line=1)])
-    rows = list(zip((number for number, _ in table[1:]), csv.reader(line for _, line in table[1:]), strict=True))
+        raise FleetError(
+            [Problem("the table of VM sizes has no header", hint=_HEADER_HINT, file=file, line=1)]
+        )
+    rows = list(
+        zip(
+            (number for number, _ in table[1:]),
+            csv.reader(line for _, line in table[1:]),
+            strict=True,
+        )
+    )
     problems = [*_date_problems(lines, file)]
-    problems += [problem for number, row in rows for problem in _row_problems(row, len(header), file, number)]
+    problems += [
+        problem for number, row in rows for problem in _row_problems(row, len(header), file, number)
+    ]
     if problems:
         raise FleetError(problems)
-    return SizeTable({row[0].lower(): row for _, row in rows}, tuple(header[len(_COLUMNS) :]), notes)
+    return SizeTable(
+        {row[0].lower(): row for _, row in rows}, tuple(header[len(_COLUMNS) :]), notes
+    )
 
 
 def _date_problems(lines: Iterable[tuple[int, str]], file: str) -> Iterable[Problem]:
     for number, line in lines:
         for name, text in notes_in([line]).items():
             if name.endswith(AS_OF) and day_of(text) is None:
-                yield Problem(f'"{text}" is not a date', (name,), "as in 2026-01-31", file=file, line=number)
+                yield Problem(
+                    f'"{text}" is not a date', (name,), "as in 2026-01-31", file=file, line=number
+                )
 
 
 def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[Problem]:
     if len(row) != width:
-        yield Problem(f"the row has {count(len(row), 'column')}, the header {width}", file=file, line=line)
+        yield Problem(
+            f"the row has {count(len(row), 'column')}, the header {width}", file=file, line=line
+        )
         return
     for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
         if not text.isdigit() or (int(text) == 0 and column != "gpus"):
-            yield Problem(f'"{text}" is not a valid {column}', (row[0], column), "a whole number", file=file, line=line)
+            yield Problem(
+                f'"{text}" is not a valid {column}',
+                (row[0], column),
+                "a whole number",
+                file=file,
+                line=line,
+            )
     for price in filter(None, row[len(_COLUMNS) :]):
         if not _is_price(price):
-            yield Problem(f'"{price}" is not a price', (row[0],), "USD an hour, as in 0.192", file=file, line=line)
+            yield Problem(
+                f'"{price}" is not a price',
+                (row[0],),
+                "USD an hour, as in 0.192",
+                file=file,
+                line=line,
+            )
 
 
 def _is_price(text: str) -> bool:
@@ -169,7 +208,11 @@ def _is_price(text: str) -> bool:
 
 
 def _size(row: list[str], regions: tuple[str, ...]) -> VmSize:
-    prices = {region: float(price) for region, price in zip(regions, row[len(_COLUMNS) :], strict=True) if price}
+    prices = {
+        region: float(price)
+        for region, price in zip(regions, row[len(_COLUMNS) :], strict=True)
+        if price
+    }
     return VmSize(row[0], int(row[1]), int(row[2]), int(row[3]), row[4], prices)
 
 
@@ -187,7 +230,9 @@ def notes_in(lines: Iterable[str]) -> dict[str, str]:
 
 
 def dates_in(notes: Mapping[str, str]) -> dict[str, date]:
-    """Return the days as of which a table says what it says, by what they are of; without those that are no dates."""
+    """Return the days as of which a table says what it says, by what they are of; without those
+    that are no dates.
+    """
     given = {name.removesuffix(AS_OF): text for name, text in notes.items() if name.endswith(AS_OF)}
     return {of: day for of, text in given.items() if (day := day_of(text))}
 

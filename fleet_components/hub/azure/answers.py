@@ -1,4 +1,6 @@
-"""Answers of the resource API, read. Source: ``Microsoft.ContainerService/fleets``, version 2026-06-01."""
+"""Answers of the resource API, read. Source: ``Microsoft.ContainerService/fleets``, version
+2026-06-01.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ from fleet_components.hub.azure.fleet_resource import (
 from fleet_components.hub.listing import Object
 from fleet_components.model.text import visible
 
-MEMBERS, RUNS, STRATEGIES, PROFILES = "members", "updateRuns", "updateStrategies", "autoUpgradeProfiles"
+MEMBERS, RUNS, STRATEGIES, PROFILES = (
+    "members",
+    "updateRuns",
+    "updateStrategies",
+    "autoUpgradeProfiles",
+)
 PARTS = (MEMBERS, RUNS, STRATEGIES, PROFILES)
 """The lists of a fleet, as they are called in paths."""
 _LONGEST = 500
@@ -40,7 +47,9 @@ def fleet_resource(
     def each(part: str, read: Callable[[str, Object], T]) -> tuple[T, ...]:
         elements = (data for data in lists.get(part, ()) if isinstance(data, Mapping))
         named = [(_text(element, "name"), _map(element, "properties")) for element in elements]
-        return tuple(read(name, properties) for name, properties in sorted(named, key=lambda pair: pair[0]))
+        return tuple(
+            read(name, properties) for name, properties in sorted(named, key=lambda pair: pair[0])
+        )
 
     properties = _map(fleet, "properties")
     hub = properties.get("hubProfile")
@@ -91,12 +100,22 @@ def _run(name: str, answer: Object) -> UpgradeRun:
 def _stage(answer: Object) -> UpgradeStage:
     groups = _maps(answer, "groups")
     members = (member for group in groups for member in _maps(group, "members"))
-    gated = (gate for data in (answer, *groups) for side in ("beforeGates", "afterGates") for gate in _maps(data, side))
+    gated = (
+        gate
+        for data in (answer, *groups)
+        for side in ("beforeGates", "afterGates")
+        for gate in _maps(data, side)
+    )
     return UpgradeStage(
         _text(answer, "name"),
         state=_state(answer),
-        members={_text(data, "name"): _state(data) for data in sorted(members, key=lambda data: _text(data, "name"))},
-        gates=tuple(_text(gate, "displayName") or "unnamed" for gate in gated if _state(gate) == "Pending"),
+        members={
+            _text(data, "name"): _state(data)
+            for data in sorted(members, key=lambda data: _text(data, "name"))
+        },
+        gates=tuple(
+            _text(gate, "displayName") or "unnamed" for gate in gated if _state(gate) == "Pending"
+        ),
     )
 
 

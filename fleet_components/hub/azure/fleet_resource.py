@@ -1,4 +1,6 @@
-"""A fleet resource and what belongs to it, as far as it tells a reviewer something that its hub does not."""
+"""A fleet resource and what belongs to it, as far as it tells a reviewer something that its hub
+does not.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _NOT_BEGUN = ("NotStarted", "")
 
 
 def is_under_way(state: str) -> bool:
-    """Return whether an update run, or a part of one, has begun and not ended. A state that is new to us counts."""
+    """Return whether an update run, or a part of one, has begun and not ended. A state that is new
+    to us counts.
+    """
     return state not in _ENDED and state not in _NOT_BEGUN
 
 
@@ -69,8 +73,10 @@ class UpgradeRun:
     Attributes:
         name: its name.
         state: as of a stage.
-        upgrade: the type of upgrade with its Kubernetes version: ``Full to 1.33.2``, ``NodeImageOnly``.
-        strategy: name of the update strategy from which it was made; empty if it has stages of its own, or none.
+        upgrade: the type of upgrade with its Kubernetes version: ``Full to 1.33.2``,
+            ``NodeImageOnly``.
+        strategy: name of the update strategy from which it was made; empty if it has stages of its
+            own, or none.
         profile: name of the auto-upgrade profile that made it; empty if somebody did.
         started: when it began, as Azure writes it; empty if it has not.
         completed: when it ended.
@@ -188,13 +194,17 @@ def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
         header = {key: found.get(key) for key in _HEADER} if isinstance(found, Mapping) else {}
         if header != _HEADER:
             later = _LATER.fullmatch(str(header.get("apiVersion")))
-            what = f"is not a {_HEADER['kind']} of {API_VERSION}" + (", but of a later version" if later else "")
+            what = f"is not a {_HEADER['kind']} of {API_VERSION}" + (
+                ", but of a later version" if later else ""
+            )
             raise FleetError([Problem(what, hint=UPGRADE if later else MEND, file=file)])
         return decode(FleetResource, found)
     except UnreadableError as error:
         raise FleetError([error.problem(file, MEND)]) from None
     except MisfitError as error:
-        raise FleetError(attrs.evolve(problem, file=file, hint=MEND) for problem in error.problems) from None
+        raise FleetError(
+            attrs.evolve(problem, file=file, hint=MEND) for problem in error.problems
+        ) from None
 
 
 def _plain(value: Any) -> Any:
@@ -207,7 +217,9 @@ def _plain(value: Any) -> Any:
 # Resource IDs of fleets.
 
 
-FORM = "/subscriptions/<GUID>/resourceGroups/<name>/providers/Microsoft.ContainerService/fleets/<name>"
+FORM = (
+    "/subscriptions/<GUID>/resourceGroups/<name>/providers/Microsoft.ContainerService/fleets/<name>"
+)
 _TYPE = "Microsoft.ContainerService/fleets"
 _HINT = f"write {FORM}, as `az fleet show --query id` prints it"
 _ID = re.compile(
@@ -239,7 +251,8 @@ class FleetId:
 
 
 def read_fleet_id(text: str) -> FleetId:
-    """Return the parts of the resource ID of a fleet. Its fixed words may be in any case, as in all of Azure.
+    """Return the parts of the resource ID of a fleet. Its fixed words may be in any case, as in all
+    of Azure.
 
     Raises:
         FleetError: the text is no such ID; every part that is wrong is named.
@@ -262,4 +275,7 @@ def _wrong(subscription: str, group: str, type: str, name: str) -> Iterator[str]
     if not _GROUP.fullmatch(group):
         yield f'the resource group "{group}" of the resource ID cannot be the name of one'
     if not _NAME.fullmatch(name):
-        yield f'the fleet "{name}" of the resource ID cannot be the name of one: 1 to 63 letters, digits and hyphens'
+        yield (
+            f'the fleet "{name}" of the resource ID cannot be the name of one: 1 to 63 letters,'
+            " digits and hyphens"
+        )

@@ -19,12 +19,16 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
 
-_HUBLESS = "fleet {} has no hub: it groups clusters for upgrades alone, so its members are all there is to observe"
+_HUBLESS = (
+    "fleet {} has no hub: it groups clusters for upgrades alone, so its members are all there is to"
+    " observe"
+)
 _JOINED = ("Succeeded", "Updating")
 
 
 def hub_notes(fleet: FleetResource, on_hub: Collection[str]) -> tuple[str, ...]:
-    """Return sentences on what the fleet resource and its hub tell differently, and on what could not be read.
+    """Return sentences on what the fleet resource and its hub tell differently, and on what could
+    not be read.
 
     Args:
         fleet: the fleet resource.
@@ -40,7 +44,10 @@ def _notes(fleet: FleetResource, on_hub: Collection[str]) -> Iterator[str]:
         yield f"{part} of fleet {fleet.name} were not read: {reason}"
     for member in fleet.members:
         if fleet.has_hub and member.name not in on_hub:
-            yield f"member {member.name} of fleet {fleet.name} is not on the hub: its state is {_state(member)}"
+            yield (
+                f"member {member.name} of fleet {fleet.name} is not on the hub: its state is"
+                f" {_state(member)}"
+            )
         elif member.state not in _JOINED:
             yield f"the state of member {member.name} of fleet {fleet.name} is {_state(member)}"
     known = {member.name for member in fleet.members}
@@ -50,19 +57,28 @@ def _notes(fleet: FleetResource, on_hub: Collection[str]) -> Iterator[str]:
 
 
 def members_only(fleet: FleetResource, as_of: datetime) -> Observation:
-    """Return the observation of a fleet without a hub: its members with their labels, and nothing placed.
+    """Return the observation of a fleet without a hub: its members with their labels, and nothing
+    placed.
 
     Args:
         fleet: the fleet resource.
         as_of: when it was observed.
     """
     members = tuple(_member_cluster(member) for member in fleet.members if member.state in _JOINED)
-    notes = (_HUBLESS.format(fleet.name), *hub_notes(fleet, {member.name for member in fleet.members}))
-    return Observation(system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes, fleet=fleet, hub=False)
+    notes = (
+        _HUBLESS.format(fleet.name),
+        *hub_notes(fleet, {member.name for member in fleet.members}),
+    )
+    return Observation(
+        system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes, fleet=fleet, hub=False
+    )
 
 
-def run_warnings(fleet: FleetResource, moving: Collection[str], file: str = AZURE_FILE) -> Iterator[Problem]:
-    """Yield a warning for each update run under way that upgrades members on which a plan changes something.
+def run_warnings(
+    fleet: FleetResource, moving: Collection[str], file: str = AZURE_FILE
+) -> Iterator[Problem]:
+    """Yield a warning for each update run under way that upgrades members on which a plan changes
+    something.
 
     Args:
         fleet: the fleet resource.
@@ -70,15 +86,24 @@ def run_warnings(fleet: FleetResource, moving: Collection[str], file: str = AZUR
         file: the file that tells of the fleet, for messages.
     """
     for run in fleet.runs:
-        states = {name: state for stage in run.stages for name, state in stage.members.items() if name in moving}
+        states = {
+            name: state
+            for stage in run.stages
+            for name, state in stage.members.items()
+            if name in moving
+        }
         now = sorted(name for name, state in states.items() if is_under_way(state))
         later = sorted(name for name, state in states.items() if state in ("NotStarted", ""))
         remarks = [f"is upgrading {few(now)}"] if now else []
         remarks += [f"is still to upgrade {few(later)}"] if later else []
         if remarks:
             yield Problem(
-                f"update run {run.name} ({run.upgrade}) {' and '.join(remarks)}, where this plan changes objects",
-                hint=f"wait until it has ended, or stop it: `az fleet updaterun stop {_where(fleet, run)}`",
+                f"update run {run.name} ({run.upgrade}) {' and '.join(remarks)}, where this plan"
+                " changes objects",
+                hint=(
+                    "wait until it has ended, or stop it: `az fleet updaterun stop"
+                    f" {_where(fleet, run)}`"
+                ),
                 subject=f"fleet {fleet.name}",
                 file=file,
             )

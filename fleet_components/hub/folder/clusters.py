@@ -16,7 +16,9 @@ _MEMBERS = "members"
 
 
 def recorded_members(folder: Path) -> Collection[str]:
-    """Return the names of the members of which an observed directory has a record; none if it is no such directory."""
+    """Return the names of the members of which an observed directory has a record; none if it is no
+    such directory.
+    """
     if not is_observed(folder):
         return ()
     # Names that are no safe names of files are escaped as in URLs: hub/folder/paths.py.
@@ -24,7 +26,8 @@ def recorded_members(folder: Path) -> Collection[str]:
 
 
 def check_without_hub(folder: Path) -> None:
-    """Check that an observation of clusters alone removes nothing from a directory that a hub was observed into.
+    """Check that an observation of clusters alone removes nothing from a directory that a hub was
+    observed into.
 
     Raises:
         FleetError: an observation has written policies or objects there.
@@ -33,6 +36,9 @@ def check_without_hub(folder: Path) -> None:
     with suppress(FleetError):  # what is damaged is told by whoever writes there
         found = [path for path in read_inventory(folder).objects if f"{_MEMBERS}/" not in path]
     if found:
-        what = f"was observed of a hub, whose {count(len(found), 'policy and object', 'policies and objects')} would go"
+        what = (
+            "was observed of a hub, whose"
+            f" {count(len(found), 'policy and object', 'policies and objects')} would go"
+        )
         hint = "give --hub besides; or write to another place with --out"
         raise FleetError([Problem(what, file=str(folder), hint=hint)])

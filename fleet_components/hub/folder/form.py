@@ -1,4 +1,6 @@
-"""The texts of an observed directory: objects as people write them, and what was decided with one line a member."""
+"""The texts of an observed directory: objects as people write them, and what was decided with one
+line a member.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ _UNORDERED = frozenset(("apiEnablements", "conditions", "resources", "taints"))
 
 
 def object_text(data: Object) -> str:
-    """Return an object as YAML: apiVersion, kind, metadata and spec first, all other keys sorted."""
+    """Return an object as YAML: apiVersion, kind, metadata and spec first, all other keys
+    sorted.
+    """
     whole = {key: _sorted(value) for key, value in _in_order(data, _FIRST)}
     if isinstance(data.get("metadata"), Mapping):
-        whole["metadata"] = {key: _sorted(value) for key, value in _in_order(data["metadata"], _FIRST_OF_METADATA)}
+        whole["metadata"] = {
+            key: _sorted(value) for key, value in _in_order(data["metadata"], _FIRST_OF_METADATA)
+        }
     return to_yaml(whole)
 
 
@@ -44,15 +50,21 @@ def lines(value: Mapping[str, Any], spread: Mapping[str, int]) -> str:
 
     Args:
         value: the map; its order counts, and all below is sorted.
-        spread: by key, over how many levels of maps its value is spread, one line an entry; -1 for all of it.
+        spread: by key, over how many levels of maps its value is spread, one line an entry; -1 for
+            all of it.
     """
-    entries = [f" {json.dumps(key)}: {_spread(item, spread.get(key, 0), ' ')}" for key, item in value.items()]
+    entries = [
+        f" {json.dumps(key)}: {_spread(item, spread.get(key, 0), ' ')}"
+        for key, item in value.items()
+    ]
     return escaped("{\n" + ",\n".join(entries) + "\n}\n")
 
 
 def _spread(value: Any, levels: int, before: str) -> str:
     if levels < 0:
-        return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).replace("\n", f"\n{before}")
+        return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).replace(
+            "\n", f"\n{before}"
+        )
     if not levels or not isinstance(value, Mapping) or not value:
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
     inner = f"{before} "
@@ -96,26 +108,35 @@ _LONGEST = 80
 
 
 def edit_text(edit: LostEdit) -> str:
-    """Return an edit in words: ``spec.policy.numberOfClusters: had 5, the hub has 4``. No secret is shown."""
+    """Return an edit in words: ``spec.policy.numberOfClusters: had 5, the hub has 4``. No secret is
+    shown.
+    """
     if edit.sealed:
         words = "had another secret value than the hub, whose value counts"
     elif edit.had is None:
         words = f"was removed here, the hub has changed it to {_value(edit.has)}"
     else:
-        words = f"had {_value(edit.had)}, the hub has {'it no more' if edit.has is None else _value(edit.has)}"
+        words = (
+            f"had {_value(edit.had)}, the hub has"
+            f" {'it no more' if edit.has is None else _value(edit.has)}"
+        )
     return f"{show_path(edit.path)}: {words}" if edit.path else words
 
 
 def _value(value: Any) -> str:
     text = (
-        value if isinstance(value, str) and _is_plain(value) else json.dumps(_without_null(value), ensure_ascii=False)
+        value
+        if isinstance(value, str) and _is_plain(value)
+        else json.dumps(_without_null(value), ensure_ascii=False)
     )
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _is_plain(text: str) -> bool:
     try:
-        return plain(text) == text and text == text.strip() and text.isprintable() and ", " not in text
+        return (
+            plain(text) == text and text == text.strip() and text.isprintable() and ", " not in text
+        )
     except ValueError:
         return False
 

@@ -1,4 +1,6 @@
-"""The header of an observed directory: which system was observed, when, and what is not in the observation."""
+"""The header of an observed directory: which system was observed, when, and what is not in the
+observation.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,11 @@ class Header:
             "asOf": time_text(self.as_of),
             **({"silent": silent} if silent else {}),
             **({"azure": attrs.asdict(self.azure)} if self.azure else {}),
-            **({"unanswered": [encode(unanswered) for unanswered in self.unanswered]} if self.unanswered else {}),
+            **(
+                {"unanswered": [encode(unanswered) for unanswered in self.unanswered]}
+                if self.unanswered
+                else {}
+            ),
             **({"unknown": sorted(self.unknown)} if self.unknown else {}),
             **({"notes": sorted(self.notes)} if self.notes else {}),
         }
@@ -153,8 +159,12 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
 
 
 def azure_since(before: Header | None) -> Silence:
-    """Return since when the record of Azure is, where that was not asked; ``before`` is the last header, if any."""
-    since = before.azure.since if before and before.azure else time_text(before.as_of) if before else ""
+    """Return since when the record of Azure is, where that was not asked; ``before`` is the last
+    header, if any.
+    """
+    since = (
+        before.azure.since if before and before.azure else time_text(before.as_of) if before else ""
+    )
     return Silence(
         f"{UNASKED}: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if there is no such fleet",
         since,
@@ -168,9 +178,14 @@ def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tup
         reasons: why, by request.
         before: the header of the last observation; None if there was none.
     """
-    known = {unanswered.query: unanswered.since for unanswered in before.unanswered} if before else {}
+    known = (
+        {unanswered.query: unanswered.since for unanswered in before.unanswered} if before else {}
+    )
     since = time_text(before.as_of) if before else ""
-    whys = {Query(query.api_version, query.kind, query.namespace): why for query, why in sorted(reasons.items())}
+    whys = {
+        Query(query.api_version, query.kind, query.namespace): why
+        for query, why in sorted(reasons.items())
+    }
     return tuple(
         Unanswered(
             api_version=query.api_version,
@@ -202,8 +217,8 @@ class _Spec:
 
 
 def releases_in(folder: Path) -> dict[str, str]:
-    """Return the name of the release in the header of an observed directory, by the setting that names it; empty if
-    the header has none.
+    """Return the name of the release in the header of an observed directory, by the setting that
+    names it; empty if the header has none.
     """
     with suppress(FleetError, OSError, UnreadableError):
         header = read_header(read_part(folder, HEADER), HEADER)
@@ -212,7 +227,9 @@ def releases_in(folder: Path) -> dict[str, str]:
 
 
 def has_hub(folder: Path) -> bool:
-    """Return whether an observed directory is of a hub; one whose header is damaged is taken for one."""
+    """Return whether an observed directory is of a hub; one whose header is damaged is taken for
+    one.
+    """
     with suppress(FleetError, OSError, UnreadableError):
         return read_header(read_part(folder, HEADER), HEADER).hub
     return True
@@ -243,7 +260,9 @@ def read_header(text: bytes, file: str) -> Header:
                 raise FleetError([Problem(what, ("spec", "format"), UPGRADE, file=file)])
             read = decode(_Spec, found["spec"])
     except MisfitError as misfit:
-        raise FleetError(attrs.evolve(problem, hint=MEND, file=file) for problem in misfit.problems) from None
+        raise FleetError(
+            attrs.evolve(problem, hint=MEND, file=file) for problem in misfit.problems
+        ) from None
     wrong = TABLES[read.system].unknown(read.release)
     if wrong:
         raise FleetError([Problem(wrong, ("spec", "release"), MEND, file=file)])

@@ -1,5 +1,5 @@
-"""The decisions of a hub as files: the resources of :func:`fleet_components.hub.observation.resources_of`,
-for people to read.
+"""The decisions of a hub as files: the resources of
+:func:`fleet_components.hub.observation.resources_of`, for people to read.
 
 A file holds one subject: its record with contents as they are, and a line for each member.
 """
@@ -57,7 +57,9 @@ def memory_texts(resources: Iterable[StoredResource]) -> tuple[str, dict[str, st
             case names.ROSTER:
                 roster = _without(outputs, ("key", "fleet"))
             case names.PLACEMENT | names.TEMPLATE:
-                subjects.setdefault(outputs["key"], _Kept()).outputs = _without(outputs, ("key", "fleet"))
+                subjects.setdefault(outputs["key"], _Kept()).outputs = _without(
+                    outputs, ("key", "fleet")
+                )
             case names.BINDING:
                 kept = subjects.setdefault(outputs["subject"], _Kept())
                 kept.done[outputs["cluster"]] = _without(outputs, _OF_BINDING)
@@ -105,19 +107,25 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
     members = _map(whole.get(_MEMBERS), (_MEMBERS,))
     component = names.component_of(name)
     decisions = {m: item[_DECISION] for m, item in members.items() if _DECISION in _member(item, m)}
-    contents = {key: _packed(kept, key) for key, kept in _map(whole.get("contents"), ("contents",)).items()}
+    contents = {
+        key: _packed(kept, key) for key, kept in _map(whole.get("contents"), ("contents",)).items()
+    }
     rest = {key: value for key, value in whole.items() if key not in _FILE_FIELDS}
     yield keeper.decided(component, name, {**rest, "decisions": decisions, "contents": contents})
     for member, item in members.items():
         if _DONE in item:
-            yield keeper.bound(component, name, member, _map(item[_DONE], (_MEMBERS, member, _DONE)))
+            yield keeper.bound(
+                component, name, member, _map(item[_DONE], (_MEMBERS, member, _DONE))
+            )
         for number, written in enumerate(_list(item.get(_STANDS, []), (_MEMBERS, member, _STANDS))):
             with below(_MEMBERS, member, _STANDS, number):
                 yield keeper.stands(component, name, member, *_target_of(written))
 
 
 def shown_path(path: FieldPath, urn: str) -> FieldPath:
-    """Return the path in a file of a field of a resource: ``decisions.east.wave`` is of the line of the member."""
+    """Return the path in a file of a field of a resource: ``decisions.east.wave`` is of the line of
+    the member.
+    """
     inside = path[1:] if path[:1] in (("outputs",), ("inputs",)) else path
     if urn and names.is_urn(urn) and (parsed := names.Urn.parse(urn)).type == names.BINDING:
         return (_MEMBERS, parsed.name.rpartition("@")[2], _DONE, *inside)

@@ -41,7 +41,9 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 
 _PARTIAL = (f"{OBJECTS}/", f"{POLICIES}/")
-"""Folders of objects that may stand in files with less than the hub has; the rest is kept below ``observed``."""
+"""Folders of objects that may stand in files with less than the hub has; the rest is kept below
+``observed``.
+"""
 _REMOVED_HERE = "was removed here, and the hub has changed it"
 
 
@@ -65,7 +67,9 @@ class _File:
 
     @property
     def is_ours(self) -> bool:
-        """True if it is written as an observation writes, so that nothing is lost if it is written anew."""
+        """True if it is written as an observation writes, so that nothing is lost if it is written
+        anew.
+        """
         return self.text == object_text(self.data)
 
 
@@ -113,7 +117,9 @@ class Update:
             file = self.folder / path
             if file.exists() and [manifest.data for manifest in _manifests(file, [])] != [data]:
                 what = "is in the way, and no observation has written it"
-                yield Problem(what, file=str(file), hint="move it away, or write to another place with --out")
+                yield Problem(
+                    what, file=str(file), hint="move it away, or write to another place with --out"
+                )
 
     def run(self) -> None:
         """Find what becomes of every file."""
@@ -127,10 +133,11 @@ class Update:
         self._tidy()
         if self.inventory is None:
             self.remarks.append(
-                f"{INVENTORY} was missing or damaged, so that nobody knows who has changed what: where a file differs "
-                "from the hub, the file counts and is named as edited. To tell edits from changes of the hub, take "
-                "both back from git and observe again; to have all as the hub has it, remove the directory and "
-                "observe it without --update"
+                f"{INVENTORY} was missing or damaged, so that nobody knows who has changed what:"
+                " where a file differs from the hub, the file counts and is named as edited. To"
+                " tell edits from changes of the hub, take both back from git and observe again;"
+                " to have all as the hub has it, remove the directory and observe it without"
+                " --update"
             )
 
     def _look(self) -> None:
@@ -145,7 +152,11 @@ class Update:
             if text is not None:
                 self._look_at(path, text, None)
                 moved = self._here.get(path)
-                if moved and (place := keys.get(moved.manifest.key)) and not (self.folder / place).exists():
+                if (
+                    moved
+                    and (place := keys.get(moved.manifest.key))
+                    and not (self.folder / place).exists()
+                ):
                     self._moved[moved.manifest.key] = self._here.pop(path)
         ours = {self.folder / path for path in (*self.found, *self._before.objects)}
         for entry in find(self.folder, []):
@@ -156,7 +167,9 @@ class Update:
         problems: list[Problem] = []
         found = _manifests(self.folder / path, problems)
         before = self._before.objects.get(path, {})
-        same = len(found) == 1 and (_names(before, found[0]) if key is None else key == found[0].key)
+        same = len(found) == 1 and (
+            _names(before, found[0]) if key is None else key == found[0].key
+        )
         if same and not problems:
             self._here[path] = _File(path, text, found[0])
         else:
@@ -175,8 +188,12 @@ class Update:
         file, mine, own = self.folder / path, self._here.get(path), self._theirs.get(key)
         absent = mine is None and (path in self._foreign or not file.exists())
         if own and (absent or is_hidden_place(path)):
-            self._counts_for(path, own, data, self._before.own.get(path) or self._before.objects.get(path))
-        elif path in self._foreign and is_hidden_place(path):  # damaged, where an observation alone writes
+            self._counts_for(
+                path, own, data, self._before.own.get(path) or self._before.objects.get(path)
+            )
+        elif path in self._foreign and is_hidden_place(
+            path
+        ):  # damaged, where an observation alone writes
             self.texts[path], self.bases[path] = object_text(data), shape_of(data)
         elif self._foreign.get(path):  # unreadable: it may say anything
             self.edited.add(path)
@@ -207,7 +224,9 @@ class Update:
             self.texts[path] = object_text(data)
 
     def _counts_for(self, path: str, own: _File, data: Object, base: Shape) -> None:
-        """Let the object of people count, wherever they have it; what it leaves out is the hub's."""
+        """Let the object of people count, wherever they have it; what it leaves out is the
+        hub's.
+        """
         first = three_way(self._extended(path, base, own), own.data, data)
         self.own[path] = first.base
         then = three_way(first.base, own.data, data)
@@ -219,7 +238,11 @@ class Update:
     def _merge(self, path: str, mine: _File, data: Object) -> None:
         settings = path.startswith(f"{SETTINGS}/")
         stated = self._before.objects.get(mine.path)
-        base = _shown_once(stated, shape(data)) if settings else self._extended(mine.path, stated, mine)
+        base = (
+            _shown_once(stated, shape(data))
+            if settings
+            else self._extended(mine.path, stated, mine)
+        )
         merge = three_way(base, mine.data, data)
         if is_hidden_place(path) and mine.path != path:
             # With the data of a Secret, which only its file has: a text that people have touched
@@ -244,13 +267,21 @@ class Update:
             self._keep_apart(path, data)
 
     def _extended(self, path: str, stated: Shape, file: _File) -> Shape:
-        """Return what a file has said, with what the hub had then of the fields that it says only now."""
+        """Return what a file has said, with what the hub had then of the fields that it says only
+        now.
+        """
         kept = _manifests(self.folder / part_of(path), []) if path.startswith(_PARTIAL) else []
         same = next((manifest for manifest in kept if manifest.key in keys_of(file.manifest)), None)
-        return extended(stated, shape_of(same.data), shape_of(file.data)) if stated is not None and same else stated
+        return (
+            extended(stated, shape_of(same.data), shape_of(file.data))
+            if stated is not None and same
+            else stated
+        )
 
     def _keep_apart(self, path: str, data: Object) -> None:
-        """Keep what the hub has of an object that a file has in part; a Secret completes nothing."""
+        """Keep what the hub has of an object that a file has in part; a Secret completes
+        nothing.
+        """
         if not is_secret(data):
             self.texts[part_of(path)] = object_text(data)
 
@@ -261,7 +292,10 @@ class Update:
         try:
             return restored(mine.text, mine.manifest, meant), meant
         except UnwritableError as error:
-            self.remarks.append(f"{mine.path} was written anew, its comments are gone (git diff shows them): {error}")
+            self.remarks.append(
+                f"{mine.path} was written anew, its comments are gone (git diff shows them):"
+                f" {error}"
+            )
             return object_text(merge.whole), merge.whole
 
     def _without(self, path: str) -> None:
@@ -280,7 +314,10 @@ class Update:
         """Name the files of people with objects that the hub does not have."""
         keys = {Manifest(data).key for data in self.found.values()}
         for their in self._theirs.values():
-            if keys.isdisjoint(keys_of(their.manifest)) and their.manifest.api_version != API_VERSION:
+            if (
+                keys.isdisjoint(keys_of(their.manifest))
+                and their.manifest.api_version != API_VERSION
+            ):
                 self.edited.add(their.path)
 
     def _tidy(self) -> None:
@@ -313,8 +350,12 @@ def _differing(path: tuple[Any, ...], base: Shape, here: Shape, shown: Any) -> I
 
 def _names(base: Shape, manifest: Manifest) -> bool:
     """Return whether an object has the kind and the name of one that was observed."""
-    was, now = ((item.get("kind"), item.get("metadata")) for item in (base, shape_of(manifest.data)))
-    return was[0] == now[0] and all(_field(was[1], key) == _field(now[1], key) for key in ("name", "namespace"))
+    was, now = (
+        (item.get("kind"), item.get("metadata")) for item in (base, shape_of(manifest.data))
+    )
+    return was[0] == now[0] and all(
+        _field(was[1], key) == _field(now[1], key) for key in ("name", "namespace")
+    )
 
 
 def _field(metadata: Shape, key: str) -> Shape:
@@ -322,7 +363,9 @@ def _field(metadata: Shape, key: str) -> Shape:
 
 
 def _shown_once(stated: Shape, now: Shape) -> Shape:
-    """Return what settings said without what objects show no more: a flag is not gone with what has shown it."""
+    """Return what settings said without what objects show no more: a flag is not gone with what has
+    shown it.
+    """
     if not isinstance(stated, dict) or not isinstance(now, dict):
         return stated
     return {key: _shown_once(item, now[key]) for key, item in stated.items() if key in now}

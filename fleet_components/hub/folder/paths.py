@@ -1,4 +1,6 @@
-"""Names of the files of an observed directory: safe on every file system, unique, and read by people."""
+"""Names of the files of an observed directory: safe on every file system, unique, and read by
+people.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def object_files(observation: Observation) -> dict[str, Object]:
 
 
 def member_parts(found: Mapping[str, Object]) -> tuple[dict[str, Object], dict[str, Object]]:
-    """Return objects by path without what changes by itself in members, and that part of each by its own path."""
+    """Return objects by path without what changes by itself in members, and that part of each by
+    its own path.
+    """
     own, parts = dict(found), dict[str, Object]()
     for path, data in found.items():
         if path.startswith(f"{MEMBERS}/") and "status" in data:
@@ -118,7 +122,9 @@ def directory_of(namespace: str) -> str:
 
 
 class _Kinds:
-    """Names of kinds: a kind that two groups have gets its group, unless it is the one that is built in."""
+    """Names of kinds: a kind that two groups have gets its group, unless it is the one that is
+    built in.
+    """
 
     def __init__(self, objects: Iterable[Object]) -> None:
         groups: dict[str, set[str]] = defaultdict(set)
@@ -129,12 +135,17 @@ class _Kinds:
     def named(self, data: Object) -> str:
         """Return the name of an object's kind."""
         manifest = Manifest(data)
-        plain = manifest.kind.casefold() not in self._shared or (manifest.group, manifest.kind) in BUILT_IN
+        plain = (
+            manifest.kind.casefold() not in self._shared
+            or (manifest.group, manifest.kind) in BUILT_IN
+        )
         return _short(manifest.kind if plain else f"{manifest.kind}.{_safe(manifest.group)}")
 
 
 def _unique(named: Iterable[tuple[str, ObjectKey, T]]) -> dict[str, T]:
-    """Return the values by path; of several with one path, also in another case, the later ones get a digest."""
+    """Return the values by path; of several with one path, also in another case, the later ones get
+    a digest.
+    """
     found, seen = dict[str, T](), set[str]()
     for path, key, item in sorted(named, key=lambda each: (each[0].casefold(), each[1])):
         if path.casefold() in seen:
@@ -150,9 +161,15 @@ def _name(data: Object) -> str:
 
 
 def _of_subject(key: str) -> str:
-    """Return the key of a subject, ``namespace/name`` or ``namespace/Kind/name``, as the beginning of a file's name."""
+    """Return the key of a subject, ``namespace/name`` or ``namespace/Kind/name``, as the beginning
+    of a file's name.
+    """
     parts = key.split("/")
-    return _short(".".join(part if part[:1].isupper() and part != parts[-1] else _stem(part) for part in parts))
+    return _short(
+        ".".join(
+            part if part[:1].isupper() and part != parts[-1] else _stem(part) for part in parts
+        )
+    )
 
 
 def _in_namespace(data: Object) -> str:
@@ -169,8 +186,13 @@ def _stem(name: str) -> str:
 
 
 def _safe(name: str) -> str:
-    """Return a name with an escape for each character that file systems treat in different ways, as URLs have it."""
-    return "".join(char if char in _PLAIN else "".join(f"%{byte:02x}" for byte in char.encode()) for char in name)
+    """Return a name with an escape for each character that file systems treat in different ways, as
+    URLs have it.
+    """
+    return "".join(
+        char if char in _PLAIN else "".join(f"%{byte:02x}" for byte in char.encode())
+        for char in name
+    )
 
 
 def _short(safe: str) -> str:

@@ -1,4 +1,6 @@
-"""Reads an observed directory: what a hub had decided, in the one form of the past, and when that was."""
+"""Reads an observed directory: what a hub had decided, in the one form of the past, and when that
+was.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.load import readable
-from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed, links_in, read_part
+from fleet_components.content.observed import (
+    MEMBERS,
+    MEMORY,
+    MEND,
+    is_observed,
+    links_in,
+    read_part,
+)
 from fleet_components.content.paths import files_below
 from fleet_components.content.three_way import Shape, is_shape
 from fleet_components.hub.azure.fleet_resource import AZURE_FILE, FleetResource, read_azure_file
@@ -80,7 +89,9 @@ class Remembered:
         """
         if fleet not in self._pasts:
             try:
-                self._pasts[fleet] = Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
+                self._pasts[fleet] = Past.of(
+                    self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND
+                )
             except FleetError as error:
                 raise FleetError(map(self._located, error.problems)) from None
         return self._pasts[fleet]
@@ -105,7 +116,13 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
     """
     if not is_observed(folder):
         hint = f"fleet observe --hub KUBECONFIG --out {folder}"
-        raise FleetError([Problem(f"is not an observed directory: it has no {HEADER}", hint=hint, file=str(folder))])
+        raise FleetError(
+            [
+                Problem(
+                    f"is not an observed directory: it has no {HEADER}", hint=hint, file=str(folder)
+                )
+            ]
+        )
     check_links(folder)
     header = read_header(_text(folder, HEADER), str(folder / HEADER))
     inventory = read_inventory(folder)
@@ -203,9 +220,13 @@ def read_inventory(folder: Path) -> Inventory:
         ("own", _is_shape_of_object),
     ):
         part = parts.get(key)
-        fine = isinstance(part, Mapping) and all(_is_path(path) and is_part(item) for path, item in part.items())
+        fine = isinstance(part, Mapping) and all(
+            _is_path(path) and is_part(item) for path, item in part.items()
+        )
         if not fine:
-            raise FleetError([Problem("is not a map of files with their digests", (key,), MEND, file=file)])
+            raise FleetError(
+                [Problem("is not a map of files with their digests", (key,), MEND, file=file)]
+            )
     return Inventory(parts["objects"], parts["memory"], parts["own"])
 
 
@@ -218,13 +239,17 @@ def _is_digest(value: Any) -> bool:
 
 
 def observed_members(folder: Path) -> frozenset[str]:
-    """Return the names of the members that an observation has written and nobody has removed; none if it is damaged."""
+    """Return the names of the members that an observation has written and nobody has removed; none
+    if it is damaged.
+    """
     try:
         paths = [path for path in read_inventory(folder).objects if path.startswith(f"{MEMBERS}/")]
     except FleetError:
         return frozenset()
     files = [folder / path for path in paths if (folder / path).is_file()]
-    return frozenset(manifest.name for file in files for manifest in readable([file], [], [], build=False))
+    return frozenset(
+        manifest.name for file in files for manifest in readable([file], [], [], build=False)
+    )
 
 
 def system_of_members(folder: Path) -> System | None:
@@ -237,7 +262,10 @@ def system_of_members(folder: Path) -> System | None:
 
 def _is_path(path: str) -> bool:
     """Return whether a path stays in its folder."""
-    return all(part not in ("", ".", "..") and not set(part) & {"\\", "\0", ":"} for part in path.split("/"))
+    return all(
+        part not in ("", ".", "..") and not set(part) & {"\\", "\0", ":"}
+        for part in path.split("/")
+    )
 
 
 def _resources(folder: Path, path: str, keeper: Keeper) -> Iterator[StoredResource]:
@@ -245,7 +273,9 @@ def _resources(folder: Path, path: str, keeper: Keeper) -> Iterator[StoredResour
     try:
         yield from roster_of(text, keeper) if path == FLEET else subject_of(text, keeper)
     except MisfitError as misfit:
-        located = (attrs.evolve(problem, hint=MEND, file=str(folder / path)) for problem in misfit.problems)
+        located = (
+            attrs.evolve(problem, hint=MEND, file=str(folder / path)) for problem in misfit.problems
+        )
         raise FleetError(located) from None
 
 
@@ -258,7 +288,9 @@ def _strays(folder: Path, memory: Iterable[str]) -> Iterator[Problem]:
 
 
 def _check_digests(folder: Path, memory: Mapping[str, str]) -> None:
-    changed = [path for path, known in memory.items() if digest(_text(folder, path).decode()) != known]
+    changed = [
+        path for path, known in memory.items() if digest(_text(folder, path).decode()) != known
+    ]
     if changed:
         raise FleetError(Problem(_CHANGED, hint=MEND, file=str(folder / path)) for path in changed)
 
@@ -267,6 +299,8 @@ def _text(folder: Path, path: str) -> bytes:
     try:
         return read_part(folder, path)
     except OSError as error:
-        raise FleetError([Problem(f"cannot be read: {error.strerror}", hint=MEND, file=str(folder / path))]) from None
+        raise FleetError(
+            [Problem(f"cannot be read: {error.strerror}", hint=MEND, file=str(folder / path))]
+        ) from None
     except UnreadableError as error:
         raise FleetError([error.problem(str(folder / path), MEND)]) from None

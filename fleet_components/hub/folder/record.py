@@ -1,4 +1,6 @@
-"""The old record of what a hub did not answer: not answered is not gone, so the last observation of it stays."""
+"""The old record of what a hub did not answer: not answered is not gone, so the last observation of
+it stays.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class OldRecord:
     waiting: Mapping[str, str] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, folder: Path, inventory: Inventory, observation: Observation, found: Collection[str]) -> Self:
+    def of(
+        cls, folder: Path, inventory: Inventory, observation: Observation, found: Collection[str]
+    ) -> Self:
         """Find what stays in a directory.
 
         Args:
@@ -62,20 +66,30 @@ class OldRecord:
         subjects = {
             path: name
             for path in inventory.memory
-            if (name := _subject(folder / path)) and name not in known and _is_asked_for(name, lists)
+            if (name := _subject(folder / path))
+            and name not in known
+            and _is_asked_for(name, lists)
         }
-        waiting = {key: text for key, text in _waiting(folder) if _is_asked_for(f"{TEMPLATE_KIND}/{key}", lists)}
+        waiting = {
+            key: text
+            for key, text in _waiting(folder)
+            if _is_asked_for(f"{TEMPLATE_KIND}/{key}", lists)
+        }
         memory = {path: inventory.memory[path] for path in subjects}
         return cls(objects, memory, frozenset(subjects.values()), waiting)
 
     def with_new(self, observation: Observation) -> Observation:
         """Return the observation with what stays of the last one."""
         unknown = tuple(name for name in observation.unknown if name not in self.subjects)
-        return attrs.evolve(observation, waiting={**self.waiting, **observation.waiting}, unknown=unknown)
+        return attrs.evolve(
+            observation, waiting={**self.waiting, **observation.waiting}, unknown=unknown
+        )
 
 
 def _falls_under(folder: Path, path: str, lists: Collection[Query]) -> bool:
-    """Return whether the object of a file falls under a list; one that people have removed is known by its path."""
+    """Return whether the object of a file falls under a list; one that people have removed is known
+    by its path.
+    """
     if not path.removeprefix(f"{MEMORY}/").startswith(f"{OBJECTS}/"):
         return False
     found = readable([folder / path], [], [], build=False)
@@ -84,13 +98,16 @@ def _falls_under(folder: Path, path: str, lists: Collection[Query]) -> bool:
     *_, place, name = path.split("/")
     kind = name.partition(".")[0]
     return any(
-        query.kind == kind and place in ((directory_of(query.namespace),) if query.namespace else (place,))
+        query.kind == kind
+        and place in ((directory_of(query.namespace),) if query.namespace else (place,))
         for query in lists
     )
 
 
 def _is_asked_for(subject: str, lists: Collection[Query]) -> bool:
-    """Return whether the object of a template falls under a list; placements do not: they are what steers a hub."""
+    """Return whether the object of a template falls under a list; placements do not: they are what
+    steers a hub.
+    """
     kind, _, key = subject.partition("/")
     if kind != TEMPLATE_KIND or "/" not in key:
         return False
@@ -98,7 +115,11 @@ def _is_asked_for(subject: str, lists: Collection[Query]) -> bool:
     named, _, group = called.partition(".")
     keys = [ObjectKey(group, named, "".join(spaces), name)]
     if not group:
-        keys += [ObjectKey(text, named, "".join(spaces), name) for text, built_in in BUILT_IN if built_in == named]
+        keys += [
+            ObjectKey(text, named, "".join(spaces), name)
+            for text, built_in in BUILT_IN
+            if built_in == named
+        ]
     return any(query.asks_for(item) for query in lists for item in keys)
 
 

@@ -1,4 +1,6 @@
-"""Writes an observation as a directory, and brings one up to date: only what has changed is touched."""
+"""Writes an observation as a directory, and brings one up to date: only what has changed is
+touched.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from fleet_components.content.load import readable
 from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed, join
 from fleet_components.content.paths import alone, create, files_below
 from fleet_components.content.three_way import public
-from fleet_components.hub.azure.fleet_resource import AZURE_FILE, FleetResource, azure_file, read_azure_file
+from fleet_components.hub.azure.fleet_resource import (
+    AZURE_FILE,
+    FleetResource,
+    azure_file,
+    read_azure_file,
+)
 from fleet_components.hub.folder.form import digest, object_text, settled
 from fleet_components.hub.folder.header import (
     Header,
@@ -39,7 +46,12 @@ from fleet_components.hub.folder.paths import (
     object_files,
     part_of,
 )
-from fleet_components.hub.folder.reading import Inventory, check_links, read_inventory, system_of_members
+from fleet_components.hub.folder.reading import (
+    Inventory,
+    check_links,
+    read_inventory,
+    system_of_members,
+)
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation, resources_of
@@ -77,7 +89,9 @@ class Changes:
     private: tuple[str, ...] = ()
 
 
-def write_observation(folder: Path, observation: Observation, *, update: bool, secrets: bool = False) -> Changes:
+def write_observation(
+    folder: Path, observation: Observation, *, update: bool, secrets: bool = False
+) -> Changes:
     """Write an observation into a directory.
 
     Files that no observation has written stay, and so does what people have changed in the others
@@ -107,7 +121,9 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
             return _written(folder, observation, update, secrets)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")]) from error
+        raise FleetError(
+            [Problem(what, file=str(folder), hint="write to another place with --out")]
+        ) from error
 
 
 def header_before(folder: Path, *, update: bool) -> Header | None:
@@ -145,13 +161,20 @@ def _has_files(folder: Path) -> bool:
 
 
 def _unreadable(observation: Observation) -> Iterable[Problem]:
-    """Yield what of an observation no plan would read: its time, and members that no API server has."""
+    """Yield what of an observation no plan would read: its time, and members that no API server
+    has.
+    """
     if not in_reach(observation.as_of):
         what = f"says that it is {time_text(observation.as_of)}, too far away for any wait"
         yield Problem(what, subject="the hub", hint="set its clock")
-    source = gathered(Given(tuple(map(Manifest, observation.members)), hub=True, releases=observation.releases))
+    source = gathered(
+        Given(tuple(map(Manifest, observation.members)), hub=True, releases=observation.releases)
+    )
     for problem in source.problems:
-        yield attrs.evolve(problem, hint=f"{_NO_MEMBER}; a plan says: {problem.hint}" if problem.hint else _NO_MEMBER)
+        yield attrs.evolve(
+            problem,
+            hint=f"{_NO_MEMBER}; a plan says: {problem.hint}" if problem.hint else _NO_MEMBER,
+        )
 
 
 def _check(folder: Path, observation: Observation, update: bool) -> None:
@@ -161,7 +184,9 @@ def _check(folder: Path, observation: Observation, update: bool) -> None:
     system = before.system if before else system_of_members(folder) if update else None
     if system and system != observation.system:
         what = f"was observed for {system}, not for {observation.system}"
-        raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
+        raise FleetError(
+            [Problem(what, file=str(folder), hint="write to another place with --out")]
+        )
 
 
 def _written(folder: Path, observation: Observation, update: bool, secrets: bool) -> Changes:
@@ -170,7 +195,10 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     inventory = known or Inventory()
     observation = _with_silent(folder, observation, inventory)
     found, parts = member_parts(
-        {path: file if secrets else public(file) for path, file in object_files(observation).items()}
+        {
+            path: file if secrets else public(file)
+            for path, file in object_files(observation).items()
+        }
     )
     found = hidden_apart(found, secrets=secrets)
     everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
@@ -203,7 +231,9 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     remarks = list(plan.remarks)
     kept = header.azure
     if kept:
-        remarks.append(f"Azure {kept.why}; its record {f'of {kept.since} ' if kept.since else ''}counts")
+        remarks.append(
+            f"Azure {kept.why}; its record {f'of {kept.since} ' if kept.since else ''}counts"
+        )
     apart = {path: object_text(part) for path, part in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
@@ -215,7 +245,11 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         changed = {}  # a job that commits what has changed has nothing to commit
     sealed = [path for path, data in found.items() if secrets and public(data) != data]
     places = (place for path in sealed for place in (path, part_of(path)))
-    private = frozenset(item for item in places if item in texts or ((folder / item).exists() and item not in removed))
+    private = frozenset(
+        item
+        for item in places
+        if item in texts or ((folder / item).exists() and item not in removed)
+    )
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(
@@ -251,7 +285,9 @@ def _memory(observation: Observation) -> dict[str, str]:
 
 
 def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
-    """Return the observation with the old records of members that did not answer, and lists without order sorted."""
+    """Return the observation with the old records of members that did not answer, and lists without
+    order sorted.
+    """
     members = {Manifest(member).name: settled(member) for member in observation.members}
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if (
@@ -280,7 +316,11 @@ def _azure(folder: Path) -> FleetResource | None:
         FleetError: a later version has written it.
     """
     text = _read(folder / AZURE_FILE)
-    return None if text is None else _unless_later(lambda: read_azure_file(text, str(folder / AZURE_FILE)))
+    return (
+        None
+        if text is None
+        else _unless_later(lambda: read_azure_file(text, str(folder / AZURE_FILE)))
+    )
 
 
 def _unless_later(read: Callable[[], T]) -> T | None:
@@ -308,7 +348,11 @@ def _attributes(folder: Path) -> dict[str, str]:
     text = (_read(folder / ATTRIBUTES) or b"").decode(errors="replace")
     if ATTRIBUTE in text.splitlines():
         return {}
-    return {ATTRIBUTES: f"{text}\n{ATTRIBUTE}\n" if text and not text.endswith("\n") else f"{text}{ATTRIBUTE}\n"}
+    return {
+        ATTRIBUTES: f"{text}\n{ATTRIBUTE}\n"
+        if text and not text.endswith("\n")
+        else f"{text}{ATTRIBUTE}\n"
+    }
 
 
 def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object]) -> list[str]:
@@ -316,13 +360,17 @@ def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object])
     subjects = files_below(folder / MEMORY, ".json")
     members = sorted((folder / MEMORY / MEMBERS).glob("*.yaml"))
     found = (path.relative_to(folder).as_posix() for path in (*subjects, *members))
-    return [path for path in found if path not in memory and path not in parts and path != INVENTORY]
+    return [
+        path for path in found if path not in memory and path not in parts and path != INVENTORY
+    ]
 
 
 def _check_places(folder: Path, paths: Iterable[str]) -> None:
     """Refuse links, which would lead what is written elsewhere."""
     split = (path.split("/") for path in (*paths, HEADER, ATTRIBUTES))
-    places = {os.path.join(folder, *parts[:end]) for parts in split for end in range(1, len(parts) + 1)}
+    places = {
+        os.path.join(folder, *parts[:end]) for parts in split for end in range(1, len(parts) + 1)
+    }
     problems = [
         Problem(
             "is a link, which would lead elsewhere",
@@ -343,8 +391,12 @@ def _read(file: Path) -> bytes | None:
         return None
 
 
-def _put(folder: Path, texts: Mapping[str, str], removed: Iterable[str], private: frozenset[str]) -> None:
-    """Write files aside, and then move all of them to their places; the inventory and the header come last."""
+def _put(
+    folder: Path, texts: Mapping[str, str], removed: Iterable[str], private: frozenset[str]
+) -> None:
+    """Write files aside, and then move all of them to their places; the inventory and the header
+    come last.
+    """
     for left in folder.glob(f"{STAGED}*"):
         shutil.rmtree(left, ignore_errors=True)
     staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))

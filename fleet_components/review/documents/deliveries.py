@@ -16,7 +16,9 @@ from fleet_components.review.documents.form import VERSION, Document
 Entry = Unheeded | Elsewhere
 CARRIED_OUT = "carried out"
 DELIVERIES = ("direct", "hub", "argocd", "flux")
-"""Keys of a row: what the delivery to members, that through a hub, and the two tools that pull do with a field."""
+"""Keys of a row: what the delivery to members, that through a hub, and the two tools that pull do
+with a field.
+"""
 
 
 def deliveries_document(kind: str | None = None) -> Document:
@@ -29,7 +31,9 @@ def deliveries_document(kind: str | None = None) -> Document:
         FleetError: the kind is unknown, or is no policy.
     """
     if kind is not None and kind.casefold() not in {name.casefold() for name in STEERING}:
-        raise FleetError([Problem(f'there is no kind of policy "{kind}"', hint=f"one of {', '.join(STEERING)}")])
+        raise FleetError(
+            [Problem(f'there is no kind of policy "{kind}"', hint=f"one of {', '.join(STEERING)}")]
+        )
     found: list[dict[str, Any]] = []
     for name in STEERING:
         if kind is None or kind.casefold() == name.casefold():
@@ -57,7 +61,9 @@ def _of_kind(name: str) -> dict[str, Any]:
 
 
 def _rows(schema: Schema, steps: Steps, entries: list[Entry]) -> Iterator[dict[str, Any] | str]:
-    """Yield the rows of a field and all below, and the highest fields that every delivery carries out."""
+    """Yield the rows of a field and all below, and the highest fields that every delivery carries
+    out.
+    """
     own = [entry for entry in entries if entry.steps == steps]
     below = [entry for entry in entries if entry.steps[: len(steps)] == steps and entry not in own]
     yield from map(_row, own)
@@ -94,7 +100,9 @@ def _treated(entry: Entry) -> Mapping[str, str]:
     if entry.unless:
         here += f", but for {camel(entry.unless)}: true in a KarmadaSettings"
     # What an API asks for is on the hub like everything else.
-    there = entry.on_hub or (CARRIED_OUT if entry.effect is Effect.NOT_NEEDED else str(entry.effect))
+    there = entry.on_hub or (
+        CARRIED_OUT if entry.effect is Effect.NOT_NEEDED else str(entry.effect)
+    )
     return {"direct": here, "hub": there, "argocd": here, "flux": here}
 
 

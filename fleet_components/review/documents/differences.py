@@ -1,4 +1,6 @@
-"""Differences between the objects that stand on members and those that a plan delivers, or will deliver later."""
+"""Differences between the objects that stand on members and those that a plan delivers, or will
+deliver later.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,10 @@ class _Step:
         members: the members.
         old: the objects that stand there.
         new: the objects that they get.
-        taken: objects that other subjects have brought there and that this one takes over, as they stand.
-        remembered: objects that members that are back may still have, as they were sent last; None if that is unknown.
+        taken: objects that other subjects have brought there and that this one takes over, as they
+            stand.
+        remembered: objects that members that are back may still have, as they were sent last; None
+            if that is unknown.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
         by_hub: whether a hub carries it out, which makes nothing anew.
@@ -65,7 +69,8 @@ class _Step:
 
 
 def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    """Return how the objects of members change; those of equal changes share an entry. None if the state hides some.
+    """Return how the objects of members change; those of equal changes share an entry. None if the
+    state hides some.
 
     What the fleet itself writes on objects on their way to a member is no part of it.
     """
@@ -97,7 +102,9 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
 
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
-    """Yield what the members get that change, held ones included; nothing for those that are left."""
+    """Yield what the members get that change, held ones included; nothing for those that are
+    left.
+    """
     alike: dict[tuple[bool, Hashable, Hashable, str], list[str]] = defaultdict(list)
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
         later = entry.change is Change.HELD
@@ -114,23 +121,32 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
         yield from _step(plan, decided, members, later=later) if old != new else ()
 
 
-def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool) -> Iterator[_Step]:
-    """Yield what changes on members of equal numbers, apart for those where another subject has objects until now."""
+def _step(
+    plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool
+) -> Iterator[_Step]:
+    """Yield what changes on members of equal numbers, apart for those where another subject has
+    objects until now.
+    """
     first, record = members[0], _aimed(decided, later=later)
     member, placed = _member(decided, first), record.decisions[first]
     old = _standing(decided, decided.done(first), member)
     new = _objects(record, placed, member)
-    # Until a held member moves, others have left it: what they do not want there any more goes with this update.
+    # Until a held member moves, others have left it: what they do not want there any more goes with
+    # this update.
     stood = {Manifest(data).key for data in old}
     coming = {key: data for key, data in by_key(new).items() if not later and key not in stood}
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
-        apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
+        apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[
+            0
+        ].append(cluster)
     for clusters, stands in apart.values():
         left_alone, by_hub = record.left_alone(placed.revision), plan.is_by_hub(decided)
         fixed = None if later else _fixed(plan, clusters[0])
-        yield _Step(clusters, old, new, stands, plan.taken_up(first), later, left_alone, by_hub, fixed)
+        yield _Step(
+            clusters, old, new, stands, plan.taken_up(first), later, left_alone, by_hub, fixed
+        )
 
 
 def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]:
@@ -146,7 +162,9 @@ def _is_mixed(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
 
 
 def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
-    """Yield what this update changes on a member where the last one broke, or objects are missing."""
+    """Yield what this update changes on a member where the last one broke, or objects are
+    missing.
+    """
     placed, member = decided.record.decisions.get(cluster), _member(decided, cluster)
     if placed is None:
         return
@@ -168,7 +186,9 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
     yield _Step([cluster], old, new, taken, {}, False, left_alone, by_hub, fixed, unknown)
 
 
-def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterator[tuple[ObjectKey, Data | None]]:
+def _unknown(
+    decided: Decided, cluster: str, here: Sequence[Standing]
+) -> Iterator[tuple[ObjectKey, Data | None]]:
     """Yield the objects at which the last update was killed, as it wrote them; None if absent."""
     placed = decided.before.decisions.get(cluster)
     sent = {}
@@ -177,7 +197,10 @@ def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterat
     yield from perhaps_written(decided, cluster)
     for standing in here:
         if standing.interrupted:
-            yield standing.key, None if standing.interrupted == "deleting" else sent.get(standing.key)
+            yield (
+                standing.key,
+                None if standing.interrupted == "deleting" else sent.get(standing.key),
+            )
 
 
 def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
@@ -197,10 +220,14 @@ def _member(decided: Decided, cluster: str) -> Cluster:
 
 
 def _standing(decided: Decided, done: Done, member: Cluster) -> Objects:
-    """Return what a member has, from the first record that knows it: that of this plan shares its objects."""
+    """Return what a member has, from the first record that knows it: that of this plan shares its
+    objects.
+    """
     if done.revision is None:
         return ()
-    record = decided.record if decided.record.knows(decided.record.standing(done)) else decided.before
+    record = (
+        decided.record if decided.record.knows(decided.record.standing(done)) else decided.before
+    )
     return _objects(record, record.standing(done), member)
 
 
@@ -236,16 +263,28 @@ def _taken(
             continue
         objects = old_objects(plan.past, decided, standing.subject, cluster)
         # Nothing is known either of what an interrupted update has made, which is new.
-        record, here = plan.past.records.get(standing.subject), plan.past.done.get(standing.subject, {}).get(cluster)
-        if record and here and here.revision is not None and not record.knows(record.standing(here)):
+        record, here = (
+            plan.past.records.get(standing.subject),
+            plan.past.done.get(standing.subject, {}).get(cluster),
+        )
+        if (
+            record
+            and here
+            and here.revision is not None
+            and not record.knows(record.standing(here))
+        ):
             raise _HiddenError
         yield from ((key, data) for data in objects if Manifest(data).key == key)
 
 
 def _changes(step: _Step) -> Iterator[Document]:
-    """Yield the change of every object that a member gets; those that go are told by :func:`_gone`."""
+    """Yield the change of every object that a member gets; those that go are told by
+    :func:`_gone`.
+    """
     old = by_key(step.old) | dict(step.taken)
-    known = {key: data for key, data in step.remembered.items() if data is not None and key not in old}
+    known = {
+        key: data for key, data in step.remembered.items() if data is not None and key not in old
+    }
     for data in step.new:
         key = Manifest(data).key
         was, unknown = old.get(key, known.get(key)), key in step.unknown
@@ -287,10 +326,12 @@ def _made_anew(step: _Step, key: ObjectKey, was: Data, data: Data) -> tuple[str,
 
 
 def _gone(plan: FleetPlan, decided: Decided) -> Mapping[tuple[ObjectKey, Fate, bool], list[str]]:
-    """Return the members that lose an object, by the object, its fate, and whether it goes only after this update.
+    """Return the members that lose an object, by the object, its fate, and whether it goes only
+    after this update.
 
-    Such objects are only named: what is in them can be read in the source as it was, and that they go is what matters.
-    One that moves to another subject stays, and is among the differences of that one.
+    Such objects are only named: what is in them can be read in the source as it was, and that they
+    go is what matters. One that moves to another subject stays, and is among the differences of
+    that one.
     """
     found: dict[tuple[ObjectKey, Fate, bool], list[str]] = defaultdict(list)
     for departure in plan.leaving.get(decided.name, ()):
@@ -343,7 +384,9 @@ def _change(
 
 
 def _with_values(old: Data, new: Data, fields: tuple[str, ...]) -> Data:
-    """Return an object in which some fields have the values of another one, as a member keeps those it has."""
+    """Return an object in which some fields have the values of another one, as a member keeps those
+    it has.
+    """
     for field in fields:
         path = tuple(field.split("."))
         new = _with(new, path, value_at(old, path))
@@ -361,4 +404,6 @@ def _with(data: Any, path: tuple[str, ...], value: Any) -> Any:
 def _envelopes(subject: Subject[Any]) -> dict[str, str]:
     """Return where the objects in envelopes are written."""
     origins = subject.origins if isinstance(subject, PlacementSubject) else {}
-    return {str(key): found[0].place for key, found in origins.items() if found and found[0].envelope}
+    return {
+        str(key): found[0].place for key, found in origins.items() if found and found[0].envelope
+    }

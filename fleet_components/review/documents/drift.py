@@ -31,7 +31,9 @@ def drift_document(found: Drift) -> Document:
 
 def _member(found: Drift, name: MemberName) -> dict[str, Any]:
     objects = [item for item in found.objects if item.member == name]
-    shown = [item for item in objects if item.differences or (item.error and name not in found.unreached)]
+    shown = [
+        item for item in objects if item.differences or (item.error and name not in found.unreached)
+    ]
     return {
         "fleet": name.fleet,
         "name": name.member,
@@ -55,5 +57,8 @@ def _object(delivered: Delivered) -> dict[str, Any]:
         "then": delivered.then or None,
         "differences": []
         if delivered.missing
-        else [{"path": each.path, "delivered": each.wanted, "there": each.there} for each in delivered.differences],
+        else [
+            {"path": each.path, "delivered": each.wanted, "there": each.there}
+            for each in delivered.differences
+        ],
     }

@@ -10,14 +10,21 @@ from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.facts import Facts, deviation_documents, facts_of, unmet_labels
+from fleet_components.review.documents.facts import (
+    Facts,
+    deviation_documents,
+    facts_of,
+    unmet_labels,
+)
 from fleet_components.review.documents.form import VERSION, Document, find, fleet_to_name, unknown
 from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 
-def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member: str | None = None) -> Document:
+def explanation(
+    plans: Sequence[FleetPlan], placement: str | None = None, member: str | None = None
+) -> Document:
     """Return why each member is in a placement or template, or is not.
 
     Args:
@@ -29,15 +36,20 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
         FleetError: the placement, template or member is unknown.
     """
     chosen = find([subject for plan in plans for subject in plan.subjects], placement)
-    of_fleet = {id(decided): fleet_to_name(plans, plan) for plan in plans for decided in plan.subjects}
+    of_fleet = {
+        id(decided): fleet_to_name(plans, plan) for plan in plans for decided in plan.subjects
+    }
     asked = None if member is None else {member}
     named = placement is not None or member is not None
     few_enough = sum(len(decided.subject.inventory) for decided in chosen) <= MOST_MEMBERS
     found = [
-        {**_subject(decided, asked, flips=named or few_enough), "ofFleet": of_fleet[id(decided)]} for decided in chosen
+        {**_subject(decided, asked, flips=named or few_enough), "ofFleet": of_fleet[id(decided)]}
+        for decided in chosen
     ]
     if member is not None and not any(data["members"] for data in found):
-        raise FleetError([unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
+        raise FleetError(
+            [unknown("member", member, {name for plan in plans for name in plan.inventory.names})]
+        )
     return {"version": VERSION, "subjects": found}
 
 
@@ -71,13 +83,19 @@ def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) 
 
 
 def _facts(decided: Decided) -> tuple[Facts, list[str]]:
-    """Return the facts of a subject, and hints at labels that are required and that no member has."""
+    """Return the facts of a subject, and hints at labels that are required and that no member
+    has.
+    """
     facts, subject = facts_of(decided), decided.subject
-    return facts, unmet_labels(subject) if isinstance(subject, PlacementSubject) else list(facts.hints)
+    return facts, unmet_labels(subject) if isinstance(subject, PlacementSubject) else list(
+        facts.hints
+    )
 
 
 def _overridden(decided: Decided, cluster: str) -> list[Document] | None:
-    """Return what overrides change on a member; nothing if it does not get the subject, None if the state hides it."""
+    """Return what overrides change on a member; nothing if it does not get the subject, None if the
+    state hides it.
+    """
     placed = decided.record.decisions.get(cluster)
     found = decided.subject.deviations(decided.record, cluster, placed) if placed else ()
     return None if found is None else deviation_documents(found)
@@ -92,7 +110,9 @@ def _flips(trials: Trials | None, cluster: str) -> Document:
 
 
 def _flip(flip: Flip) -> Document:
-    change = [{"of": edit.of, "member": edit.member or None, **_field(edit)} for edit in flip.change]
+    change = [
+        {"of": edit.of, "member": edit.member or None, **_field(edit)} for edit in flip.change
+    ]
     return {
         "would": "be chosen" if flip.chosen else "be left out",
         "words": flip.words,
@@ -109,6 +129,8 @@ def _member(decided: Decided, explained: MemberExplanation) -> Document:
     return {
         "name": explained.cluster,
         "selected": explained.selected,
-        "summary": "; ".join(filter(None, [explained.summary, unapplied and unapplied.on("there")])),
+        "summary": "; ".join(
+            filter(None, [explained.summary, unapplied and unapplied.on("there")])
+        ),
         "verdicts": [attrs.asdict(verdict) for verdict in explained.verdicts],
     }

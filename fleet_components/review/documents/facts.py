@@ -1,4 +1,6 @@
-"""Facts that documents show of placements and templates alike, and hints at labels that no member has."""
+"""Facts that documents show of placements and templates alike, and hints at labels that no member
+has.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +39,20 @@ class Facts:
 
     Attributes:
         policy: the policy in short.
-        policies: the policies that match a template, and a few that do not: policy, wins, matches, why.
+        policies: the policies that match a template, and a few that do not: policy, wins, matches,
+            why.
         other_policies: the number of all others.
         hints: if no member has a required label, the values that the members have for it.
-        first_reasons: members that are not picked and that the API's status names, each with its reason.
+        first_reasons: members that are not picked and that the API's status names, each with its
+            reason.
         due: members that it has to leave later, each with the reason and the time.
         left: why it stays as it was placed; empty if it does not.
         skipped: objects that are selected and never placed, each with the reason.
         required_by: the members of the templates that require it, by key.
         status: the decision in the form of the API.
         update_run: the update run that is or was in force; None if there is none.
-        evictions: the evictions that a placement remembers: name, member, whether this update has checked it, and the
-            conditions.
+        evictions: the evictions that a placement remembers: name, member, whether this update has
+            checked it, and the conditions.
     """
 
     policy: str
@@ -79,7 +83,9 @@ def _of_placement(decided: Decided) -> Facts:
     return Facts(
         policy=_policy(subject),
         first_reasons={
-            decision.cluster_name: decision.reason for decision in status.decisions if not decision.selected
+            decision.cluster_name: decision.reason
+            for decision in status.decisions
+            if not decision.selected
         },
         skipped=subject.skipped,
         status={**shown, "clusterDecisions": kubefleet.cluster_decisions(status)},
@@ -122,17 +128,28 @@ def _evictions(decided: Decided) -> Iterator[Document]:
     checked = {check.eviction.name for check, _ in decided.outcome.evictions}
     for name, handled in decided.outcome.record.memory.evictions.items():
         conditions = [encode(condition) for condition in handled.conditions]
-        yield {"name": name, "member": handled.cluster, "checkedNow": name in checked, "conditions": conditions}
+        yield {
+            "name": name,
+            "member": handled.cluster,
+            "checkedNow": name in checked,
+            "conditions": conditions,
+        }
 
 
 def unmet_labels(subject: PlacementSubject) -> list[str]:
-    """Return hints for required labels that no member has: the values that the members have for them."""
-    required = [term.label_selector for term in subject.policy.required_terms] if subject.policy else []
+    """Return hints for required labels that no member has: the values that the members have for
+    them.
+    """
+    required = (
+        [term.label_selector for term in subject.policy.required_terms] if subject.policy else []
+    )
     return missing_labels(required, subject.inventory.clusters)
 
 
 def _policy(subject: PlacementSubject) -> str:
-    """Return the policy in short: ``PickN 3 of 5 members``, or ``PickN 3 (the fleet has only 2 members)``."""
+    """Return the policy in short: ``PickN 3 of 5 members``, or ``PickN 3 (the fleet has only 2
+    members)``.
+    """
     policy, members = subject.policy, len(subject.inventory)
     kind = policy.placement_type if policy else PICK_ALL
     if policy is None or kind == PICK_ALL:
@@ -144,7 +161,9 @@ def _policy(subject: PlacementSubject) -> str:
 
 
 def _available(members: int) -> str:
-    return f"the fleet has only {count(members, 'member')}" if members else "the fleet has no member"
+    return (
+        f"the fleet has only {count(members, 'member')}" if members else "the fleet has no member"
+    )
 
 
 def _of_template(decided: Decided) -> Facts:
@@ -157,7 +176,12 @@ def _of_template(decided: Decided) -> Facts:
     return Facts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
         policies=tuple(
-            {"policy": f"{v.policy.kind} {v.policy}", "wins": v.wins, "matches": v.matches, "why": v.words}
+            {
+                "policy": f"{v.policy.kind} {v.policy}",
+                "wins": v.wins,
+                "matches": v.matches,
+                "why": v.words,
+            }
             for v in verdicts
         ),
         other_policies=len(subject.policies.propagation) - len(verdicts),
@@ -174,12 +198,16 @@ def _hints(subject: TemplateSubject, outcome: TemplateOutcome) -> list[str]:
     placement = bound.placement if bound else Placement()
     affinities = placement.cluster_affinities or (placement.cluster_affinity,)
     return missing_labels(
-        [affinity.label_selector if affinity else None for affinity in affinities], subject.inventory.clusters
+        [affinity.label_selector if affinity else None for affinity in affinities],
+        subject.inventory.clusters,
     )
 
 
-def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]) -> list[str]:
-    """Return a line for each unmet requirement: ``no member has region=asia; the members have europe (2)``.
+def missing_labels(
+    selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]
+) -> list[str]:
+    """Return a line for each unmet requirement: ``no member has region=asia; the members have
+    europe (2)``.
 
     Args:
         selectors: the selectors, one of which must match; None matches every member.
@@ -190,7 +218,9 @@ def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[
     """
     asked = [selector.requirements() if selector else () for selector in selectors]
     if not members or any(
-        all(requirement.met_by(member.labels) for requirement in every) for every in asked for member in members
+        all(requirement.met_by(member.labels) for requirement in every)
+        for every in asked
+        for member in members
     ):
         return []
     unmet = dict.fromkeys(
@@ -221,18 +251,26 @@ def overridden_members(decided: Decided) -> list[Document]:
     numbered: dict[str, list[str]] = defaultdict(list)
     for cluster, placed in sorted(decided.record.decisions.items()):
         if placed.overrides is not None:
-            # Members of one number have equal objects, as the values of variables are part of the rules.
+            # Members of one number have equal objects, as the values of variables are part of the
+            # rules.
             numbered[json.dumps([placed.revision, particulars(placed)])].append(cluster)
     alike: dict[str, Document] = {}
     for members in numbered.values():
-        found = decided.subject.deviations(decided.record, members[0], decided.record.decisions[members[0]])
+        found = decided.subject.deviations(
+            decided.record, members[0], decided.record.decisions[members[0]]
+        )
         if found == ():
             continue
         objects = None if found is None else deviation_documents(found)
-        entry = alike.setdefault(json.dumps(objects), {"members": [], "moving": [], "objects": objects})
+        entry = alike.setdefault(
+            json.dumps(objects), {"members": [], "moving": [], "objects": objects}
+        )
         entry["members"] += members
         entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
-    return [{**data, "members": sorted(data["members"]), "moving": sorted(data["moving"])} for data in alike.values()]
+    return [
+        {**data, "members": sorted(data["members"]), "moving": sorted(data["moving"])}
+        for data in alike.values()
+    ]
 
 
 def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
@@ -241,7 +279,10 @@ def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
         {
             "object": str(deviation.key),
             "deleted": rule_document(deviation.deleted) if deviation.deleted else None,
-            "fields": [{**field.difference.to_wire(), "by": rule_document(field.rule)} for field in deviation.fields],
+            "fields": [
+                {**field.difference.to_wire(), "by": rule_document(field.rule)}
+                for field in deviation.fields
+            ],
         }
         for deviation in found
     ]

@@ -44,7 +44,10 @@ class ObjectMark:
 
 OBJECT_MARKS = (
     ObjectMark(
-        NAME_LABEL, "both", _CARRIED_OUT, "each Namespace has it, whoever wrote the Namespace; selectors see it"
+        NAME_LABEL,
+        "both",
+        _CARRIED_OUT,
+        "each Namespace has it, whoever wrote the Namespace; selectors see it",
     ),
     ObjectMark(
         LAST_APPLIED,
@@ -56,13 +59,15 @@ OBJECT_MARKS = (
         "deployment.kubernetes.io/revision, .../revision-history",
         "both",
         _CARRIED_OUT,
-        "members do not get the first, and of a template of Karmada neither: each cluster counts its own",
+        "members do not get the first, and of a template of Karmada neither: each cluster counts"
+        " its own",
     ),
     ObjectMark(
         ", ".join(JOB_LABELS),
         "both",
         _CARRIED_OUT,
-        "a Job without `manualSelector` loses those with the uid, and of Karmada all: each cluster sets its own",
+        "a Job without `manualSelector` loses those with the uid, and of Karmada all: each cluster"
+        " sets its own",
     ),
     ObjectMark(
         MEMBER_NAME_LABEL,
@@ -83,7 +88,10 @@ OBJECT_MARKS = (
         "an EndpointSlice with it is not placed: each cluster makes its own",
     ),
     ObjectMark(
-        "kubernetes-fleet.io/is-fleet-resource", "KubeFleet", _NOT_NEEDED, "the hub guards its own objects with it"
+        "kubernetes-fleet.io/is-fleet-resource",
+        "KubeFleet",
+        _NOT_NEEDED,
+        "the hub guards its own objects with it",
     ),
     ObjectMark(
         "kubernetes-fleet.io/spec-hash, .../last-applied-configuration",
@@ -91,22 +99,48 @@ OBJECT_MARKS = (
         _NOT_NEEDED,
         "agents remember in them what they have applied; the state does",
     ),
-    ObjectMark(SKIP_AUTO_PROPAGATION, "Karmada", _CARRIED_OUT, "keeps a Namespace from where it is only needed"),
-    ObjectMark(PROTECTED_LABEL, "Karmada", _CARRIED_OUT, "the removal of the object is refused without a token"),
-    ObjectMark(RETAIN_REPLICAS, "Karmada", _CARRIED_OUT, "members keep the replicas that they have"),
-    ObjectMark(CLAIMED_BY_LABEL, "Karmada", _CARRIED_OUT, "no policy takes an object that another owner has"),
-    ObjectMark(CONFLICT_RESOLUTION, "Karmada", _CARRIED_OUT, "beats the conflictResolution of the policy"),
+    ObjectMark(
+        SKIP_AUTO_PROPAGATION,
+        "Karmada",
+        _CARRIED_OUT,
+        "keeps a Namespace from where it is only needed",
+    ),
+    ObjectMark(
+        PROTECTED_LABEL,
+        "Karmada",
+        _CARRIED_OUT,
+        "the removal of the object is refused without a token",
+    ),
+    ObjectMark(
+        RETAIN_REPLICAS, "Karmada", _CARRIED_OUT, "members keep the replicas that they have"
+    ),
+    ObjectMark(
+        CLAIMED_BY_LABEL,
+        "Karmada",
+        _CARRIED_OUT,
+        "no policy takes an object that another owner has",
+    ),
+    ObjectMark(
+        CONFLICT_RESOLUTION, "Karmada", _CARRIED_OUT, "beats the conflictResolution of the policy"
+    ),
     ObjectMark(
         "propagationpolicy.karmada.io/*, clusterpropagationpolicy.karmada.io/*",
         "Karmada",
         _CARRIED_OUT,
-        "marks of the claim: claimed objects have them when overrides apply, and members do not get them",
+        "marks of the claim: claimed objects have them when overrides apply, and members do not get"
+        " them",
     ),
     ObjectMark(
-        SELECTED_NODE, "Karmada", _CARRIED_OUT, "members do not get it: the node is one of the control plane's cluster"
+        SELECTED_NODE,
+        "Karmada",
+        _CARRIED_OUT,
+        "members do not get it: the node is one of the control plane's cluster",
     ),
     ObjectMark(
-        ACCOUNT_UID, "Karmada", _CARRIED_OUT, "members do not get it, nor the data of the token Secret that has it"
+        ACCOUNT_UID,
+        "Karmada",
+        _CARRIED_OUT,
+        "members do not get it, nor the data of the token Secret that has it",
     ),
     ObjectMark(
         "karmada.io/managed, karmada.io/system",
@@ -115,19 +149,22 @@ OBJECT_MARKS = (
         "Karmada marks what it manages; the state says what is managed",
     ),
     ObjectMark(
-        "resourcetemplate.karmada.io/managed-annotations, .../managed-labels, .../uid, .../generation",
+        "resourcetemplate.karmada.io/managed-annotations, .../managed-labels, .../uid,"
+        " .../generation",
         "Karmada",
         _NOT_NEEDED,
         "Karmada remembers in them what it has written, and of what; the state does",
     ),
     ObjectMark(
-        "resourcebinding.karmada.io/*, clusterresourcebinding.karmada.io/*, work.karmada.io/*, policy.karmada.io/*",
+        "resourcebinding.karmada.io/*, clusterresourcebinding.karmada.io/*, work.karmada.io/*,"
+        " policy.karmada.io/*",
         "Karmada",
         _NOT_NEEDED,
         "all but the one above: Karmada writes them on bindings, Works and what it has sent",
     ),
     ObjectMark(
-        "multiclusterservice.karmada.io/*, endpointslice.karmada.io/*, federatedresourcequota.karmada.io/*",
+        "multiclusterservice.karmada.io/*, endpointslice.karmada.io/*,"
+        " federatedresourcequota.karmada.io/*",
         "Karmada",
         _NOT_NEEDED,
         "Karmada writes them on what it makes for kinds that are refused here",
@@ -189,4 +226,8 @@ def _field(entry: Unheeded, kind: str | None) -> dict[str, Any]:
 def _alike(other: Unheeded, entry: Unheeded, kind: str | None) -> bool:
     """Return whether another entry is about some values of the same field."""
     shared = set(other.kinds) & set(entry.kinds)
-    return other is not entry and other.field == entry.field and (kind in shared if kind else bool(shared))
+    return (
+        other is not entry
+        and other.field == entry.field
+        and (kind in shared if kind else bool(shared))
+    )

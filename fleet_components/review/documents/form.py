@@ -32,14 +32,20 @@ _TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def to_read(document: Document) -> Document:
-    """Return a document with texts that people can be shown: see :func:`~fleet_components.model.text.visible`.
+    """Return a document with texts that people can be shown: see
+    :func:`~fleet_components.model.text.visible`.
 
     Only the messages of a program and the diffs of objects keep their lines.
     """
     # A fleet of equal members has the same texts ten thousand times.
     shown: Document = _to_read({**document, "messages": ()}, cache(visible))
     messages = document.get("messages", ())
-    return {**shown, "messages": [{**message, "text": visible(message["text"], lines=True)} for message in messages]}
+    return {
+        **shown,
+        "messages": [
+            {**message, "text": visible(message["text"], lines=True)} for message in messages
+        ],
+    }
 
 
 def _to_read(value: Any, show: Callable[[str], str]) -> Any:
@@ -107,7 +113,9 @@ def find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
     """
     found = [item for item in decided if wanted in (None, item.subject.key, item.name)]
     if not found and wanted is not None:
-        raise FleetError([unknown("placement or template", wanted, [item.subject.key for item in decided])])
+        raise FleetError(
+            [unknown("placement or template", wanted, [item.subject.key for item in decided])]
+        )
     return found
 
 
@@ -143,30 +151,48 @@ class View:
         return bool(self.only or self.member)
 
     def whole(self, decided: Decided) -> bool:
-        """Return whether a subject is shown with the members that stay, and with those that it does not concern."""
+        """Return whether a subject is shown with the members that stay, and with those that it does
+        not concern.
+        """
         return self.all or self._asked(decided)
 
     def shows(self, decided: Decided, *, changes: bool) -> bool:
-        """Return whether a subject is shown; ``changes`` says whether there is anything to tell of it."""
+        """Return whether a subject is shown; ``changes`` says whether there is anything to tell of
+        it.
+        """
         if self.only and not self._asked(decided):
             return False
         if self.member:
             entry = decided.entries.get(self.member)
-            return self._asked(decided) or (entry is not None and (self.all or entry.change is not Change.KEEP))
+            return self._asked(decided) or (
+                entry is not None and (self.all or entry.change is not Change.KEEP)
+            )
         return changes or self.whole(decided)
 
     def narrowed(self, subject: Document) -> Document:
-        """Return the document of a subject with what concerns the member alone; as it is, if no member is asked for."""
+        """Return the document of a subject with what concerns the member alone; as it is, if no
+        member is asked for.
+        """
         if not self.member:
             return subject
         content, overridden = subject["content"], subject["overridden"]
-        here = [{**item, "members": [self.member]} for item in content or () if self.member in item["members"]]
+        here = [
+            {**item, "members": [self.member]}
+            for item in content or ()
+            if self.member in item["members"]
+        ]
         return {
             **subject,
             "content": None if content is None else here,
             "overridden": [item for item in overridden if self.member in item["members"]],
-            "departures": [departure for departure in subject["departures"] if departure["member"] == self.member],
-            "clusters": [cluster for cluster in subject["clusters"] if cluster["name"] == self.member],
+            "departures": [
+                departure
+                for departure in subject["departures"]
+                if departure["member"] == self.member
+            ],
+            "clusters": [
+                cluster for cluster in subject["clusters"] if cluster["name"] == self.member
+            ],
             "staying": [name for name in subject["staying"] if name == self.member],
             "notPicked": {**subject["notPicked"], "shown": []},
         }
@@ -182,11 +208,17 @@ class View:
                 that was meant.
         """
         decided = [subject for plan in plans for subject in plan.subjects]
-        gone = {name for plan in plans for full in plan.gone for name in (full, full.partition("/")[2])}
+        gone = {
+            name for plan in plans for full in plan.gone for name in (full, full.partition("/")[2])
+        }
         for name in self.only:
             if name not in gone:
                 find(decided, name)
-        known = {name for plan in plans for name in (*plan.inventory.names, *plan.members, *plan.members_gone)}
+        known = {
+            name
+            for plan in plans
+            for name in (*plan.inventory.names, *plan.members, *plan.members_gone)
+        }
         if self.member and self.member not in known:
             raise FleetError([unknown("member", self.member, known)])
 
@@ -195,5 +227,7 @@ EVERYTHING = View(all=True)
 
 
 def is_narrow(document: Document) -> bool:
-    """Return whether the document of a plan has only a part of what changes, as :attr:`View.narrow` asks."""
+    """Return whether the document of a plan has only a part of what changes, as :attr:`View.narrow`
+    asks.
+    """
     return bool(document["view"]["only"] or document["view"]["member"])

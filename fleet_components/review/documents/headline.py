@@ -1,4 +1,6 @@
-"""Headline of a plan: three lines that tell a reviewer what happens, what is lost, and what the plan starts from."""
+"""Headline of a plan: three lines that tell a reviewer what happens, what is lost, and what the
+plan starts from.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,14 @@ def subjects_in_words(placements: int, templates: int) -> str:
 
 
 def _what_happens(document: Document) -> str:
-    """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
+    """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else
+    changes``.
+    """
     subjects = [subject for subject in document["subjects"] if not subject["pending"]]
     due = " but what is due already" if len(subjects) < len(document["subjects"]) else ""
-    failing, held = ([subject for subject in subjects if what not in subject["asBefore"]] for what in CONDITIONS)
+    failing, held = (
+        [subject for subject in subjects if what not in subject["asBefore"]] for what in CONDITIONS
+    )
     parts = [
         *_gone(document),
         *_losing(subjects),
@@ -50,17 +56,23 @@ def _what_happens(document: Document) -> str:
         return refused + ", ".join([*parts, rest, *known])
     if document["view"]["only"]:
         left = document["leftOut"]
-        others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
+        others = (
+            [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
+        )
         return refused + ", ".join([*(parts or [f"nothing changes here{due}"]), *others, *known])
     if not parts and document["observed"] and document["observed"]["hubOnly"]:
         return refused + ", ".join([f"no change is forecast{due}", *known])
     if not parts and not due:
-        return refused + ", ".join(["no placement changes" if document["changes"] else "nothing changes", *known])
+        return refused + ", ".join(
+            ["no placement changes" if document["changes"] else "nothing changes", *known]
+        )
     return refused + ", ".join([*parts, f"nothing {'else ' if parts else ''}changes{due}", *known])
 
 
 def _as_far_as_known(document: Document) -> list[str]:
-    """Return that more may change: by policies that the hub alone carries out, and by what it has not answered."""
+    """Return that more may change: by policies that the hub alone carries out, and by what it has
+    not answered.
+    """
     observed, only = document["observed"], document["view"]["only"]
     if not observed:
         return []
@@ -68,18 +80,29 @@ def _as_far_as_known(document: Document) -> list[str]:
     asked = [item for item in observed["unanswered"] if item["asked"]]
     concerned = {*observed["unknown"], *(name for item in asked for name in item["subjects"])}
     if only:
-        concerned = {name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)}
+        concerned = {
+            name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)
+        }
     answered = ["as far as the hub has answered"] if concerned else []
-    selected = ["as far as the observation has what is selected"] if observed["unseen"] and not only else []
+    selected = (
+        ["as far as the observation has what is selected"]
+        if observed["unseen"] and not only
+        else []
+    )
     return [*([hub_only] if hub_only else []), *answered, *selected]
 
 
 def _what_is_lost(document: Document) -> str:
-    """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
+    """Return the second line: whether the update is refused, else which objects are deleted or
+    replaced.
+    """
     refused = document["refused"]
     if refused:
         if refused_as(document) != REFUSED:
-            needed = f"{count(len(refused), 'confirmation')} {'is' if len(refused) == 1 else 'are'} needed"
+            needed = (
+                f"{count(len(refused), 'confirmation')} {'is' if len(refused) == 1 else 'are'}"
+                " needed"
+            )
             return f"{needed}: the hub would delete what is below without asking"
         return f"the update is refused, for {count(len(refused), 'reason')} below"
     members: dict[str, list[str]] = defaultdict(list)
@@ -91,15 +114,25 @@ def _what_is_lost(document: Document) -> str:
         for fate, words in _FATES.items()
         if members[fate]
     ]
-    names = [other["name"] for other in _others(document) if other["change"] in ("delete", "replace")]
+    names = [
+        other["name"] for other in _others(document) if other["change"] in ("delete", "replace")
+    ]
     if names:
         what = count(len(names), "resource of the program", "resources of the program")
-        lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
+        lost.append(
+            f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}"
+        )
     left = newly_left(document)
-    if document["forecast"] == document["placements"] + document["templates"] > 0:  # a hub updates by itself
+    if (
+        document["forecast"] == document["placements"] + document["templates"] > 0
+    ):  # a hub updates by itself
         left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
-        return "; ".join(filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left]))
-    return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
+        return "; ".join(
+            filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left])
+        )
+    return ", ".join(lost or ["no object is deleted or replaced"]) + (
+        f"; left: {left}" if left else ""
+    )
 
 
 REFUSED, TO_BE_CONFIRMED = "refused", "to be confirmed"
@@ -117,7 +150,9 @@ def refused_as(document: Document) -> str:
 
 
 def newly_left(document: Document) -> str:
-    """Return what an update leaves to later ones, in words; empty if nothing, or only what was left before."""
+    """Return what an update leaves to later ones, in words; empty if nothing, or only what was left
+    before.
+    """
     left = document["remaining"]["words"]
     return "" if left == document["asBefore"]["left"] else left or ""
 
@@ -135,7 +170,9 @@ _FATES = {
 
 def _what_it_starts_from(document: Document) -> str:
     """Return the third line: what is compared with, and how much stays as it is."""
-    start = document["against"] or (f"the state {document['state']}" if document["state"] else "nothing, a new fleet")
+    start = document["against"] or (
+        f"the state {document['state']}" if document["state"] else "nothing, a new fleet"
+    )
     same = document["unchanged"]
     of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
     begin = "from" if document["observed"] else "compared with"
@@ -143,10 +180,16 @@ def _what_it_starts_from(document: Document) -> str:
     number = document["forecast"]
     if number and not document["observed"]:
         whole = number == document["placements"] + document["templates"]
-        parts.append("a forecast: the hub decides" if whole else f"{count(number, 'forecast')}: there the hub decides")
+        parts.append(
+            "a forecast: the hub decides"
+            if whole
+            else f"{count(number, 'forecast')}: there the hub decides"
+        )
     unsure = document["unsure"]
     if unsure:
-        parts.append(f"{count(unsure, 'decision')} could be another with the state that is in force")
+        parts.append(
+            f"{count(unsure, 'decision')} could be another with the state that is in force"
+        )
     if document["secretsHidden"]:
         parts.append("data of Secrets is not compared, as the state has left it out")
     warned = document["warned"] - len(document["asBefore"]["warnings"])
@@ -155,7 +198,9 @@ def _what_it_starts_from(document: Document) -> str:
 
 
 def gone_in_view(document: Document) -> list[tuple[str | None, str]]:
-    """Return the subjects that go, as far as the view is about them, each with the fleet to name and its name."""
+    """Return the subjects that go, as far as the view is about them, each with the fleet to name
+    and its name.
+    """
     view, gone = document["view"], document["gone"]
     there = {item["subject"] for item in gone["objects"] if item["member"] == view["member"]}
     return [
@@ -168,14 +213,18 @@ def gone_in_view(document: Document) -> list[tuple[str | None, str]]:
 
 def _gone(document: Document) -> Iterator[str]:
     split = ((fleet, *name.split("/", 1)) for fleet, name in gone_in_view(document))
-    gone: list[Document] = [{"ofFleet": fleet, "kind": kind, "key": key} for fleet, kind, key in split]
+    gone: list[Document] = [
+        {"ofFleet": fleet, "kind": kind, "key": key} for fleet, kind, key in split
+    ]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
     if is_narrow(document):
         return
     members = document["gone"]["members"]
     if members:
-        named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
+        named = (
+            " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
+        )
         yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
 
 
@@ -184,7 +233,9 @@ def _joining(document: Document) -> Iterator[str]:
     used = {name for item in document["subjects"] for name in _names(item, "joins")}
     joining = [name for name in document["joining"] if name not in used]
     if joining and not is_narrow(document):
-        named = " and ".join(joining) if len(joining) <= _MOST_NAMES else count(len(joining), "member")
+        named = (
+            " and ".join(joining) if len(joining) <= _MOST_NAMES else count(len(joining), "member")
+        )
         yield f"{named} {'joins' if len(joining) == 1 else 'join'} the fleet without any object"
 
 
@@ -198,7 +249,10 @@ def _losing(subjects: Sequence[Document]) -> Iterator[str]:
         yield f"{_named(moving)} move from one cluster to another"
     losing = [subject for subject in subjects if _names(subject, "leaves") and not _moves(subject)]
     if losing:
-        yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_all_of(losing, 'leaves')}"
+        yield (
+            f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'}"
+            f" {_all_of(losing, 'leaves')}"
+        )
 
 
 def _moves(subject: Document) -> bool:
@@ -225,7 +279,9 @@ def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
 
 
 def _updated(subjects: Iterable[Document]) -> Iterator[str]:
-    """Yield which clusters get something new of which subjects: ``5 clusters get a new image of shop in 3 waves``."""
+    """Yield which clusters get something new of which subjects: ``5 clusters get a new image of
+    shop in 3 waves``.
+    """
     by_words: dict[str, list[Document]] = defaultdict(list)
     for subject in subjects:
         if _written(subject):
@@ -240,22 +296,45 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
 
 
 def _novelty(subject: Document) -> str:
-    """Return what is new about the objects of a subject that members are updated with, an image first."""
+    """Return what is new about the objects of a subject that members are updated with, an image
+    first.
+    """
     updated = set(_written(subject))
-    changes = [item for item in subject["content"] or () if not item["later"] and updated.intersection(item["members"])]
-    fields = [field["field"] for item in changes if item["change"] == "update" for field in item["fields"]]
-    objects = {change: len({item["object"] for item in changes if item["change"] == change}) for change in _OBJECTS}
-    replicas = any(each["replicas"]["old"] != each["replicas"]["new"] for each in subject["clusters"])
+    changes = [
+        item
+        for item in subject["content"] or ()
+        if not item["later"] and updated.intersection(item["members"])
+    ]
+    fields = [
+        field["field"] for item in changes if item["change"] == "update" for field in item["fields"]
+    ]
+    objects = {
+        change: len({item["object"] for item in changes if item["change"] == change})
+        for change in _OBJECTS
+    }
+    replicas = any(
+        each["replicas"]["old"] != each["replicas"]["new"] for each in subject["clusters"]
+    )
     kinds = {
         "a new image": any(map(_IMAGE.search, fields)),
         "another number of replicas": replicas or any(map(_REPLICAS.search, fields)),
-        "other fields": not all(_IMAGE.search(field) or _REPLICAS.search(field) for field in fields),
+        "other fields": not all(
+            _IMAGE.search(field) or _REPLICAS.search(field) for field in fields
+        ),
     }
     found = [words for words, there in kinds.items() if there]
-    found += [_OBJECTS[change][0] if n == 1 else f"{n} {_OBJECTS[change][1]}" for change, n in objects.items() if n]
+    found += [
+        _OBJECTS[change][0] if n == 1 else f"{n} {_OBJECTS[change][1]}"
+        for change, n in objects.items()
+        if n
+    ]
     if found and found != ["other fields"]:
         return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
-    return "the same once more" if subject["content"] == [] and not subject["overridden"] else "new content"
+    return (
+        "the same once more"
+        if subject["content"] == [] and not subject["overridden"]
+        else "new content"
+    )
 
 
 _OBJECTS = {
@@ -273,8 +352,14 @@ def _held(subjects: Iterable[Document]) -> Iterator[str]:
 
 
 def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
-    """Yield which subjects have changed without anything being held: no update run takes the change."""
-    found = [subject for subject in subjects if subject["weight"] == "held" and not _names(subject, "held")]
+    """Yield which subjects have changed without anything being held: no update run takes the
+    change.
+    """
+    found = [
+        subject
+        for subject in subjects
+        if subject["weight"] == "held" and not _names(subject, "held")
+    ]
     if found:
         has = "has" if len(found) == 1 else "have"
         yield f"{_named(found)} {has} changed and no update run takes it"
@@ -288,11 +373,19 @@ def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
         yield f"{_named(fresh)} {'is' if len(fresh) == 1 else 'are'} new, placed nowhere"
     left = [data for data in recorded if data["left"]]
     if left:
-        yield f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
+        yield (
+            f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
+        )
     found = [data for data in recorded if not data["left"]]
     if found:
-        policy = all(any("policy" in field["field"].split(".") for field in data["recorded"]) for data in found)
-        yield f"{'the policy' if policy else 'what is remembered'} of {_named(found)} changes and moves nothing"
+        policy = all(
+            any("policy" in field["field"].split(".") for field in data["recorded"])
+            for data in found
+        )
+        yield (
+            f"{'the policy' if policy else 'what is remembered'} of {_named(found)} changes and"
+            " moves nothing"
+        )
 
 
 def _of_program(document: Document) -> Iterator[str]:
@@ -314,7 +407,9 @@ def _others(document: Document) -> list[Document]:
         if resource["parent"] in below:
             below.add(resource["urn"])
     return [
-        resource for resource in resources if resource["urn"] not in below and not resource["type"].startswith(_OURS)
+        resource
+        for resource in resources
+        if resource["urn"] not in below and not resource["type"].startswith(_OURS)
     ]
 
 
@@ -329,16 +424,25 @@ def _names(subject: Document, change: str) -> list[str]:
 
 
 def _written(subject: Document) -> list[str]:
-    """Return the members that are updated, and those that are held and where objects are written."""
+    """Return the members that are updated, and those that are held and where objects are
+    written.
+    """
     now = [each for each in subject["content"] or () if not each["later"]]
     fleet = subject["ofFleet"]
-    written = {member_of(fleet, name) for each in now if each["change"] != "delete" for name in each["members"]}
+    written = {
+        member_of(fleet, name)
+        for each in now
+        if each["change"] != "delete"
+        for name in each["members"]
+    }
     held = (name for name in _names(subject, "held") if name in written)
     return [*_names(subject, "updated"), *held]
 
 
 def _all_of(subjects: Sequence[Document], change: str) -> str:
-    """Return the clusters with a change of any of the subjects: ``aks-iowa``, ``a cluster`` each, or their number."""
+    """Return the clusters with a change of any of the subjects: ``aks-iowa``, ``a cluster`` each,
+    or their number.
+    """
     found = [_names(subject, change) for subject in subjects]
     clusters = {name for names in found for name in names}
     each = len(clusters) > 1 and all(len(names) == 1 for names in found)

@@ -52,7 +52,9 @@ class Observed:
     def left_out(self) -> tuple[str, ...]:
         """Lists that the hub was not to be asked for, in words."""
         refused = self.listing.refused if self.listing else {}
-        return in_words({query: why for query, why in refused.items() if query not in missed(refused)})
+        return in_words(
+            {query: why for query, why in refused.items() if query not in missed(refused)}
+        )
 
     @property
     def incomplete(self) -> bool:
@@ -84,7 +86,9 @@ def observed_document(
         "before": before or None,
         "directory": str(folder),
         # Of a cluster that is silent, its old record may be all that there is.
-        "members": len({str(member["metadata"]["name"]) for member in observation.members} | silent.keys()),
+        "members": len(
+            {str(member["metadata"]["name"]) for member in observation.members} | silent.keys()
+        ),
         "policies": len(observation.policies),
         "objects": len(observation.objects),
         "placements": len(observation.subjects) - templates,

@@ -59,7 +59,9 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     of_fleets = [(fleet_to_name(plans, plan), plan) for plan in plans]
     view.check(plans)
     weighed = [
-        _Weighed.of(plan, subject, surveyed.standing.of(subject.name)) for plan in plans for subject in plan.subjects
+        _Weighed.of(plan, subject, surveyed.standing.of(subject.name))
+        for plan in plans
+        for subject in plan.subjects
     ]
     subjects = sorted(
         weighed,
@@ -67,8 +69,14 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     )
     shown, others = list[_Weighed](), list[_Weighed]()
     for subject in subjects:
-        (shown if view.shows(subject.decided, changes=subject.changes or subject.as_before) else others).append(subject)
-    warnings = [(fleet, problem) for fleet, plan in of_fleets for problem in (*plan.warnings, *plan.hidden)]
+        (
+            shown
+            if view.shows(subject.decided, changes=subject.changes or subject.as_before)
+            else others
+        ).append(subject)
+    warnings = [
+        (fleet, problem) for fleet, plan in of_fleets for problem in (*plan.warnings, *plan.hidden)
+    ]
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
     document = {
         "version": VERSION,
@@ -79,7 +87,9 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "state": surveyed.file or None,
         "against": surveyed.against or None,
         "observed": _observed(surveyed),
-        "forecast": len(subjects) if surveyed.observed else sum(bool(subject.decided.hub) for subject in subjects),
+        "forecast": len(subjects)
+        if surveyed.observed
+        else sum(bool(subject.decided.hub) for subject in subjects),
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
         **_numbers(surveyed, subjects),
@@ -93,17 +103,34 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "asBefore": {
             **_as_before(subjects),
             "warnings": [
-                *(after_fleet(fleet, str(item)) for fleet, item in warnings if surveyed.standing.warned(item)),
-                *(text for subject in subjects if subject.as_before for text in subject.named_warnings),
+                *(
+                    after_fleet(fleet, str(item))
+                    for fleet, item in warnings
+                    if surveyed.standing.warned(item)
+                ),
+                *(
+                    text
+                    for subject in subjects
+                    if subject.as_before
+                    for text in subject.named_warnings
+                ),
             ],
         },
-        "refused": [_problem(fleet, problem) for fleet, plan in of_fleets for problem in plan.refused],
-        "joining": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new],
+        "refused": [
+            _problem(fleet, problem) for fleet, plan in of_fleets for problem in plan.refused
+        ],
+        "joining": [
+            member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new
+        ],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
             "ofFleets": [fleet for fleet, plan in of_fleets for _ in plan.gone],
-            "members": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone],
-            "objects": [departure_document(departure) for plan in plans for departure in plan.departures],
+            "members": [
+                member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone
+            ],
+            "objects": [
+                departure_document(departure) for plan in plans for departure in plan.departures
+            ],
             "summary": [
                 {"weight": line.weight, "text": after_fleet(fleet, line.text)}
                 for fleet, plan in of_fleets
@@ -121,7 +148,12 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
             for replacement in plan.replacements
         ],
         "remaining": remainder_document(
-            together(plan.remainders[subject.name] for plan in plans for subject in plan.subjects if not subject.hub)
+            together(
+                plan.remainders[subject.name]
+                for plan in plans
+                for subject in plan.subjects
+                if not subject.hub
+            )
         ),
         "subjects": [_subject(surveyed, item, view) for item in shown],
         "unchanged": _unchanged(surveyed, subjects),
@@ -138,7 +170,9 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
 
 
 def _observed(surveyed: Survey) -> Document | None:
-    """Return what a plan knows of the observation that it starts from; its age is no part of a document."""
+    """Return what a plan knows of the observation that it starts from; its age is no part of a
+    document.
+    """
     observed = surveyed.observed
     if observed is None:
         return None
@@ -159,13 +193,16 @@ def _observed(surveyed: Survey) -> Document | None:
                 "why": unanswered.why,
                 "since": unanswered.since or None,
                 "asked": unanswered.why != NOT_ASKED,
-                "subjects": [name for plan in surveyed.plans for name in concerned_by(unanswered, plan)],
+                "subjects": [
+                    name for plan in surveyed.plans for name in concerned_by(unanswered, plan)
+                ],
             }
             for unanswered in observed.unanswered
         ],
         "unknown": list(observed.unknown),
         "hubOnly": [
-            {"kind": change.kind, "file": change.file, "change": change.change} for change in surveyed.hub_only
+            {"kind": change.kind, "file": change.file, "change": change.change}
+            for change in surveyed.hub_only
         ],
         "unseen": list(new_selectors(surveyed.plans, observed)),
     }
@@ -201,23 +238,33 @@ class _Weighed:
         """The warnings, each of which names the subject."""
         subject = self.decided.subject
         named = (f"{subject.kind} {subject.key}", self.decided.name)
-        return [text if any(map(text.__contains__, named)) else f"{named[1]}: {text}" for text in self.warnings]
+        return [
+            text if any(map(text.__contains__, named)) else f"{named[1]}: {text}"
+            for text in self.warnings
+        ]
 
 
 def _subject(surveyed: Survey, weighed: _Weighed, view: View) -> Document:
     """Return the document of a subject, with what a comparison of two plans knows of it."""
     name = weighed.decided.name
     fleet = fleet_to_name(surveyed.plans, weighed.plan)
-    document = view.narrowed(subject_document(weighed.plan, weighed.decided, view, weighed.standing, fleet))
+    document = view.narrowed(
+        subject_document(weighed.plan, weighed.decided, view, weighed.standing, fleet)
+    )
     return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
 
 
 def _as_before(subjects: Iterable[_Weighed]) -> Document:
-    """Return what subjects are in already, and what is left if it is of those alone to which nothing else happens."""
+    """Return what subjects are in already, and what is left if it is of those alone to which
+    nothing else happens.
+    """
     found = list(subjects)
-    old, new = ([weighed for weighed in found if weighed.as_before is before] for before in (True, False))
+    old, new = (
+        [weighed for weighed in found if weighed.as_before is before] for before in (True, False)
+    )
     left, more = (
-        together(weighed.plan.remainders[weighed.decided.name] for weighed in some).words for some in (old, new)
+        together(weighed.plan.remainders[weighed.decided.name] for weighed in some).words
+        for some in (old, new)
     )
     names = {
         condition: [weighed.decided.name for weighed in found if condition in weighed.standing]
@@ -228,13 +275,16 @@ def _as_before(subjects: Iterable[_Weighed]) -> Document:
 
 def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
     """Return how many placements, templates and members an update does not touch."""
-    kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects if not subject.changes)
+    kinds = Counter(
+        subject.decided.subject.COMPONENT for subject in subjects if not subject.changes
+    )
     touched = {
         (subject.plan.options.fleet, cluster)
         for subject in subjects
         for cluster, entry in subject.decided.entries.items()
         if not subject.as_before
-        if entry.change is not Change.KEEP and subject.decided.subject.inventory.position(cluster) is not None
+        if entry.change is not Change.KEEP
+        and subject.decided.subject.inventory.position(cluster) is not None
     }
     members = sum(len(plan.inventory) for plan in surveyed.plans)
     return {
@@ -246,12 +296,16 @@ def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
 
 def _totals(subjects: Iterable[_Weighed]) -> Document:
     """Return the number of members with each change, over all placements and templates."""
-    changes = Counter(WORDS[entry.change] for subject in subjects for entry in subject.decided.entries.values())
+    changes = Counter(
+        WORDS[entry.change] for subject in subjects for entry in subject.decided.entries.values()
+    )
     return {word: changes[word] for word in WORDS.values()}
 
 
 def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
-    """Return how many placements, templates and warnings there are, and what could not be decided or compared."""
+    """Return how many placements, templates and warnings there are, and what could not be decided
+    or compared.
+    """
     kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects)
     of_fleets = sum(len(plan.warnings) + len(plan.hidden) for plan in surveyed.plans)
     return {
@@ -264,7 +318,9 @@ def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
 
 
 def _hides_secrets(plan: FleetPlan) -> bool:
-    """Return whether the state has left out data of Secrets, so that a change of nothing else cannot be seen."""
+    """Return whether the state has left out data of Secrets, so that a change of nothing else
+    cannot be seen.
+    """
     objects = (data for subject in plan.subjects for data in subject.subject.content)
     return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
@@ -299,7 +355,9 @@ def _of_a_project(surveyed: Survey, view: View) -> Document:
 
 
 def _counted(surveyed: Survey) -> Document:
-    """Return the number of a project's resources with each change; None if refused, or without a state to compare."""
+    """Return the number of a project's resources with each change; None if refused, or without a
+    state to compare.
+    """
     if not surveyed.of_project:
         return {}
     if surveyed.resources is None:

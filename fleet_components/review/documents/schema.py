@@ -34,7 +34,12 @@ def _choice_of(*values: str) -> Schema:
 
 def _object(optional: Schema | None = None, /, **keys: Schema) -> Schema:
     properties = {**keys, **(optional or {})}
-    return {"type": "object", "properties": properties, "required": list(keys), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(keys),
+        "additionalProperties": False,
+    }
 
 
 def _shared(name: str) -> Schema:
@@ -151,7 +156,9 @@ _DEFINITIONS: Schema = {
         left=_MAYBE_TEXT,
         remaining=_shared("remaining"),
         updateRun=_or_null(_shared("updateRun")),
-        evictions=_list(_object(name=_TEXT, member=_TEXT, checkedNow=_TRUTH, conditions=_list(_MAP))),
+        evictions=_list(
+            _object(name=_TEXT, member=_TEXT, checkedNow=_TRUTH, conditions=_list(_MAP))
+        ),
         notes=_TEXTS,
         warnings=_TEXTS,
         skipped=_list(_object(object=_TEXT, why=_TEXT)),
@@ -189,7 +196,12 @@ _PLAN: Schema = _object(
     disregarded=_TEXTS,
     headline={**_TEXTS, "minItems": 3, "maxItems": 3},
     view=_object(all=_TRUTH, only=_TEXTS, member=_MAYBE_TEXT),
-    fleet={"anyOf": [_object(paths=_TEXTS, stack=_TEXT), _object(project=_TEXT, stack=_TEXT, directory=_TEXT)]},
+    fleet={
+        "anyOf": [
+            _object(paths=_TEXTS, stack=_TEXT),
+            _object(project=_TEXT, stack=_TEXT, directory=_TEXT),
+        ]
+    },
     state=_MAYBE_TEXT,
     against=_MAYBE_TEXT,
     observed=_or_null(
@@ -210,7 +222,9 @@ _PLAN: Schema = _object(
                 )
             ),
             unknown=_TEXTS,
-            hubOnly=_list(_object(kind=_TEXT, file=_TEXT, change=_choice_of("new", "edited", "removed"))),
+            hubOnly=_list(
+                _object(kind=_TEXT, file=_TEXT, change=_choice_of("new", "edited", "removed"))
+            ),
             unseen=_TEXTS,
         )
     ),
@@ -260,6 +274,15 @@ _PLAN: Schema = _object(
 
 def plan_schema() -> Document:
     """Return the schema."""
-    about = "What fleet plan, fleet review and fleet simulate print with -o json; docs/plan-document.md tells the rest."
+    about = (
+        "What fleet plan, fleet review and fleet simulate print with -o json; docs/plan-document.md"
+        " tells the rest."
+    )
     title = "The plan of a fleet"
-    return {"$schema": _DIALECT, "title": title, "description": about, **_PLAN, "$defs": _DEFINITIONS}
+    return {
+        "$schema": _DIALECT,
+        "title": title,
+        "description": about,
+        **_PLAN,
+        "$defs": _DEFINITIONS,
+    }

@@ -1,4 +1,6 @@
-"""The statuses of a fleet as a document for people: what broke, what stands, and what the next update will do."""
+"""The statuses of a fleet as a document for people: what broke, what stands, and what the next
+update will do.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,16 @@ _STATUS_FIELDS = ("status", "sourceStatus")
 _MOVES = (Change.ADD, Change.UPDATE)
 _MENDS: Mapping[Stand, str] = {
     Stand.REFUSED: "change the object, or what refuses it",
-    Stand.NOT_TAKEN_OVER: "take the object off the member, or let the placement take it over: whenToTakeOver",
+    Stand.NOT_TAKEN_OVER: (
+        "take the object off the member, or let the placement take it over: whenToTakeOver"
+    ),
     Stand.NOT_COMPARED: "see that the member answers, and that its account may read the object",
-    Stand.UNREACHED: "see that it answers; one that is gone for good: pulumi config set fleet:lost NAME",
-    Stand.UNREADY: "mend the workload, or give it more time: pulumi config set fleet:readyTimeout SECONDS",
+    Stand.UNREACHED: (
+        "see that it answers; one that is gone for good: pulumi config set fleet:lost NAME"
+    ),
+    Stand.UNREADY: (
+        "mend the workload, or give it more time: pulumi config set fleet:readyTimeout SECONDS"
+    ),
     Stand.UNDELETED: "see what keeps it: a finalizer, a webhook, an admission policy",
     Stand.MISSING: "pulumi up --refresh brings back what somebody has deleted",
 }
@@ -43,7 +51,9 @@ _WHYS = {
 }
 
 
-def statuses_document(found: Statuses, placement: str | None = None, member: str | None = None) -> Document:
+def statuses_document(
+    found: Statuses, placement: str | None = None, member: str | None = None
+) -> Document:
     """Return the document.
 
     Args:
@@ -66,11 +76,19 @@ def statuses_document(found: Statuses, placement: str | None = None, member: str
         "state": found.survey.file or None,
         "events": found.events,
         "live": found.live,
-        "hub": {"system": found.hub.system.value, "asOf": time_text(found.hub.as_of)} if found.hub else None,
+        "hub": (
+            {"system": found.hub.system.value, "asOf": time_text(found.hub.as_of)}
+            if found.hub
+            else None
+        ),
         "interrupted": found.interrupted,
-        "settled": all(row["settled"] for subject in subjects for row in subject["members"])
-        and not any(subject["undelivered"] or _unsettled_on_hub(subject) for subject in subjects)
-        and not (placement is None and found.half_removed),
+        "settled": (
+            all(row["settled"] for subject in subjects for row in subject["members"])
+            and not any(
+                subject["undelivered"] or _unsettled_on_hub(subject) for subject in subjects
+            )
+            and not (placement is None and found.half_removed)
+        ),
         "gone": list(found.gone) if placement is None else [],
         "refused": [str(problem) for problem in found.survey.refused],
         "subjects": subjects,
@@ -97,7 +115,9 @@ def api_list(found: Statuses, placement: str | None = None) -> Document:
 
 def _unsettled_on_hub(subject: Document) -> bool:
     hub = subject["onHub"]
-    return bool(hub) and (hub["missing"] or any(row["differs"] or not row["fine"] for row in hub["members"]))
+    return bool(hub) and (
+        hub["missing"] or any(row["differs"] or not row["fine"] for row in hub["members"])
+    )
 
 
 def _on_hub(status: Status, member: str | None) -> Document | None:
@@ -154,7 +174,9 @@ def _subject(found: Statuses, status: Status, member: str | None) -> Document:
         "unfulfilled": last.outcome.unfulfilled if last else status.next.outcome.unfulfilled,
         "conditions": _conditions(status),
         "members": members,
-        "wave": min((row["wave"] for row in members if row["broken"] and row["wave"]), default=None),
+        "wave": min(
+            (row["wave"] for row in members if row["broken"] and row["wave"]), default=None
+        ),
         "broken": _broken(members),
         "stands": list(_stands(status, members)),
         "next": list(_next(found, status)),
@@ -165,7 +187,9 @@ def _subject(found: Statuses, status: Status, member: str | None) -> Document:
 
 def _conditions(status: Status) -> list[Document]:
     """Return the conditions of a placement, or of the binding of a template."""
-    found: list[Document] = next((data["status"].get("conditions", []) for data in _api_objects(status)), [])
+    found: list[Document] = next(
+        (data["status"].get("conditions", []) for data in _api_objects(status)), []
+    )
     return found
 
 
@@ -184,10 +208,16 @@ def _members(status: Status) -> Iterator[Document]:
             "settled": stand.settled,
             "runs": done.revision if done else None,
             "sent": entry.placed.revision if entry and entry.placed else None,
-            "wave": entry.placed.wave
-            if entry and entry.placed and entry.change in (Change.ADD, Change.UPDATE)
-            else None,
-            "parts": any(observed.objects[key].applied == "Applied" for key in comes if key in observed.objects),
+            "wave": (
+                entry.placed.wave
+                if entry and entry.placed and entry.change in (Change.ADD, Change.UPDATE)
+                else None
+            ),
+            "parts": any(
+                observed.objects[key].applied == "Applied"
+                for key in comes
+                if key in observed.objects
+            ),
             "why": observed.unreached or (entry.reason if entry else "") or _WHYS.get(stand),
             "objects": objects,
         }
@@ -235,11 +265,19 @@ def _broken(members: Sequence[Document]) -> list[Document]:
 
 
 def _stands(status: Status, members: Sequence[Document]) -> Iterator[str]:
-    """Yield which revision which members run, the newest first, and which have parts of what was sent last."""
+    """Yield which revision which members run, the newest first, and which have parts of what was
+    sent last.
+    """
     running: dict[str, list[str]] = defaultdict(list)
-    for row in sorted(members, key=lambda row: -1 if row["runs"] is None else row["runs"], reverse=True):
+    for row in sorted(
+        members, key=lambda row: -1 if row["runs"] is None else row["runs"], reverse=True
+    ):
         whole = row["state"] == Stand.UNRECORDED
-        words = [f"{'' if whole else 'parts of '}revision {row['sent']}"] if row["parts"] or whole else []
+        words = (
+            [f"{'' if whole else 'parts of '}revision {row['sent']}"]
+            if row["parts"] or whole
+            else []
+        )
         words += [] if whole or row["runs"] is None else [f"revision {row['runs']}"]
         running[" over ".join(words) or "nothing"].append(row["name"])
     yield from (f"{words} on {few(names, _SHOWN)}" for words, names in running.items())
@@ -255,9 +293,16 @@ def _next(found: Statuses, status: Status) -> Iterator[str]:
     if waves:
         begins = f"pulumi up begins with {waves[0]}"
         then = f", then {', then '.join(waves[1:_SHOWN])}" if waves[1:] else ""
-        yield (begins + then + (f" and {count(more, 'more wave')}" if (more := len(waves[_SHOWN:])) else ""))
+        yield (
+            begins
+            + then
+            + (f" and {count(more, 'more wave')}" if (more := len(waves[_SHOWN:])) else "")
+        )
     if rollout.removals:
-        yield f"{'it' if waves else 'pulumi up'} leaves {few(list(rollout.removals), _SHOWN)} at its end"
+        yield (
+            f"{'it' if waves else 'pulumi up'} leaves {few(list(rollout.removals), _SHOWN)} at"
+            " its end"
+        )
     begun = bool(waves or rollout.removals)
     deleted = _deleted(status)
     if deleted:
@@ -275,7 +320,11 @@ def _deleted(status: Status) -> list[str]:
     removals = status.next.outcome.rollout.removals
     leaving = status.plan.leaving.get(status.next.name, ())
     lost = (Fate.DELETED, *UNRECORDED)
-    found = [departure for departure in leaving if departure.fate in lost and departure.cluster not in removals]
+    found = [
+        departure
+        for departure in leaving
+        if departure.fate in lost and departure.cluster not in removals
+    ]
     return [f"{item.key} on {item.cluster}" for item in found]
 
 
@@ -290,7 +339,11 @@ def _back(found: Statuses, status: Status) -> str:
     if last is None or not isinstance(subject, PlacementSubject):
         return "revert the source, then pulumi up"
     runs = Counter(last.done(name).revision for name in last.record.decisions)
-    older = [revision for revision, _ in runs.most_common() if revision not in (None, last.record.revision)]
+    older = [
+        revision
+        for revision, _ in runs.most_common()
+        if revision not in (None, last.record.revision)
+    ]
     if not older:
         return "revert the source, then pulumi up"
     of_project = found.survey.of_project

@@ -22,9 +22,13 @@ from fleet_components.scheduler.explain import MemberExplanation
 
 MOST_NOT_PICKED = 20
 UNCOMPARED = (
-    "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
+    "the old objects are encrypted in the state; with pulumi stack export --show-secrets their"
+    " changes show too"
 )
-UNCOMPARED_ON_HUB = "the hub did not show the old objects, or keeps them no more; fleet observe --update asks it again"
+UNCOMPARED_ON_HUB = (
+    "the hub did not show the old objects, or keeps them no more; fleet observe --update asks it"
+    " again"
+)
 
 
 def subject_document(
@@ -36,11 +40,15 @@ def subject_document(
 ) -> Document:
     """Return the changes of a placement or template, with their reasons.
 
-    Members that stay, and those that it does not concern, are explained where the view asks for all, or where it is a
-    question of who is picked. ``standing`` has the conditions that it is in already, and ``of_fleet`` its fleet if a
-    program has several.
+    Members that stay, and those that it does not concern, are explained where the view asks for
+    all, or where it is a question of who is picked. ``standing`` has the conditions that it is in
+    already, and ``of_fleet`` its fleet if a program has several.
     """
-    facts, weight, whole = facts_of(decided), weight_of(plan, decided, standing), view.whole(decided)
+    facts, weight, whole = (
+        facts_of(decided),
+        weight_of(plan, decided, standing),
+        view.whole(decided),
+    )
     old, new, content = decided.before.revision, decided.record.revision, differences(plan, decided)
     others = _others(decided, facts.first_reasons)
     named = others[:MOST_NOT_PICKED] if whole or weight.picks else []
@@ -68,13 +76,20 @@ def subject_document(
         "content": content,
         "uncompared": _uncompared(plan, decided, content),
         "overridden": overridden_members(decided),
-        "departures": [departure_document(departure) for departure in plan.leaving.get(decided.name, ())],
+        "departures": [
+            departure_document(departure) for departure in plan.leaving.get(decided.name, ())
+        ],
         "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
         "staying": staying,
         "notPicked": {
             "count": len(others),
             "shown": [
-                {"name": name, "why": explained[name].summary if name in explained else facts.first_reasons[name]}
+                {
+                    "name": name,
+                    "why": (
+                        explained[name].summary if name in explained else facts.first_reasons[name]
+                    ),
+                }
                 for name in named
             ],
         },
@@ -104,17 +119,22 @@ def _uncompared(plan: FleetPlan, decided: Decided, content: list[Document] | Non
 
 
 def recorded(plan: FleetPlan, decided: Decided) -> list[Document]:
-    """Return the fields that change in what is remembered of a subject, and in how it asks to be delivered."""
+    """Return the fields that change in what is remembered of a subject, and in how it asks to be
+    delivered.
+    """
     asked = {key: value for key, value in decided.subject.shown().items() if key in MODES}
     old, new = (
         {key: value for key, value in record.to_wire().items() if key in ("decisions", "memory")}
         for record in (decided.before, decided.record)
     )
     modes = {**MODES, **plan.past.shown.get(decided.name, {})}
-    found = differences_of({**old, **{key: modes[key] for key in asked if key in modes}}, {**new, **asked})
+    found = differences_of(
+        {**old, **{key: modes[key] for key in asked if key in modes}}, {**new, **asked}
+    )
     # The policy comes first: what else is remembered follows from it.
     return [
-        difference.to_wire() for difference in sorted(found, key=lambda difference: "policy" not in difference.path)
+        difference.to_wire()
+        for difference in sorted(found, key=lambda difference: "policy" not in difference.path)
     ]
 
 
@@ -140,16 +160,23 @@ def remainder_document(remainder: Remainder) -> Document:
         "updates": remainder.updates,
         "endless": remainder.endless,
         "approvals": list(remainder.approvals),
-        "waits": [{"why": why, "until": due and due.isoformat()} for why, due in remainder.waits.items()],
+        "waits": [
+            {"why": why, "until": due and due.isoformat()} for why, due in remainder.waits.items()
+        ],
         "held": [{"members": list(members), "why": why} for why, members in remainder.held.items()],
         "words": remainder.words or None,
     }
 
 
 def _clusters(
-    decided: Decided, shown: Collection[str], explained: Mapping[str, MemberExplanation], remainder: Remainder
+    decided: Decided,
+    shown: Collection[str],
+    explained: Mapping[str, MemberExplanation],
+    remainder: Remainder,
 ) -> list[Document]:
-    """Return the members: those that join or are updated, by wave and rank; then those that leave, are held or stay."""
+    """Return the members: those that join or are updated, by wave and rank; then those that leave,
+    are held or stay.
+    """
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
 
@@ -160,11 +187,17 @@ def _clusters(
         return (0 if entry.change in moves else order[entry.change], 0, 0, name)
 
     ordered = sorted(((name, decided.entries[name]) for name in shown), key=key)
-    return [_cluster(decided, name, entry, explained.get(name), remainder) for name, entry in ordered]
+    return [
+        _cluster(decided, name, entry, explained.get(name), remainder) for name, entry in ordered
+    ]
 
 
 def _cluster(
-    decided: Decided, name: str, entry: Entry, explained: MemberExplanation | None, remainder: Remainder
+    decided: Decided,
+    name: str,
+    entry: Entry,
+    explained: MemberExplanation | None,
+    remainder: Remainder,
 ) -> Document:
     placed, done = entry.placed, decided.done(name)
     moves = placed is not None and entry.change in (Change.ADD, Change.UPDATE)
@@ -179,7 +212,11 @@ def _cluster(
         "revision": {"old": done.revision, "new": placed.revision if placed else None},
         "replicas": replicas,
         "scores": decided.outcome.scores(name),
-        "why": "; ".join(filter(None, [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)])),
+        "why": "; ".join(
+            filter(
+                None, [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)]
+            )
+        ),
         "opens": _opens(decided, remainder, name),
         "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
     }
@@ -191,7 +228,8 @@ def _overridden_now(decided: Decided, name: str, entry: Entry) -> Iterable[str]:
 
 
 def _others(decided: Decided, first_reasons: Mapping[str, str]) -> list[str]:
-    """Return the members that the subject does not concern; those that the API's status names come first.
+    """Return the members that the subject does not concern; those that the API's status names come
+    first.
 
     The status may also name members that are wanted and do not exist.
     """

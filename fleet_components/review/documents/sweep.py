@@ -1,4 +1,6 @@
-"""A sweep as a document, which all views show. Its form is described in ``docs/simulate.md``; keys are stable."""
+"""A sweep as a document, which all views show. Its form is described in ``docs/simulate.md``; keys
+are stable.
+"""
 
 from __future__ import annotations
 

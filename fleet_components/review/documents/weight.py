@@ -50,12 +50,16 @@ def weight_of(plan: FleetPlan, decided: Decided, standing: Collection[str] = ())
     """
     weight = _weight(plan, decided, standing)
     return (
-        min(map(Weight, standing), key=lambda item: item.order) if standing and weight is Weight.UNCHANGED else weight
+        min(map(Weight, standing), key=lambda item: item.order)
+        if standing and weight is Weight.UNCHANGED
+        else weight
     )
 
 
 def is_as_before(weight: str, standing: Collection[str]) -> bool:
-    """Return whether the gravest that is to be said of a subject stands already, so that nothing else happens."""
+    """Return whether the gravest that is to be said of a subject stands already, so that nothing
+    else happens.
+    """
     return weight in standing
 
 
@@ -65,7 +69,11 @@ def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Wei
     leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
     if _refused(plan, decided):
         return Weight.REFUSED
-    if Change.REMOVE in changes or replacing or any(departure.fate in _LOSSES for departure in leaving):
+    if (
+        Change.REMOVE in changes
+        or replacing
+        or any(departure.fate in _LOSSES for departure in leaving)
+    ):
         return Weight.LOST
     if decided.outcome.unfulfilled and Weight.UNFULFILLED not in standing:
         return Weight.UNFULFILLED
@@ -82,7 +90,9 @@ def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Wei
 
 
 def _refused(plan: FleetPlan, decided: Decided) -> bool:
-    """Return whether a refusal names the subject, what it is counted under, or an object that leaves it."""
+    """Return whether a refusal names the subject, what it is counted under, or an object that
+    leaves it.
+    """
     about = {problem.subject for problem in plan.refused}
     if not about:
         return False

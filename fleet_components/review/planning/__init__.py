@@ -1,1 +1,3 @@
-"""Planning of the inputs of a command line: directories of YAML, or the program of a Pulumi project."""
+"""Planning of the inputs of a command line: directories of YAML, or the program of a Pulumi
+project.
+"""

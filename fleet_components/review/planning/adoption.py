@@ -1,4 +1,6 @@
-"""Adoption of drift: what somebody has changed on members, written into the source for a pull request."""
+"""Adoption of drift: what somebody has changed on members, written into the source for a pull
+request.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,9 @@ class _Adopter:
         # From the end of the files: a change moves the lines below it.
         for key in sorted(running, key=lambda key: self._line(key[2]), reverse=True):
             if any(delivered.differences for delivered in running[key]):
-                everywhere = [each for each in standing[key[0]] if (each.subject, each.key) == key[1:]]
+                everywhere = [
+                    each for each in standing[key[0]] if (each.subject, each.key) == key[1:]
+                ]
                 self._adopt(running[key], everywhere)
 
     def _line(self, key: ObjectKey) -> int:
@@ -121,7 +125,9 @@ class _Adopter:
 
     def _adopt(self, objects: Sequence[Delivered], everywhere: Sequence[Standing]) -> None:
         """Adopt the changes of one object of one placement."""
-        changed = {item.standing.cluster: self._changes(item) for item in objects if item.differences}
+        changed = {
+            item.standing.cluster: self._changes(item) for item in objects if item.differences
+        }
         manifest = self.manifests.get(objects[0].standing.key)
         if manifest is None or not manifest.origin or not os.path.isfile(manifest.origin.file):
             self._leave(changed, objects, "no file holds the object as it is")
@@ -130,12 +136,17 @@ class _Adopter:
             item.standing.cluster for item in objects if not item.error
         }
         shared = [
-            change for change in next(iter(changed.values())) if all(change in found for found in changed.values())
+            change
+            for change in next(iter(changed.values()))
+            if all(change in found for found in changed.values())
         ]
         shared = shared if len(changed) == len(everywhere) and not unknown else []
         if shared:
             self._in_place(manifest, shared, objects)
-        rest = {name: [change for change in found if change not in shared] for name, found in changed.items()}
+        rest = {
+            name: [change for change in found if change not in shared]
+            for name, found in changed.items()
+        }
         rest = {name: found for name, found in rest.items() if found}
         if rest:
             self._override(manifest, rest, objects[0])
@@ -153,7 +164,9 @@ class _Adopter:
             return []
         found: list[_Change] = []
         for each in delivered.differences:
-            path = tuple(step.replace("~1", "/").replace("~0", "~") for step in each.path[1:].split("/"))
+            path = tuple(
+                step.replace("~1", "/").replace("~0", "~") for step in each.path[1:].split("/")
+            )
             path = _whole_list(path, delivered.data, there)
             change = _Change(path, _at(there, path))
             if path[0] in _FIXED:
@@ -162,18 +175,25 @@ class _Adopter:
                 found.append(change)
         return found
 
-    def _leave(self, changed: Mapping[str, Sequence[_Change]], objects: Sequence[Delivered], why: str) -> None:
+    def _leave(
+        self, changed: Mapping[str, Sequence[_Change]], objects: Sequence[Delivered], why: str
+    ) -> None:
         for name, found in changed.items():
             for change in found:
                 self.by_hand[f"{name}: {objects[0].standing.key} {change}"] = why
 
-    def _in_place(self, manifest: Manifest, changes: Sequence[_Change], objects: Sequence[Delivered]) -> None:
+    def _in_place(
+        self, manifest: Manifest, changes: Sequence[_Change], objects: Sequence[Delivered]
+    ) -> None:
         """Write changes into an object of the source."""
         assert manifest.origin
         data = copy.deepcopy(dict(manifest.data))
         for change in changes:
             if any(_newer(manifest.data, item.data, change.path) for item in objects):
-                why = "the source has another value than was delivered: an override changes it, or it is newer"
+                why = (
+                    "the source has another value than was delivered: an override changes it, or it"
+                    " is newer"
+                )
                 self._leave({"all members": [change]}, objects, why)
             else:
                 _put(data, change)
@@ -184,13 +204,22 @@ class _Adopter:
             why = f"cannot be changed in {manifest.origin.place}: {error}"
             self._leave({"all members": changes}, objects, why)
 
-    def _override(self, manifest: Manifest, changed: Mapping[str, Sequence[_Change]], delivered: Delivered) -> None:
+    def _override(
+        self, manifest: Manifest, changed: Mapping[str, Sequence[_Change]], delivered: Delivered
+    ) -> None:
         """Add an override with what single members have."""
         assert manifest.origin
         key, subject = manifest.key, delivered.standing.subject
-        taken = [each for each in self.source.policies if each.kind in _OVERRIDES and _selects(each, manifest)]
+        taken = [
+            each
+            for each in self.source.policies
+            if each.kind in _OVERRIDES and _selects(each, manifest)
+        ]
         if taken:
-            why = f"{few([f'{each.kind}/{each.name}' for each in taken])} changes the object already: write it there"
+            why = (
+                f"{few([f'{each.kind}/{each.name}' for each in taken])} changes the object already:"
+                " write it there"
+            )
             self._leave(changed, [delivered], why)
             return
         rules = []
@@ -210,22 +239,33 @@ class _Adopter:
         assert key == delivered.standing.key
 
     def _karmada_rule(self, member: str, changes: Sequence[_Change]) -> Mapping[str, Any] | None:
-        plaintext = [{"path": _pointer(path), "operator": op, **rest} for op, path, rest in self._steps(changes)]
+        plaintext = [
+            {"path": _pointer(path), "operator": op, **rest}
+            for op, path, rest in self._steps(changes)
+        ]
         return {"targetCluster": {"clusterNames": [member]}, "overriders": {"plaintext": plaintext}}
 
-    def _rule(self, member: str, changes: Sequence[_Change], delivered: Delivered) -> Mapping[str, Any] | None:
+    def _rule(
+        self, member: str, changes: Sequence[_Change], delivered: Delivered
+    ) -> Mapping[str, Any] | None:
         labels = self._labels(member)
         if not labels:
             why = "no label is this member's alone, by which an override could choose it"
             self._leave({member: changes}, [delivered], why)
             return None
-        patches = [{"op": op, "path": _pointer(path), **rest} for op, path, rest in self._steps(changes)]
+        patches = [
+            {"op": op, "path": _pointer(path), **rest} for op, path, rest in self._steps(changes)
+        ]
         terms = [{"labelSelector": {"matchLabels": labels}}]
         return {"clusterSelector": {"clusterSelectorTerms": terms}, "jsonPatchOverrides": patches}
 
     def _steps(self, changes: Sequence[_Change]) -> list[tuple[str, Steps, Mapping[str, Any]]]:
         return [
-            ("remove", change.path, {}) if change.value is None else ("add", change.path, {"value": change.value})
+            (
+                ("remove", change.path, {})
+                if change.value is None
+                else ("add", change.path, {"value": change.value})
+            )
             for change in changes
         ]
 
@@ -294,7 +334,9 @@ def _pointer(path: Steps) -> str:
 
 
 def _selects(override: Manifest, manifest: Manifest) -> bool:
-    """Return whether an override may change an object: by its name, or by anything else than another name."""
+    """Return whether an override may change an object: by its name, or by anything else than
+    another name.
+    """
     spec = override.data.get("spec") or {}
     fields = ("resourceSelectors", "clusterResourceSelectors")
     selectors = [item for field in fields for item in spec.get(field) or ()]

@@ -67,7 +67,9 @@ class Asked:
         if self.given:
             return "is given already"
         if self.members:
-            return f"{few(self.members, _MOST)} {'waits' if len(self.members) == 1 else 'wait'} for it"
+            return (
+                f"{few(self.members, _MOST)} {'waits' if len(self.members) == 1 else 'wait'} for it"
+            )
         return "is needed by a later update" if self.later else "nothing waits for it yet"
 
 
@@ -137,12 +139,18 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
 
 def _asked(surveyed: Survey) -> dict[str, Asked]:
     plan = surveyed.plans[0]
-    found = [item for decided in plan.subjects for item in _of(decided, plan.remainders[decided.name].approvals)]
+    found = [
+        item
+        for decided in plan.subjects
+        for item in _of(decided, plan.remainders[decided.name].approvals)
+    ]
     return {item.name: item for item in found}
 
 
 def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
-    """Yield the approvals that the update runs of a placement ask for, without those of runs that are over."""
+    """Yield the approvals that the update runs of a placement ask for, without those of runs that
+    are over.
+    """
     strategy, runs = (
         getattr(decided.subject, "strategy", None),
         getattr(decided.outcome, "runs", None),
@@ -174,12 +182,17 @@ def _wrong(name: str, known: Mapping[str, Asked]) -> Iterator[Problem]:
     item = known.get(name)
     if item is None:
         meant = nearest(name, list(known))
-        there = f"asked for is: {few([name for name, item in known.items() if not item.given], _MOST) or 'none'}"
+        there = (
+            "asked for is:"
+            f" {few([name for name, item in known.items() if not item.given], _MOST) or 'none'}"
+        )
         hint = f"did you mean {meant}? {there}" if meant else there
         yield Problem(f'no update run asks for the approval "{name}"', hint=hint)
     elif item.spent:
         hint = f"give the run another name than {item.run.name}"
-        yield Problem("was given for an earlier run of that name, and opens nothing", subject=name, hint=hint)
+        yield Problem(
+            "was given for an earlier run of that name, and opens nothing", subject=name, hint=hint
+        )
 
 
 def _give(drafts: Drafts, source: Source, item: Asked) -> None:
@@ -193,7 +206,9 @@ def _give(drafts: Drafts, source: Source, item: Asked) -> None:
     kind = APPROVALS[bool(namespace)]
     place = (kind, namespace, name)
     requests = (
-        manifest for manifest in source.given.manifests if (manifest.kind, manifest.namespace, manifest.name) == place
+        manifest
+        for manifest in source.given.manifests
+        if (manifest.kind, manifest.namespace, manifest.name) == place
     )
     request = next(requests, None)
     if request:
@@ -219,13 +234,19 @@ def _accept(drafts: Drafts, request: Manifest) -> None:
         FleetError: it is in no file that can be changed.
     """
     file, status = beside(request), dict(request.data.get("status") or {})
-    others = [condition for condition in status.get("conditions") or () if condition.get("type") != _CONDITION["type"]]
+    others = [
+        condition
+        for condition in status.get("conditions") or ()
+        if condition.get("type") != _CONDITION["type"]
+    ]
     data = {**request.data, "status": {**status, "conditions": [*others, _CONDITION]}}
     try:
         drafts.put(file, restored(drafts.text(file), request, data))
     except UnwritableError as error:
         hint = "write the condition Approved with status True there yourself"
-        raise FleetError([request.problem(f"cannot be changed here: {error}", ("status",), hint)]) from error
+        raise FleetError(
+            [request.problem(f"cannot be changed here: {error}", ("status",), hint)]
+        ) from error
 
 
 def _moves(before: Decided, after: Decided) -> Iterator[str]:

@@ -63,7 +63,9 @@ def asked(
             if name.member in members or not members:
                 wanted[name] += _wanted(status, name.member)
     reached = {name: known[name] for name in wanted if name in known}
-    answers = dict(observe(reached, {name: wanted[name] for name in reached}, timeout=timeout, watch=watch))
+    answers = dict(
+        observe(reached, {name: wanted[name] for name in reached}, timeout=timeout, watch=watch)
+    )
     unreached = {name: ObservedMember(unreached=UNKNOWN) for name in wanted if name not in known}
     return tuple(_answered(status, {**answers, **unreached}) for status in found)
 
@@ -87,7 +89,9 @@ def answering(
     Raises:
         FleetError: a given kubeconfig cannot be read, or there is no such member.
     """
-    members = (MemberName(plan.options.fleet, name) for plan in found.plans for name in _reached(plan))
+    members = (
+        MemberName(plan.options.fleet, name) for plan in found.plans for name in _reached(plan)
+    )
     known = kubeconfigs(state, given, members)
     uids: dict[MemberName, str | None] = {}
 
@@ -100,7 +104,9 @@ def answering(
 
 
 def _as_answered(plan: FleetPlan, uids: Mapping[MemberName, str | None]) -> FleetPlan:
-    """Return a plan with what follows from the uids of its members; the uid of a silent one is None."""
+    """Return a plan with what follows from the uids of its members; the uid of a silent one is
+    None.
+    """
     named = {name: MemberName(plan.options.fleet, name) for name in _reached(plan)}
     here = {name: uids[member] for name, member in named.items() if member in uids}
     refused = []
@@ -123,7 +129,9 @@ def _reached(plan: FleetPlan) -> list[str]:
 
 
 def _decided(status: Status) -> Iterator[MemberName]:
-    """Yield the members about which the last update has decided, and those that have its objects."""
+    """Yield the members about which the last update has decided, and those that have its
+    objects.
+    """
     decisions = status.last.record.decisions if status.last else {}
     standing = (cluster for cluster, here in status.observed.items() if here.objects)
     clusters = dict.fromkeys((*decisions, *standing))
@@ -142,7 +150,9 @@ def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
         return
     # What is compared only is asked for as the report of an update does: as it is, without the
     # marks of a delivery.
-    objects = delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
+    objects = (
+        delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
+    )
     for data in objects:
         yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
 
@@ -150,7 +160,11 @@ def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
 def _named(observed_object: ObservedObject) -> Mapping[str, Any]:
     """Return the version and the name of an object, in wire form."""
     metadata = {"name": observed_object.key.name, "namespace": observed_object.key.namespace}
-    return {"apiVersion": observed_object.api_version, "kind": observed_object.key.kind, "metadata": metadata}
+    return {
+        "apiVersion": observed_object.api_version,
+        "kind": observed_object.key.kind,
+        "metadata": metadata,
+    }
 
 
 def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> Status:
@@ -159,13 +173,17 @@ def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> S
     for name in _decided(status):
         if name in answers:
             known, answer = observed[name.member], answers[name]
-            objects = {key: _together(data, answer.objects.get(key)) for key, data in known.objects.items()}
+            objects = {
+                key: _together(data, answer.objects.get(key)) for key, data in known.objects.items()
+            }
             observed[name.member] = ObservedMember(objects, answer.unreached)
     return attrs.evolve(status, observed=observed)
 
 
 def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObject:
-    """Return what is known of an object: what the member says now, and what became of it in the last update."""
+    """Return what is known of an object: what the member says now, and what became of it in the
+    last update.
+    """
     if live is None:
         return known
     if live.leaving:
@@ -174,24 +192,32 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return live
     missing = any(difference.path == "/" for difference in live.differences)
     if live.error and not (live.applied or live.differences):
-        return attrs.evolve(known, causes=(*known.causes, live.error))  # the member does not let it be read
+        return attrs.evolve(
+            known, causes=(*known.causes, live.error)
+        )  # the member does not let it be read
     if known.applied == "Applied":
         if missing:
             return attrs.evolve(live, applied="", available="", differences=(), absent=True)
-        return attrs.evolve(live, applied="Applied", available=live.available or known.available, error="")
+        return attrs.evolve(
+            live, applied="Applied", available=live.available or known.available, error=""
+        )
     if live.error:
         return attrs.evolve(live, applied="ManifestApplyFailed")
     if not live.differences:
         return attrs.evolve(live, applied="Applied")
     accepted = (_ACCEPTED,) if known.error else ()
-    return attrs.evolve(known, causes=(*known.causes, *accepted), generation=live.generation, status=live.status)
+    return attrs.evolve(
+        known, causes=(*known.causes, *accepted), generation=live.generation, status=live.status
+    )
 
 
 # The answers of a hub for a status: asked with a given kubeconfig, or with the one that the state
 # has.
 
 
-def hub_asked(state: StackState, given: Path | None, timeout: float, watch: Watch = unwatched) -> Listing | None:
+def hub_asked(
+    state: StackState, given: Path | None, timeout: float, watch: Watch = unwatched
+) -> Listing | None:
     """Return the answers of a hub; None if none is given, and the stack has none whose kubeconfig
     can be read.
 
@@ -228,8 +254,11 @@ def hub_kubeconfig(state: StackState, given: Path | None) -> str:
             if resource.type == names.PROVIDER and names.is_hub(resource.name)
         )
         known = (stored.inputs.get("kubeconfig") for stored in found)
-        return next((read_kubeconfig(text, "hub") for text in known if text and text != ENCRYPTED), "")
+        return next(
+            (read_kubeconfig(text, "hub") for text in known if text and text != ENCRYPTED), ""
+        )
     except FleetError as error:
         raise FleetError(
-            attrs.evolve(problem, subject=HUB, hint="--hub KUBECONFIG") for problem in error.problems
+            attrs.evolve(problem, subject=HUB, hint="--hub KUBECONFIG")
+            for problem in error.problems
         ) from None

@@ -1,4 +1,6 @@
-"""The memory of a hub in a review: that of the base counts on both sides, whatever a branch says of the hub."""
+"""The memory of a hub in a review: that of the base counts on both sides, whatever a branch says of
+the hub.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ class BaseMemory:
             return self.against(written.folder)
 
     def against(self, tree: Path) -> dict[str, str]:
-        """Return what the files of a repository say of hubs otherwise, in words, by observed directory.
+        """Return what the files of a repository say of hubs otherwise, in words, by observed
+        directory.
 
         Args:
             tree: the top of the files.
@@ -56,9 +59,12 @@ class BaseMemory:
         """
         with self.repository.written(self.commit, _of_memory(self.places, self.entries)) as written:
             known, stated = (self._observed(top) for top in (written.folder, tree))
-            # One in the files of another one stays, and is refused: what is in it would be applied to the hub.
+            # One in the files of another one stays, and is refused: what is in it would be applied
+            # to the hub.
             stated = {
-                path for path in stated if not any(path.is_relative_to(of / part) for of in known for part in PARTS)
+                path
+                for path in stated
+                if not any(path.is_relative_to(of / part) for of in known for part in PARTS)
             }
             return {
                 str(folder): self._words(folder, known=folder in known)
@@ -93,9 +99,14 @@ class BaseMemory:
         if state.file:
             return
         for place in self.places:
-            whole = next((parent for parent in place.parents if str(parent / HEADER) in self.entries), None)
+            whole = next(
+                (parent for parent in place.parents if str(parent / HEADER) in self.entries), None
+            )
             if whole is not None:
-                what = f"is a part of an observed directory of {self.name}: what the hub has decided is not in it"
+                what = (
+                    f"is a part of an observed directory of {self.name}: what the hub has decided"
+                    " is not in it"
+                )
                 raise FleetError([Problem(what, hint=f"give {whole}", file=str(place))])
 
     def check_state(self, state: StateFile, entries: Mapping[str, Entry]) -> None:
@@ -114,7 +125,10 @@ class BaseMemory:
             return  # it is in no repository, or in another one
         paths = [place / MEMORY] if state.observed else [place]
         if below(paths, self.entries) != below(paths, entries):
-            what = "is changed by what is reviewed, and what a branch says of what runs is not believed"
+            what = (
+                "is changed by what is reviewed, and what a branch says of what runs is not"
+                " believed"
+            )
             hint = f"give that of the base: git show {self.commit[:12]}:{place}"
             raise FleetError([Problem(what, hint=hint, file=state.file)])
 
@@ -124,7 +138,10 @@ class BaseMemory:
 
     def _words(self, folder: PurePosixPath, *, known: bool) -> str:
         if known:
-            return f"{folder / MEMORY} is changed here, and not believed: what the hub has is taken from {self.name}"
+            return (
+                f"{folder / MEMORY} is changed here, and not believed: what the hub has is taken"
+                f" from {self.name}"
+            )
         return f"{folder / MEMORY} is not in {self.name}, and ignored: nothing says what a hub has"
 
 
@@ -159,12 +176,16 @@ def _digest(path: Path) -> str:
 
 def _check_links(tree: Path, folder: str) -> None:
     way = [
-        parent for parent in (tree / folder, *(tree / folder).parents) if parent != tree and parent.is_relative_to(tree)
+        parent
+        for parent in (tree / folder, *(tree / folder).parents)
+        if parent != tree and parent.is_relative_to(tree)
     ]
     for path in way:
         if path.is_symlink() or (os.path.lexists(path) and not path.is_dir()):
             what = "is not a folder, and the base has an observed directory there"
-            raise FleetError([Problem(what, hint="make it a folder", file=str(path.relative_to(tree)))])
+            raise FleetError(
+                [Problem(what, hint="make it a folder", file=str(path.relative_to(tree)))]
+            )
 
 
 def _remove(place: Path) -> None:

@@ -1,4 +1,6 @@
-"""The state that a plan would leave behind: for a plan of what comes after it, before anything is carried out."""
+"""The state that a plan would leave behind: for a plan of what comes after it, before anything is
+carried out.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from fleet_components.review.planning.resources import STACK, secret_inputs, sto
 from fleet_components.testing.monitor import Registration
 from fleet_components.testing.program import ProgramRun
 
-_SAYS = "by fleet plan --save-state: nothing was carried out; IDs and what Azure would answer stand for real ones"
+_SAYS = (
+    "by fleet plan --save-state: nothing was carried out; IDs and what Azure would answer stand for"
+    " real ones"
+)
 _HIDDEN: Mapping[str, Any] = {**SECRET_MARK, "ciphertext": "not saved"}
 
 
@@ -35,8 +40,14 @@ def after_project(
     """
     # These records have the contents without the data of Secrets: the next plan tells from them
     # which fields change.
-    records = {stored.urn: dict(stored.outputs) for plan in plans for stored in delivered(plan, redacted=True)}
-    registered = {registration.urn: _stored(registration, run, records) for registration in run.registrations}
+    records = {
+        stored.urn: dict(stored.outputs)
+        for plan in plans
+        for stored in delivered(plan, redacted=True)
+    }
+    registered = {
+        registration.urn: _stored(registration, run, records) for registration in run.registrations
+    }
     before = {data["urn"]: _without_secrets(data) for data in stored_in(export)}
     found = []
     for resource in resources:
@@ -53,7 +64,9 @@ def after_project(
     return {"version": 3, MADE_UP: _SAYS, "deployment": {"resources": found}}
 
 
-def _stored(registration: Registration, run: ProgramRun, records: Mapping[str, Any]) -> dict[str, Any]:
+def _stored(
+    registration: Registration, run: ProgramRun, records: Mapping[str, Any]
+) -> dict[str, Any]:
     identity, outputs = run.answers[registration.urn]
     answered = outputs if registration.custom else run.registered.get(registration.urn, {})
     return {
@@ -71,9 +84,13 @@ def _stored(registration: Registration, run: ProgramRun, records: Mapping[str, A
 
 
 def _hiding(token: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs or outputs without what is secret in them, whether a program has marked it or not."""
+    """Return inputs or outputs without what is secret in them, whether a program has marked it or
+    not.
+    """
     secret = secret_inputs(token, values) - {"metadata"}
-    return {key: _HIDDEN if key in secret else _without_secrets(value) for key, value in values.items()}
+    return {
+        key: _HIDDEN if key in secret else _without_secrets(value) for key, value in values.items()
+    }
 
 
 def _without_secrets(value: Any) -> Any:

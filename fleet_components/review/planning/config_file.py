@@ -40,7 +40,13 @@ class ConfigFile:
         if not found:
             return cls(path)
         if not isinstance(found[0].data, Mapping):
-            raise FleetError([Problem("is not a map", file=str(path), line=1, hint="write fields, as name: value")])
+            raise FleetError(
+                [
+                    Problem(
+                        "is not a map", file=str(path), line=1, hint="write fields, as name: value"
+                    )
+                ]
+            )
         return cls(path, found[0].data, found[0])
 
     def problem(self, what: str, field: FieldPath = (), hint: str = "") -> Problem:

@@ -1,4 +1,6 @@
-"""Draining of a member: the taint and the evictions for a pull request, and what an update with them moves."""
+"""Draining of a member: the taint and the evictions for a pull request, and what an update with
+them moves.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,13 @@ from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolera
 
 _TAINTS = ("spec", "taints")
 _KARMADA = "Cluster"
-_IN_PROGRAM = "taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
-_NO_MORE = "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its policy does"
+_IN_PROGRAM = (
+    "taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
+)
+_NO_MORE = (
+    "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its"
+    " policy does"
+)
 _FIXED = "its policy is PickFixed; take the member out of clusterNames"
 _TOLERATES = f"it tolerates the taint {DRAINED.key}"
 
@@ -77,7 +84,11 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
             state = StackState.of(delivered(before.plans[0], redacted=False))
             command = attrs.evolve(command, state=StateFile(state=state))
             before = survey_source(source, paths, command)
-        here = [subject for subject in before.plans[0].subjects if subject.done(member).revision is not None]
+        here = [
+            subject
+            for subject in before.plans[0].subjects
+            if subject.done(member).revision is not None
+        ]
         declared = _declared(source, member)
         taint = _taint(source, declared, here)
         stays = {decided.name: why for decided in here if (why := _stays(decided, taint))}
@@ -93,7 +104,10 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         changed = edited(source, edits)
         after = survey_source(changed, paths, command)
     moved = {subject.name: subject for subject in after.plans[0].subjects}
-    outcomes = {decided.name: stays.get(decided.name) or _outcome(moved[decided.name], member) for decided in here}
+    outcomes = {
+        decided.name: stays.get(decided.name) or _outcome(moved[decided.name], member)
+        for decided in here
+    }
     return Drain(
         edits,
         {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()},
@@ -114,10 +128,20 @@ def _declared(source: Source, member: str) -> Manifest:
         raise FleetError([Problem(f'there is no member "{member}"', hint=hint)])
     declared = source.declarations.get(member)
     if declared is None:
-        hint = "write a MemberCluster of it with the taint, or give it the taint where it is declared"
-        raise FleetError([Problem(f"member {member} is not a MemberCluster or Cluster of its own", hint=hint)])
-    if declared.origin is None or declared.origin.line is None or not os.path.isfile(declared.origin.file):
-        problem = declared.problem("is not written in a file", _TAINTS, f"give it {written(DRAINED)} where it is made")
+        hint = (
+            "write a MemberCluster of it with the taint, or give it the taint where it is declared"
+        )
+        raise FleetError(
+            [Problem(f"member {member} is not a MemberCluster or Cluster of its own", hint=hint)]
+        )
+    if (
+        declared.origin is None
+        or declared.origin.line is None
+        or not os.path.isfile(declared.origin.file)
+    ):
+        problem = declared.problem(
+            "is not written in a file", _TAINTS, f"give it {written(DRAINED)} where it is made"
+        )
         raise FleetError([problem])
     return declared
 
@@ -128,14 +152,19 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
     Raises:
         FleetError: there are templates of Karmada, and no taint moves these.
     """
-    templates = [decided.subject.key for decided in here if not isinstance(decided.subject, PlacementSubject)]
+    templates = [
+        decided.subject.key for decided in here if not isinstance(decided.subject, PlacementSubject)
+    ]
     if not templates:
         return DRAINED
     if declared.kind != _KARMADA:
         return DRAINED  # a MemberCluster has no taint that moves them; each is named
     if not source.settings.no_execute_eviction:
         what = f"no taint moves what Karmada has placed there: {few(templates)}"
-        hint = "write noExecuteEviction: true in a KarmadaSettings, or take the member out of the policies"
+        hint = (
+            "write noExecuteEviction: true in a KarmadaSettings, or take the member out of the"
+            " policies"
+        )
         raise FleetError([declared.problem(what, _TAINTS, hint)])
     return attrs.evolve(DRAINED, effect="NoExecute")
 
@@ -173,16 +202,22 @@ def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
     return file
 
 
-def _with_evictions(drafts: Drafts, beside: str, member: str, leave: Sequence[str], source: Source) -> None:
+def _with_evictions(
+    drafts: Drafts, beside: str, member: str, leave: Sequence[str], source: Source
+) -> None:
     """Add the evictions of the placements that leave."""
     taken = {policy.name for policy in source.policies if policy.kind == EVICTION}
     if leave:
-        text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
+        text = "---\n".join(
+            _eviction(_name(member, placement, taken), placement, member) for placement in leave
+        )
         drafts.add(f"drain-{member}.yaml", beside, text)
 
 
 def _name(member: str, placement: str, taken: set[str]) -> str:
-    """Return a name for an eviction that no other one has: under a used name nothing would be evicted."""
+    """Return a name for an eviction that no other one has: under a used name nothing would be
+    evicted.
+    """
     wanted = f"drain-{member}-{placement}"
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, len(taken) + 3)))
     return next(name for name in names if name not in taken)
@@ -206,7 +241,9 @@ def _parts(moved: Decided, member: str) -> Iterator[str]:
     entry = moved.entries.get(member)
     joins = sorted(name for name, item in moved.entries.items() if item.change is Change.ADD)
     if entry is None or entry.change is Change.REMOVE:
-        yield (f"leaves: {few(joins)} {'gets' if len(joins) == 1 else 'get'} it" if joins else "leaves")
+        yield (
+            f"leaves: {few(joins)} {'gets' if len(joins) == 1 else 'get'} it" if joins else "leaves"
+        )
     elif moved.outcome.warnings:
         yield from moved.outcome.warnings
     else:

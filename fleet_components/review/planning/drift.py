@@ -28,10 +28,18 @@ from fleet_components.review.planning.kubeconfigs import (
 )
 from fleet_components.review.planning.past import StateFile
 
-_EXPORT = "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with --stack NAME"
-_UNKNOWN_DATA = "is not compared: the state does not show its data; pulumi stack export --show-secrets does"
+_EXPORT = (
+    "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with"
+    " --stack NAME"
+)
+_UNKNOWN_DATA = (
+    "is not compared: the state does not show its data; pulumi stack export --show-secrets does"
+)
 _GONE = "is lost: nobody asks it"
-_UNSEEN = "the fields that others have added are not compared: its API server does not tell what it would add itself"
+_UNSEEN = (
+    "the fields that others have added are not compared: its API server does not tell what it would"
+    " add itself"
+)
 _UNSAID = "its API server has not answered for it in time"
 
 
@@ -141,9 +149,13 @@ def drift(
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
     known = kubeconfigs(state.state, given, (item.member for item in objects))
-    objects = sorted((item for item in objects if _chosen(item.standing, members, only)), key=_place)
+    objects = sorted(
+        (item for item in objects if _chosen(item.standing, members, only)), key=_place
+    )
     names = tuple(dict.fromkeys(item.member for item in objects))
-    wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
+    wanted: dict[MemberName, list[Wanted]] = {
+        name: [] for name in names if name in known and name not in lost
+    }
     for item in objects:
         if item.member in wanted and not item.error:
             wanted[item.member].append(Wanted(item.data, item.mode, item.manager))
@@ -177,7 +189,9 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
         what = "is the state of a render, which delivers nothing to a cluster"
         raise FleetError([Problem(what, file=state.file, hint=_EXPORT)])
     if not state.fleets:
-        raise FleetError([Problem("has no fleet: nothing was delivered yet", file=state.file, hint="pulumi up")])
+        raise FleetError(
+            [Problem("has no fleet: nothing was delivered yet", file=state.file, hint="pulumi up")]
+        )
     return {fleet: state.past(fleet) for fleet in state.fleets}
 
 
@@ -186,7 +200,9 @@ def _names_of(subject: str) -> tuple[str, str]:
     return subject, subject.partition("/")[2]
 
 
-def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: Iterable[Delivered]) -> None:
+def _check_lost(
+    members: Collection[str], lost: Iterable[MemberName], objects: Iterable[Delivered]
+) -> None:
     """Check that members of the command line are not lost, with nothing on them any more.
 
     Raises:
@@ -194,18 +210,24 @@ def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: I
     """
     given_up = {member.member for member in lost} - {item.member.member for item in objects}
     hint = "take it out of fleet:lost once it is back"
-    problems = [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]
+    problems = [
+        Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up
+    ]
     if problems:
         raise FleetError(problems)
 
 
-def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: Collection[str]) -> None:
+def _check_compared_only(
+    only: Collection[str], pasts: Iterable[Past], brought: Collection[str]
+) -> None:
     """Check that placements of the command line have delivered something.
 
     Raises:
         FleetError: some compare only.
     """
-    reporting = {text for past in pasts for name in past.reporting for text in _names_of(name)} - {*brought}
+    reporting = {text for past in pasts for name in past.reporting for text in _names_of(name)} - {
+        *brought
+    }
     what, hint = (
         "compares only, so that nothing of it can drift",
         "fleet status --live tells what differs",
@@ -229,10 +251,15 @@ def _chosen(standing: Standing, members: Collection[str], only: Collection[str])
 def _of(item: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
     stored = state.state.resources.get(item.standing.urn)
     inputs = (stored.inputs or stored.outputs) if stored else {}
-    data, manager = inputs if item.data is None else item.data, past.manager or field_manager(inputs)
+    data, manager = (
+        inputs if item.data is None else item.data,
+        past.manager or field_manager(inputs),
+    )
     error = _UNKNOWN_DATA if is_hidden(data) or is_hidden(data, ENCRYPTED) else ""
     mode, recorded = past.mode(item.standing.subject), item.data is not None
-    return Delivered(member, item.standing, data, manager, mode, item.left_alone, recorded=recorded, error=error)
+    return Delivered(
+        member, item.standing, data, manager, mode, item.left_alone, recorded=recorded, error=error
+    )
 
 
 def _answered(delivered: Delivered, member: ObservedMember) -> Delivered:
@@ -251,13 +278,23 @@ def _answered(delivered: Delivered, member: ObservedMember) -> Delivered:
     stuck = bool(observed.error and observed.differences) and not (
         missing or observed.degraded or delivered.mode.forces
     )
-    then = _then(delivered.mode, observed, stuck=stuck) if observed.differences and not missing else ""
-    error = "" if missing or stuck else observed.error or (_UNSEEN if delivered.mode.full and observed.degraded else "")
-    return attrs.evolve(delivered, differences=observed.differences, then=then, there=observed.there, error=error)
+    then = (
+        _then(delivered.mode, observed, stuck=stuck) if observed.differences and not missing else ""
+    )
+    error = (
+        ""
+        if missing or stuck
+        else observed.error or (_UNSEEN if delivered.mode.full and observed.degraded else "")
+    )
+    return attrs.evolve(
+        delivered, differences=observed.differences, then=then, there=observed.there, error=error
+    )
 
 
 def _then(mode: ApplyMode, observed: ObservedObject, *, stuck: bool) -> str:
-    """Return what becomes of fields that somebody has changed, unless an update of the object overwrites them."""
+    """Return what becomes of fields that somebody has changed, unless an update of the object
+    overwrites them.
+    """
     if mode.stops_at_drift:
         return "left alone until the source changes it"
     return f"an update of it is refused: {observed.error}" if stuck else ""

@@ -1,4 +1,6 @@
-"""A change of the source for a pull request: the files that change, and the fleet as it is with them."""
+"""A change of the source for a pull request: the files that change, and the fleet as it is with
+them.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def beside(manifest: Manifest) -> str:
     origin = manifest.origin
     if origin is None or not os.path.isfile(origin.file):
         hint = "give the directory that it is written in"
-        raise FleetError([manifest.problem("is in no file, beside which anything could be written", (), hint)])
+        raise FleetError(
+            [manifest.problem("is in no file, beside which anything could be written", (), hint)]
+        )
     return origin.file
 
 
@@ -81,7 +85,9 @@ class Drafts:
         self._new[file] = text
 
     def add(self, name: str, beside: str, text: str) -> None:
-        """Add documents in a file of their own beside another one, or below it where no directory was given."""
+        """Add documents in a file of their own beside another one, or below it where no directory
+        was given.
+        """
         if any(Path(beside).resolve().is_relative_to(folder.resolve()) for folder in self._folders):
             beside = str(Path(beside).parent / name)
         old = self.text(beside)
@@ -91,7 +97,9 @@ class Drafts:
         self.put(beside, f"{old}{end}---\n{text}" if old else text)
 
 
-def written_in(paths: Sequence[Path], command: CommandLine, instead: str) -> tuple[Sequence[Path], CommandLine]:
+def written_in(
+    paths: Sequence[Path], command: CommandLine, instead: str
+) -> tuple[Sequence[Path], CommandLine]:
     """Return the paths whose files may change, and the options for them.
 
     Args:
@@ -123,7 +131,9 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
     configured = config.values.get("fleet:source", "")
     if not configured:
         what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
-        raise FleetError([Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")])
+        raise FleetError(
+            [Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")]
+        )
     listed = read_json(configured) if configured.startswith("[") else [configured]
     return [Path(os.path.relpath(project.folder / item)) for item in listed]
 
@@ -132,9 +142,17 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
     """Return the source as it is once the edits are written."""
     files = {edit.file for edit in edits}
     kept = [
-        manifest for manifest in source.given.manifests if manifest.origin is None or manifest.origin.file not in files
+        manifest
+        for manifest in source.given.manifests
+        if manifest.origin is None or manifest.origin.file not in files
     ]
-    apart = {manifest.key: manifest.origin.parts[1:] for manifest in source.given.manifests if manifest.origin}
-    read = [manifest for edit in edits for manifest in gather(Text(edit.file, edit.new)).given.manifests]
+    apart = {
+        manifest.key: manifest.origin.parts[1:]
+        for manifest in source.given.manifests
+        if manifest.origin
+    }
+    read = [
+        manifest for edit in edits for manifest in gather(Text(edit.file, edit.new)).given.manifests
+    ]
     manifests = (*kept, *(join(item, apart.get(item.key, ())) for item in read))
     return gathered(attrs.evolve(source.given, manifests=manifests))

@@ -1,4 +1,6 @@
-"""Runs git on a repository of which a stranger may have written a part: objects are read, and nothing is executed."""
+"""Runs git on a repository of which a stranger may have written a part: objects are read, and
+nothing is executed.
+"""
 
 from __future__ import annotations
 
@@ -20,29 +22,46 @@ from fleet_components.model.problem import FleetError, Problem
 
 MOST_BYTES = 64 * 2**20
 """Largest answer that is read at once: a small tree can list more files than any memory holds."""
-_KEPT = ("PATH", "HOME", "USERPROFILE", "XDG_CONFIG_HOME", "SYSTEMROOT", "TMPDIR", "TEMP", "GIT_EXEC_PATH")
+_KEPT = (
+    "PATH",
+    "HOME",
+    "USERPROFILE",
+    "XDG_CONFIG_HOME",
+    "SYSTEMROOT",
+    "TMPDIR",
+    "TEMP",
+    "GIT_EXEC_PATH",
+)
 _FINDING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 _OBJECTS = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
 _LOCATED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
-"""Variables that say where a repository is. All others of git, such as GIT_INDEX_FILE in a hook, are left out."""
+"""Variables that say where a repository is. All others of git, such as GIT_INDEX_FILE in a hook,
+are left out.
+"""
 _CUT_OFF = {
-    "GIT_ALLOW_PROTOCOL": "",  # no protocol, so that a partial clone fetches nothing; for git before GIT_NO_LAZY_FETCH
+    "GIT_ALLOW_PROTOCOL": (
+        ""
+    ),  # no protocol, so that a partial clone fetches nothing; for git before GIT_NO_LAZY_FETCH
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
-# The user's own configuration is read, since safe.directory stands there; these keys of it, and of the repository's,
-# name programs.
+# The user's own configuration is read, since safe.directory stands there; these keys of it, and of
+# the repository's, name programs.
 _NO_PROGRAMS = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
-    "safe.bareRepository": "explicit",  # a bare repository can be committed as files, with a configuration of its own
+    "safe.bareRepository": (
+        "explicit"
+    ),  # a bare repository can be committed as files, with a configuration of its own
 }
 
 _OLDEST = (2, 38)
-"""The first release with ``safe.bareRepository``, the only one of these that nothing takes the place of."""
+"""The first release with ``safe.bareRepository``, the only one of these that nothing takes the
+place of.
+"""
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})[\w.]*")
 
 
@@ -72,7 +91,9 @@ class Git:
         if found is None:
             what = "the base of a review is read from a git repository, and git is not on PATH"
             raise FleetError([Problem(what, hint="install git")])
-        settings = [word for key, value in _NO_PROGRAMS.items() for word in ("-c", f"{key}={value}")]
+        settings = [
+            word for key, value in _NO_PROGRAMS.items() for word in ("-c", f"{key}={value}")
+        ]
         place = ["--git-dir", str(directory)] if directory else []
         self._command = [found, "--no-pager", *settings, *place]
         self._environment = _environment(located=located)
@@ -93,7 +114,9 @@ class Git:
         return text.removesuffix("\n")
 
     @contextmanager
-    def reading(self, arguments: Sequence[str], given: bytes = b"", *, at: Path | None = None) -> Iterator[IO[bytes]]:
+    def reading(
+        self, arguments: Sequence[str], given: bytes = b"", *, at: Path | None = None
+    ) -> Iterator[IO[bytes]]:
         """Run git and yield its standard output; what is not read of it is not waited for.
 
         Args:
@@ -125,7 +148,9 @@ class Git:
                 raise GitError(f"git took longer than {SECONDS} s")
             if whole and process.returncode:
                 message.seek(0)
-                raise GitError(words(message.read(MOST_BYTES).decode(errors="replace")), process.returncode)
+                raise GitError(
+                    words(message.read(MOST_BYTES).decode(errors="replace")), process.returncode
+                )
 
     def _started(
         self, arguments: Sequence[str], asked: IO[bytes], message: IO[bytes], at: Path | None
@@ -168,11 +193,18 @@ def _check_version(program: str) -> None:
     if version < _OLDEST:
         needed = ".".join(map(str, _OLDEST))
         what = f"git is of version {message[0]}" if message else "git does not say its version"
-        hint = f"install git {needed} or newer: an older one may take files of the repository for a repository"
+        hint = (
+            f"install git {needed} or newer: an older one may take files of the repository for a"
+            " repository"
+        )
         raise FleetError([Problem(f"{what}, and a review needs {needed}", hint=hint)])
 
 
 def _environment(*, located: bool) -> Mapping[str, str]:
     known = (*_KEPT, *_FINDING, *_OBJECTS, *(_LOCATED if located else ()))
-    kept = {name: value for name, value in os.environ.items() if name in known or name.startswith("GIT_CONFIG")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in known or name.startswith("GIT_CONFIG")
+    }
     return {**kept, **_CUT_OFF}

@@ -1,4 +1,6 @@
-"""Kubeconfigs of members for commands that ask them: those of the last update, or files of one's own."""
+"""Kubeconfigs of members for commands that ask them: those of the last update, or files of one's
+own.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ from fleet_components.plan.names import Urn
 from fleet_components.plan.state import ENCRYPTED, StackState
 
 UNKNOWN = (
-    "cannot be asked: its kubeconfig is not known; give --kubeconfig MEMBER=PATH, or a state with its secrets, as "
-    "pulumi stack export --show-secrets prints it"
+    "cannot be asked: its kubeconfig is not known; give --kubeconfig MEMBER=PATH, or a state with"
+    " its secrets, as pulumi stack export --show-secrets prints it"
 )
 
 
@@ -56,7 +58,9 @@ def kubeconfigs(
         FleetError: a file cannot be read or is no kubeconfig, or there is no such member.
     """
     members = tuple(dict.fromkeys(members))
-    check_names("member", given.keys() - set(map(str, members)), (member.member for member in members))
+    check_names(
+        "member", given.keys() - set(map(str, members)), (member.member for member in members)
+    )
     read, problems = dict[str, str](), list[Problem]()
     for name, path in given.items():
         try:
@@ -66,7 +70,10 @@ def kubeconfigs(
     if problems:
         raise FleetError(problems)
     stored = _stored(state)
-    found = {member: read.get(str(member)) or read.get(member.member) or stored.get(member) for member in members}
+    found = {
+        member: read.get(str(member)) or read.get(member.member) or stored.get(member)
+        for member in members
+    }
     return {item: text for item, text in found.items() if text}
 
 
@@ -86,7 +93,9 @@ def configured(folder: Path, given: Any, who: str) -> str:
 
 
 def listed_kubeconfigs(settings: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the kubeconfigs of members in the configuration of a stack, as text or path, by member."""
+    """Return the kubeconfigs of members in the configuration of a stack, as text or path, by
+    member.
+    """
     with suppress(UnreadableError):
         listed = read_json(settings.get("fleet:kubeconfigs") or "{}")
         return listed if isinstance(listed, dict) else {}
@@ -137,7 +146,9 @@ def _stored(state: StackState) -> Mapping[MemberName, str]:
 
 
 def _providers(state: StackState) -> Mapping[MemberName, Iterable[str]]:
-    """Return the URNs of the providers of each member: of its objects, as it may bring one, and those of its name."""
+    """Return the URNs of the providers of each member: of its objects, as it may bring one, and
+    those of its name.
+    """
     of_objects: dict[MemberName, dict[str, None]] = defaultdict(dict)
     by_name: dict[MemberName, dict[str, None]] = defaultdict(dict)
     for resource in state.resources.values():
@@ -145,14 +156,20 @@ def _providers(state: StackState) -> Mapping[MemberName, Iterable[str]]:
         fleet, _, rest = urn.name.partition("/")  # names of fleets have no slash
         place = names.place_of(fleet, urn)
         if place:
-            of_objects[MemberName(fleet, place.cluster)][resource.provider.rpartition("::")[0]] = None
+            of_objects[MemberName(fleet, place.cluster)][resource.provider.rpartition("::")[0]] = (
+                None
+            )
         elif resource.type == names.PROVIDER and names.FLEET in urn.types:
             by_name[MemberName(fleet, rest.partition("/")[0])][urn.text] = None
-    return {member: {**of_objects[member], **by_name[member]} for member in {**of_objects, **by_name}}
+    return {
+        member: {**of_objects[member], **by_name[member]} for member in {**of_objects, **by_name}
+    }
 
 
 def _kubeconfig(state: StackState, provider: str, member: str) -> str:
-    """Return the kubeconfig of a provider, which may have its path; empty if the state does not show a usable one."""
+    """Return the kubeconfig of a provider, which may have its path; empty if the state does not
+    show a usable one.
+    """
     found = state.resources.get(provider)
     text = found.inputs.get("kubeconfig") if found else None
     if found is None or text in (None, ENCRYPTED, REDACTED):

@@ -1,4 +1,6 @@
-"""Forms of a member, one for each system: all that differs between a ``MemberCluster`` and a Karmada ``Cluster``."""
+"""Forms of a member, one for each system: all that differs between a ``MemberCluster`` and a
+Karmada ``Cluster``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ Data = dict[str, Any]
 
 
 class MemberForm:
-    """The form in which one system writes a member; the data that is changed is a copy of the caller's.
+    """The form in which one system writes a member; the data that is changed is a copy of the
+    caller's.
 
     Attributes:
         KIND: group and kind.
@@ -47,7 +50,8 @@ class MemberForm:
         raise NotImplementedError
 
     def set_amount(self, member: Manifest, data: Data, resource: str, amount: str) -> None:
-        """Set the allocatable amount of a resource, or change it by one that begins with ``+`` or ``-``.
+        """Set the allocatable amount of a resource, or change it by one that begins with ``+`` or
+        ``-``.
 
         Raises:
             FleetError: no amount is known that could be changed.
@@ -56,7 +60,9 @@ class MemberForm:
 
 
 class KubeFleetForm(MemberForm):
-    """``MemberCluster``: what a hub knows of it are properties and amounts of resources in its status."""
+    """``MemberCluster``: what a hub knows of it are properties and amounts of resources in its
+    status.
+    """
 
     KIND = ("cluster.kubernetes-fleet.io", "MemberCluster")
     API_VERSION = "cluster.kubernetes-fleet.io/v1"
@@ -77,10 +83,16 @@ class KubeFleetForm(MemberForm):
         properties[name] = {**(properties.get(name) or {}), "value": value}
 
     def set_amount(self, member: Manifest, data: Data, resource: str, amount: str) -> None:
-        """Change the capacity and what is available by as much as what is allocatable: the rest stays in use."""
+        """Change the capacity and what is available by as much as what is allocatable: the rest
+        stays in use.
+        """
         usage = section(data, "status", "resourceUsage")
         fields = ("allocatable", "capacity", "available")
-        known = {field: found for field in fields if (found := (usage.get(field) or {}).get(resource)) is not None}
+        known = {
+            field: found
+            for field in fields
+            if (found := (usage.get(field) or {}).get(resource)) is not None
+        }
         if not known and not _is_change(amount):
             known = dict.fromkeys(fields, "0")
         if not known:
@@ -127,7 +139,9 @@ class KarmadaForm(MemberForm):
         section(data, *path, "allocatable")[resource] = amount
 
 
-FORMS: Mapping[tuple[str, str], MemberForm] = {item.KIND: item for item in (KubeFleetForm(), KarmadaForm())}
+FORMS: Mapping[tuple[str, str], MemberForm] = {
+    item.KIND: item for item in (KubeFleetForm(), KarmadaForm())
+}
 """The forms by group and kind."""
 
 

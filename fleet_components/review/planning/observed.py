@@ -32,7 +32,9 @@ from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
 from fleet_components.systems.karmada.plan.templates import NAMESPACE
 
-_OF_CLUSTERS = "a copy without the folder observed/ is the source of a new fleet, which a project delivers"
+_OF_CLUSTERS = (
+    "a copy without the folder observed/ is the source of a new fleet, which a project delivers"
+)
 _SINGLE = "plan one at a time: a fleet has one hub"
 
 
@@ -46,7 +48,10 @@ def state_among(paths: Sequence[Path]) -> StateFile:
     if not found:
         return StateFile().unread(_of_a_part(paths))
     if len(found) > 1:
-        what = f"are {len(found)} observed directories, each of a hub of its own: {few(list(map(str, found)))}"
+        what = (
+            f"are {len(found)} observed directories, each of a hub of its own:"
+            f" {few(list(map(str, found)))}"
+        )
         return StateFile(str(found[0])).unread([Problem(what, hint=_SINGLE)])
     try:
         return observed_state(found[0])
@@ -55,12 +60,20 @@ def state_among(paths: Sequence[Path]) -> StateFile:
 
 
 def _of_a_part(paths: Sequence[Path]) -> Iterator[Problem]:
-    """Yield a problem for each path that is only a part of an observed directory, without what the hub has decided."""
+    """Yield a problem for each path that is only a part of an observed directory, without what the
+    hub has decided.
+    """
     for path in paths:
         whole = observed_above(path)
         if whole:
-            what = f"is a part of an observed directory, {whole}: what the hub has decided, and hides, is not in it"
-            hint = f"give {whole}; with --state {whole} its files are compared with what the hub has decided"
+            what = (
+                f"is a part of an observed directory, {whole}: what the hub has decided, and hides,"
+                " is not in it"
+            )
+            hint = (
+                f"give {whole}; with --state {whole} its files are compared with what the hub has"
+                " decided"
+            )
             yield Problem(what, hint=hint, file=str(path))
 
 
@@ -69,7 +82,10 @@ def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
     observed = state.observed
     if observed:
         members = len(observed.past(DEFAULT_FLEET).members)
-        return f"{'the hub' if observed.hub else count(members, 'cluster')} as observed {time_text(observed.as_of)}"
+        return (
+            f"{'the hub' if observed.hub else count(members, 'cluster')} as observed"
+            f" {time_text(observed.as_of)}"
+        )
     if state.file and any(observed_in(paths)):
         return f"the state {state.file}, not with the hub as it was observed"
     return ""
@@ -88,7 +104,9 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
         FleetError: one of the paths is an observed directory or holds one, or the state is that of
             one.
     """
-    folders = (path for path in paths if not is_project(path))  # one may hold the source of another fleet
+    folders = (
+        path for path in paths if not is_project(path)
+    )  # one may hold the source of another fleet
     found = state.file if state.observed else next(map(str, observed_in(folders)), "")
     if found and has_hub(Path(found)):
         raise FleetError([Problem(f"is observed of a hub, {what}", hint=hint, file=found)])
@@ -98,33 +116,49 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
 
 
 def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
-    """Return a source without the policies that only a hub carries out, and a warning that names them."""
+    """Return a source without the policies that only a hub carries out, and a warning that names
+    them.
+    """
     others = source.not_carried_out
     if not others:
         return source, ()
     kinds = sorted(Counter(other.kind for other in others).items())
-    what = f"passed over, as only the hub carries them out: {few([count(n, kind, kind) for kind, n in kinds])}"
+    what = (
+        "passed over, as only the hub carries them out:"
+        f" {few([count(n, kind, kind) for kind, n in kinds])}"
+    )
     hint = "the hub may decide otherwise where they have a say"
     return attrs.evolve(source, not_carried_out=()), (Problem(what, hint=hint),)
 
 
 def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
-    """Yield warnings about what is not in an observation, and about what else happens where a plan changes objects."""
+    """Yield warnings about what is not in an observation, and about what else happens where a plan
+    changes objects.
+    """
     if observed.fleet:
         changed = _members_changed(plan)
         yield from run_warnings(observed.fleet, changed, str(observed.folder / AZURE_FILE))
         if changed and observed.azure:
-            record = f"its record is of {observed.azure.since}" if observed.azure.since else "its record is older"
+            record = (
+                f"its record is of {observed.azure.since}"
+                if observed.azure.since
+                else "its record is older"
+            )
             what = f"Azure {UNASKED} when the hub was observed; {record}"
             yield Problem(f"{what}: update runs may have begun since", hint=observed.azure.why)
     for name, silence in sorted(observed.silent.items()):
         when = "the hub was observed" if observed.hub else "the clusters were observed"
-        record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
+        record = (
+            f"its record is of {silence.since}" if silence.since else "there is no record of it"
+        )
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
         yield Problem(f"{name} {asked} when {when}; {record}", hint=silence.why)
     given = [str(key) for key in _secrets_given(plan)]
     if given:
-        what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
+        what = (
+            f"the data of {count(len(given), 'Secret')} is given here and not compared:"
+            f" {few(given)}"
+        )
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)
     yield from _not_answered(observed, plan)
@@ -134,13 +168,18 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
 
 
 def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield a warning about namespaces that a control plane brings to its members by itself, which no plan shows."""
+    """Yield a warning about namespaces that a control plane brings to its members by itself, which
+    no plan shows.
+    """
     before, now = plan.past.waiting, plan.waiting if plan.handed_out else {}
-    changed = sorted(key for key in now if key.startswith(NAMESPACE) and before.get(key) != now[key])
+    changed = sorted(
+        key for key in now if key.startswith(NAMESPACE) and before.get(key) != now[key]
+    )
     if changed:
         names = few([key.removeprefix(NAMESPACE) for key in changed])
         each = (
-            f"{count(len(changed), 'Namespace')} that {count(len(plan.inventory), 'member')} get from the hub as it is"
+            f"{count(len(changed), 'Namespace')} that {count(len(plan.inventory), 'member')} get"
+            " from the hub as it is"
         )
         yield Problem(
             f"{each}: {names}",
@@ -150,14 +189,23 @@ def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
 
 def _secrets_given(plan: FleetPlan) -> list[ObjectKey]:
     """Return the Secrets that the hub has, and of which the source has the data."""
-    known = (data for subject in plan.subjects if subject.name in plan.past.records for data in subject.subject.content)
+    known = (
+        data
+        for subject in plan.subjects
+        if subject.name in plan.past.records
+        for data in subject.subject.content
+    )
     return sorted({Manifest(data).key for data in known if is_secret(data) and _gives(data)})
 
 
 def _gives(secret: Mapping[str, Any]) -> bool:
     """Return whether a Secret has data that was not left out."""
     fields = (secret[field] for field in secret_fields(secret))
-    values = (value for item in fields for value in (item.values() if isinstance(item, Mapping) else (item,)))
+    values = (
+        value
+        for item in fields
+        for value in (item.values() if isinstance(item, Mapping) else (item,))
+    )
     return any(not is_hidden(value) for value in values)
 
 
@@ -165,17 +213,24 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about lists that the hub did not answer, with the placements that concerns."""
     alike: dict[tuple[str, str, str], list[Unanswered]] = defaultdict(list)
     for unanswered in observed.unanswered:
-        alike[f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since].append(unanswered)
+        alike[
+            f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since
+        ].append(unanswered)
     for (_, why, since), lists in sorted(alike.items()):
         (what,) = in_words({unanswered.query: why for unanswered in lists})
         concerned = {name for unanswered in lists for name in concerned_by(unanswered, plan)}
         named = [subject.name for subject in plan.subjects if subject.name in concerned]
-        record = f"what is here of them is of {since}" if since else "there is no old record of them"
+        record = (
+            f"what is here of them is of {since}" if since else "there is no old record of them"
+        )
         may_change = f": {few(named)} may change" if named else ""
         hint = {FORBIDDEN: f"before the next observation: {GRANT}", NOT_ASKED: ""}.get(why, LATER)
         yield Problem(f"{what}; {record}{may_change}", hint=hint)
     if observed.unknown:
-        what = f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer their objects"
+        what = (
+            f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer"
+            " their objects"
+        )
         yield Problem(what, hint=f"see spec.unanswered in {observed.folder / HEADER}")
 
 
@@ -197,7 +252,12 @@ def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry])
 def _members_changed(plan: FleetPlan) -> frozenset[str]:
     """Return the members on which a plan changes an object."""
     still = (Change.KEEP, Change.HELD)
-    moved = (name for subject in plan.subjects for name, entry in subject.entries.items() if entry.change not in still)
+    moved = (
+        name
+        for subject in plan.subjects
+        for name, entry in subject.entries.items()
+        if entry.change not in still
+    )
     gone = (departure.cluster for departure in plan.departures)
     return frozenset((*moved, *gone, *(replacement.cluster for replacement in plan.replacements)))
 
@@ -220,4 +280,7 @@ def later_observation(
             with suppress(FleetError, OSError, UnreadableError):
                 found = read_header(read_part(written.folder, entry.path), entry.path)
                 if found.as_of > as_of:
-                    yield f"{ref} has an observation of {time_text(found.as_of)}, later than this one: merge it in"
+                    yield (
+                        f"{ref} has an observation of {time_text(found.as_of)}, later than this"
+                        " one: merge it in"
+                    )

@@ -1,4 +1,6 @@
-"""The other stacks whose outputs a project reads: from an export of each, or from a plan of its project."""
+"""The other stacks whose outputs a project reads: from an export of each, or from a plan of its
+project.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class OtherStack:
     def options(self) -> str:
         """The options that give it, for messages."""
         given = [f"--state-of {self.name}={self.state.file}"] if self.state.file else []
-        return " ".join([*given, *([f"--project-of {self.name}={self.folder}"] if self.folder else [])])
+        return " ".join(
+            [*given, *([f"--project-of {self.name}={self.folder}"] if self.folder else [])]
+        )
 
     def exported(self) -> Mapping[str, Any]:
         """Return the outputs in its state, with secrets marked.
@@ -67,7 +71,13 @@ class OtherStack:
         folder = self.folder.parent if self.folder.name.startswith("Pulumi.") else self.folder
         if not is_project(folder):
             hint = "give the directory that has it"
-            raise FleetError([Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(folder), hint=hint)])
+            raise FleetError(
+                [
+                    Problem(
+                        "is no Pulumi project: it has no Pulumi.yaml", file=str(folder), hint=hint
+                    )
+                ]
+            )
         project = read_project(folder)
         wanted = self.name.split("/")[-2:-1]
         if wanted and wanted != [project.name]:
@@ -81,7 +91,9 @@ class OtherStack:
         project, stack = self.state.stack
         if not stack or [project, stack][-len(self._parts) :] == self._parts:
             return None
-        return self._export_of(Problem(f"is the state of {project}/{stack}, not of {self.name}", file=self.state.file))
+        return self._export_of(
+            Problem(f"is the state of {project}/{stack}, not of {self.name}", file=self.state.file)
+        )
 
     @property
     def _parts(self) -> list[str]:
@@ -90,7 +102,11 @@ class OtherStack:
 
     def _export_of(self, problem: Problem) -> Problem:
         hint = f"give the output of: {exporting(self.name)}"
-        other = "; that of pulumi stack output does not say what is secret" if "deployment" in problem.what else ""
+        other = (
+            "; that of pulumi stack output does not say what is secret"
+            if "deployment" in problem.what
+            else ""
+        )
         return attrs.evolve(problem, hint=hint + other)
 
 
@@ -120,5 +136,7 @@ def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Prob
     read = ", ".join(sorted(stacks.read)) or "no other stack"
     for name, stack in names.items():
         if name not in stacks.read:
-            yield Problem(f"{stack.options} changes nothing", hint=f"the program reads outputs of {read}")
+            yield Problem(
+                f"{stack.options} changes nothing", hint=f"the program reads outputs of {read}"
+            )
     yield from (lacking(name) for name in sorted(stacks.read - names.keys()))

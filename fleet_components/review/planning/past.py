@@ -1,4 +1,6 @@
-"""State files for ``--state``: the output of ``pulumi stack export``, or the ``state.json`` of a render."""
+"""State files for ``--state``: the output of ``pulumi stack export``, or the ``state.json`` of a
+render.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ MADE_UP = "madeUp"
 RENDER_ANEW = "render anew with --fresh"
 """Hint for a damaged state of a render."""
 _HINT = (
-    "give the output of: pulumi stack export --file FILE, the state.json of a fleet render, or an observed directory"
+    "give the output of: pulumi stack export --file FILE, the state.json of a fleet render, or an"
+    " observed directory"
 )
 
 
@@ -82,7 +85,9 @@ class StateFile:
         return fleets[0] if fleets else ""
 
     def sound(self) -> StateFile:
-        """Return the state itself, or that of a new fleet with the problems if one of its fleets cannot be read."""
+        """Return the state itself, or that of a new fleet with the problems if one of its fleets
+        cannot be read.
+        """
         problems: list[Problem] = []
         for fleet in self.fleets or ("",):
             try:
@@ -116,12 +121,16 @@ class StateFile:
         return Past.of(self.state.resources.values(), fleet, file=self.file, mend=mend)
 
     def shown(self) -> StateFile:
-        """Return the state for a plan that shows the data of Secrets: data that was hidden counts as changed."""
+        """Return the state for a plan that shows the data of Secrets: data that was hidden counts
+        as changed.
+        """
 
         def show(stored_resource: StoredResource) -> StoredResource:
             roster = stored_resource.type == names.ROSTER
             return (
-                attrs.evolve(stored_resource, outputs={**stored_resource.outputs, "redacted": False})
+                attrs.evolve(
+                    stored_resource, outputs={**stored_resource.outputs, "redacted": False}
+                )
                 if roster
                 else stored_resource
             )
@@ -185,7 +194,9 @@ def is_render(file: Path) -> bool:
 
 
 def is_made_up(file: Path) -> bool:
-    """Return whether a file is a state that no engine has written: of a render, or saved by a plan."""
+    """Return whether a file is a state that no engine has written: of a render, or saved by a
+    plan.
+    """
     return is_render(file) or MADE_UP in _head(file)
 
 
@@ -199,8 +210,13 @@ def _head(file: Path) -> Mapping[str, Any]:
 
 
 def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:
-    """Return the state file of a render: the resources of the stack after the update, as a render always succeeds."""
-    held = {resource.urn: {"type": resource.type, "outputs": _whole(resource.outputs)} for resource in resources}
+    """Return the state file of a render: the resources of the stack after the update, as a render
+    always succeeds.
+    """
+    held = {
+        resource.urn: {"type": resource.type, "outputs": _whole(resource.outputs)}
+        for resource in resources
+    }
     return {"format": FORMAT, "version": VERSION, "stack": stack, "resources": held}
 
 
@@ -224,7 +240,9 @@ def render_state(file: str, data: Mapping[str, Any]) -> StateFile:
         raise FleetError([Problem(what, ("version",), RENDER_ANEW, file=file)])
     resources = data.get("resources")
     if not isinstance(resources, dict):
-        raise FleetError([Problem("is not a map of resources", ("resources",), RENDER_ANEW, file=file)])
+        raise FleetError(
+            [Problem("is not a map of resources", ("resources",), RENDER_ANEW, file=file)]
+        )
     raw = (
         (urn, {**resource, "urn": urn} if isinstance(resource, dict) else resource)
         for urn, resource in resources.items()
@@ -234,12 +252,17 @@ def render_state(file: str, data: Mapping[str, Any]) -> StateFile:
     if problems:
         raise FleetError(problems)
     # A render stores outputs alone; they are also the old inputs with which the next plan starts.
-    alike = (item if item.inputs == item.outputs else attrs.evolve(item, inputs=item.outputs) for item in found)
+    alike = (
+        item if item.inputs == item.outputs else attrs.evolve(item, inputs=item.outputs)
+        for item in found
+    )
     return StateFile(file, StackState.of(alike))
 
 
 def _pending(file: str, resources: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield a problem for each resource of a render that is to be deleted, which only an engine knows of."""
+    """Yield a problem for each resource of a render that is to be deleted, which only an engine
+    knows of.
+    """
     for urn, resource in resources.items():
         if "delete" in resource:
             yield Problem("is not in a render", ("delete",), RENDER_ANEW, urn, file)

@@ -1,4 +1,6 @@
-"""Plans a Pulumi project: runs its program in process and compares what it registers with the state before."""
+"""Plans a Pulumi project: runs its program in process and compares what it registers with the state
+before.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class PlanMocks(FleetMocks):
         self._carried_out = carried_out
         self.problems: list[Problem] = []
         self.plans: list[FleetPlan] = []
-        self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
+        self._stored = {
+            (r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()
+        }
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         """Return the id and the outputs of a resource: those in the state for an existing one, no
@@ -76,7 +80,9 @@ class PlanMocks(FleetMocks):
         new = made_up if self._carried_out else args.resource_id or ""
         identity, stored = self._stored.get((args.typ, args.name), (new, {}))
         before = self.olds(args.typ, args.name)
-        kept = {key for key in stored if key in before and before[key] == reveal(args.inputs.get(key))}
+        kept = {
+            key for key in stored if key in before and before[key] == reveal(args.inputs.get(key))
+        }
         changed = {key: value for key, value in outputs.items() if key not in kept}
         return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **changed}
 
@@ -88,9 +94,15 @@ class PlanMocks(FleetMocks):
         """Return the problem of another stack, with the options that give its outputs."""
         return lacking(stack)
 
-    def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
-        """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned in its place."""
-        if isinstance(provider, dynamic.RosterProvider) and (plan := plan_at_hand(news[dynamic.FEED])):
+    def check(
+        self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned
+        in its place.
+        """
+        if isinstance(provider, dynamic.RosterProvider) and (
+            plan := plan_at_hand(news[dynamic.FEED])
+        ):
             self.plans.append(plan)
         try:
             return super().check(provider, typ, name, news)
@@ -193,7 +205,9 @@ def _outputs_of_others(command: CommandLine) -> dict[str, Mapping[str, Any]]:
         try:
             if not command.any_state and (misplaced := other.misplaced()):
                 raise FleetError([misplaced])
-            found[other.name] = other.exported() if other.folder is None else _planned(other, command)
+            found[other.name] = (
+                other.exported() if other.folder is None else _planned(other, command)
+            )
         except FleetError as error:
             problems += error.problems
     if problems:
@@ -202,7 +216,9 @@ def _outputs_of_others(command: CommandLine) -> dict[str, Mapping[str, Any]]:
 
 
 def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
-    """Return the outputs that an update of another stack would have, as far as they are known before it."""
+    """Return the outputs that an update of another stack would have, as far as they are known
+    before it.
+    """
     # Tokens, approvals and lost members are those of the stack that is asked for.
     alone = CommandLine(
         state=other.state,
@@ -214,7 +230,9 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         project=True,
         others=tuple(stack for stack in command.others if stack is not other),
     )
-    failed = Problem("cannot be planned, and its outputs are needed", file=str(other.folder), subject=other.name)
+    failed = Problem(
+        "cannot be planned, and its outputs are needed", file=str(other.folder), subject=other.name
+    )
     project = other.project()
     try:
         seen = preview(project, alone)
@@ -227,14 +245,18 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
 
 
 def _unmatched(command: CommandLine, mocks: PlanMocks) -> list[tuple[str, str]]:
-    """Return warnings about other stacks that the program does not read, or reads without knowing anything of them."""
+    """Return warnings about other stacks that the program does not read, or reads without knowing
+    anything of them.
+    """
     return [("warning", str(problem)) for problem in unmatched(command.others, mocks.stacks)]
 
 
 def _before(
     plans: Iterable[FleetPlan],
 ) -> tuple[dict[tuple[str, str], Mapping[str, Any]], frozenset[str]]:
-    """Return the objects that the last update has sent, by type and name, and the URNs of those that nobody can see."""
+    """Return the objects that the last update has sent, by type and name, and the URNs of those
+    that nobody can see.
+    """
     sent, hidden = dict[tuple[str, str], Mapping[str, Any]](), set[str]()
     for plan in plans:
         for decided in plan.subjects:
@@ -268,7 +290,9 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
         yield resource
     if unlisted:
         texts = {item.urn: _DISAGREE.format(change=item.change) for item in unlisted}
-        raise FleetError(Problem(text, subject=urn, hint=_DISAGREE_HINT) for urn, text in texts.items())
+        raise FleetError(
+            Problem(text, subject=urn, hint=_DISAGREE_HINT) for urn, text in texts.items()
+        )
 
 
 def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, Pair] | None:
@@ -283,12 +307,19 @@ def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, P
 # Both come from what the state has of each object, so that this is a mistake of the planner; or a
 # transform changes a field that cannot be changed, or somebody else has, and a refresh has found
 # it.
-_DISAGREE = "internal error: the tree of resources has the change {change}, and no list of the plan has the object"
-_DISAGREE_HINT = "do not update, as nothing guards this object; pulumi preview --diff shows which fields change"
+_DISAGREE = (
+    "internal error: the tree of resources has the change {change}, and no list of the plan has the"
+    " object"
+)
+_DISAGREE_HINT = (
+    "do not update, as nothing guards this object; pulumi preview --diff shows which fields change"
+)
 
 
 def _located(plan: FleetPlan, project: Project, settings: StackConfig) -> FleetPlan:
-    """Return the plan with the paths of files relative to the current directory, not to the program's."""
+    """Return the plan with the paths of files relative to the current directory, not to the
+    program's.
+    """
 
     def seen(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(located(problem, project, settings) for problem in problems)
@@ -296,10 +327,14 @@ def _located(plan: FleetPlan, project: Project, settings: StackConfig) -> FleetP
     def moved(decided: Decided) -> Decided:
         subject: Any = decided.subject
         origin = from_here(subject.origin, project)
-        return attrs.evolve(decided, subject=attrs.evolve(subject, warnings=seen(subject.warnings), origin=origin))
+        return attrs.evolve(
+            decided, subject=attrs.evolve(subject, warnings=seen(subject.warnings), origin=origin)
+        )
 
     subjects = tuple(map(moved, plan.subjects))
-    return attrs.evolve(plan, refused=seen(plan.refused), warnings=seen(plan.warnings), subjects=subjects)
+    return attrs.evolve(
+        plan, refused=seen(plan.refused), warnings=seen(plan.warnings), subjects=subjects
+    )
 
 
 def _warnings_of(plans: Iterable[FleetPlan]) -> Iterator[str]:
@@ -320,7 +355,10 @@ def _unread(settings: StackConfig) -> list[tuple[str, str]]:
     return [
         (
             "warning",
-            f"{settings.file.path}: the stack's environment is not read, its values are missing here",
+            (
+                f"{settings.file.path}: the stack's environment is not read, its values are missing"
+                " here"
+            ),
         )
     ]
 
@@ -343,7 +381,10 @@ def _run(
     carried_out: bool = False,
 ) -> tuple[ProgramRun, PlanMocks]:
     state = command.state.state
-    stored = {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(command.state.export)}
+    stored = {
+        resource["urn"]: resource.get("outputs") or {}
+        for resource in stored_in(command.state.export)
+    }
     mocks = PlanMocks(state, stored, carried_out=carried_out)
     with command.watch(f"running the program of {project.name}"), inside(project):
         run = run_program(
@@ -364,7 +405,9 @@ def _run(
 
 
 def _configured(command: CommandLine, settings: StackConfig) -> dict[str, str]:
-    """Return the configuration keys that carry the options of the command line, merged with the stack's."""
+    """Return the configuration keys that carry the options of the command line, merged with the
+    stack's.
+    """
     config = {"fleet:asOf": command.as_of.isoformat()} if command.as_of else {}
     config |= {f"fleet:{setting}": name for setting, name in command.releases.items()}
     nothing = frozenset[str]()
@@ -381,5 +424,7 @@ def _configured(command: CommandLine, settings: StackConfig) -> dict[str, str]:
                 listed = names_in(settings.values.get(key, ""))
             except WrongValueError:
                 continue  # the program says what is wrong with it
-            config[key] = ",".join(name for name in dict.fromkeys((*listed, *more)) if name not in less)
+            config[key] = ",".join(
+                name for name in dict.fromkeys((*listed, *more)) if name not in less
+            )
     return config

@@ -34,7 +34,8 @@ def inside(project: Project) -> Iterator[None]:
     loaded = set(sys.modules)
     before, arguments, folder = Path.cwd(), sys.argv, str(project.folder.resolve())
     writes_no_bytecode = sys.dont_write_bytecode
-    # Bytecode is as old as its source in whole seconds: an edit right after a plan would not be seen by the next one.
+    # Bytecode is as old as its source in whole seconds: an edit right after a plan would not be
+    # seen by the next one.
     sys.dont_write_bytecode = True
     os.chdir(folder)
     sys.path.insert(0, folder)
@@ -52,7 +53,8 @@ def inside(project: Project) -> Iterator[None]:
 
 
 def _forget(loaded: Collection[str], folder: str) -> None:
-    """Forget the program's own modules: another program of the process may have modules of the same names.
+    """Forget the program's own modules: another program of the process may have modules of the same
+    names.
 
     Args:
         loaded: names of the modules that were loaded before.
@@ -66,12 +68,15 @@ def _forget(loaded: Collection[str], folder: str) -> None:
 
 def run_main(project: Project) -> None:
     """Run the program of a project as ``__main__``."""
-    # An absolute path, because Python caches importers by path, and "." may have been another directory before.
+    # An absolute path, because Python caches importers by path, and "." may have been another
+    # directory before.
     runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
 
 
 def refused_plans(error: BaseException | None) -> tuple[FleetPlan, ...]:
-    """Return the plans of the fleets of a program that refused to carry one out; none if it did not refuse."""
+    """Return the plans of the fleets of a program that refused to carry one out; none if it did not
+    refuse.
+    """
     return next((item.plans for item in behind(error) if isinstance(item, RefusedPlanError)), ())
 
 
@@ -88,7 +93,9 @@ def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
 
 
 def located(problem: Problem, project: Project, settings: StackConfig) -> Problem:
-    """Return a problem with a path relative to the current directory, or located in the configuration behind it."""
+    """Return a problem with a path relative to the current directory, or located in the
+    configuration behind it.
+    """
     if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
         return settings.problem(problem.what, problem.path, problem.hint)
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
@@ -102,7 +109,9 @@ def located(problem: Problem, project: Project, settings: StackConfig) -> Proble
 
 
 def from_here(file: str, project: Project) -> str:
-    """Return a path that is relative to the program's directory as a path relative to the current directory."""
+    """Return a path that is relative to the program's directory as a path relative to the current
+    directory.
+    """
     path = project.folder.resolve() / file
     near = not Path(file).is_absolute() or path.is_relative_to(Path.cwd())
     return os.path.relpath(path) if file and near else file
@@ -125,7 +134,9 @@ def fault(error: BaseException, folder: Path) -> Problem:
     frames = traceback.extract_tb(error.__traceback__)
     file, line = (frames[-1].filename, frames[-1].lineno) if frames else ("", None)
     if isinstance(error, ModuleNotFoundError) and error.name:
-        missing = not_installed(error.name) if extra_of(error.name) else _of_nobody(error.name, folder)
+        missing = (
+            not_installed(error.name) if extra_of(error.name) else _of_nobody(error.name, folder)
+        )
         return attrs.evolve(missing, file=file, line=line)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         file, line = error.filename, error.lineno
@@ -133,11 +144,17 @@ def fault(error: BaseException, folder: Path) -> Problem:
 
 
 def _of_nobody(module: str, folder: Path) -> Problem:
-    """Return the problem for a missing module that no extra of this package brings, with a suggestion."""
+    """Return the problem for a missing module that no extra of this package brings, with a
+    suggestion.
+    """
     own = [path.stem for path in folder.glob("*.py") if path.stem != "__main__"]
     near = nearest(module, own)
     package = module.partition(".")[0]
-    hint = f"did you mean {near}?" if near else f"pip install {package}, or put {package}.py beside the program"
+    hint = (
+        f"did you mean {near}?"
+        if near
+        else f"pip install {package}, or put {package}.py beside the program"
+    )
     return Problem(f"there is no module {module}", hint=hint)
 
 
@@ -155,7 +172,9 @@ def _lines_of(error: BaseException) -> Iterator[str]:
 
 
 def _plain(error: BaseException) -> BaseException:
-    """Return a syntax error without its location, which is printed separately; other errors as they are."""
+    """Return a syntax error without its location, which is printed separately; other errors as they
+    are.
+    """
     return type(error)(error.msg) if isinstance(error, SyntaxError) else error
 
 
@@ -168,6 +187,10 @@ def _frames(error: BaseException) -> Iterator[str]:
 
 
 def _shown(file: str) -> str:
-    """Return the path of a file: relative if it is the user's and below the current directory, else unchanged."""
+    """Return the path of a file: relative if it is the user's and below the current directory, else
+    unchanged.
+    """
     path = Path(file)
-    return os.path.relpath(path) if file and is_own(file) and path.is_relative_to(Path.cwd()) else file
+    return (
+        os.path.relpath(path) if file and is_own(file) and path.is_relative_to(Path.cwd()) else file
+    )

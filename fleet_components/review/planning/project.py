@@ -53,7 +53,9 @@ class Project:
         if not os.path.isdir(self.stack_folder):
             return ()
         files = (path for ext in _EXTENSIONS for path in self.stack_folder.glob(f"Pulumi.*{ext}"))
-        return tuple(sorted(path.name.removesuffix(path.suffix).removeprefix("Pulumi.") for path in files))
+        return tuple(
+            sorted(path.name.removesuffix(path.suffix).removeprefix("Pulumi.") for path in files)
+        )
 
     def stack_file(self, stack: str) -> Path:
         """Return the path of a stack's file, which may not exist."""
@@ -87,18 +89,34 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
     folder = path.parent if path.name in _NAMES else path
     if len(paths) > 1:
         hint = "plan the project alone; its fleet:source names the directory of its YAML"
-        raise FleetError([Problem("is a Pulumi project among other paths", file=str(folder), hint=hint)])
+        raise FleetError(
+            [Problem("is a Pulumi project among other paths", file=str(folder), hint=hint)]
+        )
     if not allowed:
         hint = "give the directory of its YAML; its program is run without this option"
-        raise FleetError([Problem("is a Pulumi project, and --no-program runs none", file=str(folder), hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    "is a Pulumi project, and --no-program runs none", file=str(folder), hint=hint
+                )
+            ]
+        )
     if not asked and folder is path:
         hint = f"say so: fleet plan {folder} --project; or give the directory of its YAML"
-        raise FleetError([Problem("is a Pulumi project, and nothing asks to run it", file=str(folder), hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    "is a Pulumi project, and nothing asks to run it", file=str(folder), hint=hint
+                )
+            ]
+        )
     return folder
 
 
 def instead_of(problem: Problem) -> Problem:
-    """Return the problem; if its file is one of a Pulumi project, one that says so and how to plan the project."""
+    """Return the problem; if its file is one of a Pulumi project, one that says so and how to plan
+    the project.
+    """
     file = Path(problem.file)
     named = _OF_PULUMI.fullmatch(file.name)
     if named is None:
@@ -107,7 +125,9 @@ def instead_of(problem: Problem) -> Problem:
     stack = named["stack"]
     what = "is a Pulumi stack file" if stack else "is the file of a Pulumi project"
     if folder is None:
-        return Problem(what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml")
+        return Problem(
+            what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml"
+        )
     shown = folder if file.is_absolute() else os.path.relpath(folder)
     return Problem(
         what,
@@ -127,7 +147,9 @@ def read_project(folder: Path) -> Project:
     file = ConfigFile.read(next(filter(os.path.isfile, files), files[0]))
     name, main = file.data.get("name"), file.data.get("main") or "."
     problems = (
-        [] if isinstance(name, str) and name else [file.problem("name is missing", ("name",), "write name: my-fleet")]
+        []
+        if isinstance(name, str) and name
+        else [file.problem("name is missing", ("name",), "write name: my-fleet")]
     )
     problems += _check_runtime(file)
     place = folder / str(main)
@@ -136,7 +158,11 @@ def read_project(folder: Path) -> Project:
     path, program = (place, ".") if is_folder else (place.parent, place.name)
     if not os.path.isfile(place / "__main__.py" if is_folder else place):
         missing = f'there is no program at "{main}"'
-        problems.append(file.problem(missing, ("main",), "main names a Python file, or a directory with __main__.py"))
+        problems.append(
+            file.problem(
+                missing, ("main",), "main names a Python file, or a directory with __main__.py"
+            )
+        )
     if problems:
         raise FleetError(problems)
     return Project(file, str(name), path, program, folder / _stack_folder(file))
@@ -153,8 +179,14 @@ def choose_stack(project: Project, wanted: str | None) -> str:
         return known[0]
     names = f"the stacks are: {', '.join(known)}" if known else ""
     if wanted is None:
-        what = "has several stacks: say which one" if known else "has no stack file: say what the stack is called"
-        raise FleetError([Problem(what, file=str(project.file.path), hint=f"--stack NAME; {names}".rstrip("; "))])
+        what = (
+            "has several stacks: say which one"
+            if known
+            else "has no stack file: say what the stack is called"
+        )
+        raise FleetError(
+            [Problem(what, file=str(project.file.path), hint=f"--stack NAME; {names}".rstrip("; "))]
+        )
     if known and wanted not in known:
         file = str(project.stack_file(wanted))
         raise FleetError([Problem(f'there is no stack "{wanted}"', file=file, hint=names)])
@@ -182,18 +214,27 @@ def _stack_folder(file: ConfigFile) -> str:
 
 
 def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
-    """Yield a warning if clusters are declared, or were provisioned: only a project's program provides for them."""
+    """Yield a warning if clusters are declared, or were provisioned: only a project's program
+    provides for them.
+    """
     manifests = source.catalogue.manifests
     kinds = {kind for guest in present(manifests) for kind in guest.KINDS}
-    declared = [manifest for manifest in manifests if manifest.api_version == API_VERSION and manifest.kind in kinds]
+    declared = [
+        manifest
+        for manifest in manifests
+        if manifest.api_version == API_VERSION and manifest.kind in kinds
+    ]
     hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
     if declared:
         named = ", ".join(f"{item.kind} {item.name}" for item in declared)
         what = (
-            f"{named}: only a project provisions that; this plan places on the declared members, and neither shows nor"
-            " guards what would be made, changed or deleted for them"
+            f"{named}: only a project provisions that; this plan places on the declared members,"
+            " and neither shows nor guards what would be made, changed or deleted for them"
         )
         yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
     elif any(kind == names.PROVISIONED for kind, _ in past.urns):
-        what = "a project has provisioned clusters that nothing declares here; this plan does not guard their deletion"
+        what = (
+            "a project has provisioned clusters that nothing declares here; this plan does not"
+            " guard their deletion"
+        )
         yield Problem(what, file=past.file, hint=hint)

@@ -1,6 +1,8 @@
-"""The git repository around a path, and the files of one of its commits, read from its objects without a checkout.
+"""The git repository around a path, and the files of one of its commits, read from its objects
+without a checkout.
 
-Nothing of the repository is trusted: a tree may have names that lead anywhere, links, and more than any disk holds.
+Nothing of the repository is trusted: a tree may have names that lead anywhere, links, and more than
+any disk holds.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ from fleet_components.review.planning.git import MOST_BYTES, Git, GitError
 MOST_CONTENT = 2 * 2**30
 """Largest content of all files of a commit together, in bytes."""
 _DEEPEN = "git fetch --unshallow, or actions/checkout with fetch-depth: 0"
-_PARTIAL = "this partial clone lacks objects, and a review fetches none: git fetch --refetch --no-filter"
+_PARTIAL = (
+    "this partial clone lacks objects, and a review fetches none: git fetch --refetch --no-filter"
+)
 _FOLDER, _LINK, _SUBMODULE, _PROGRAM = "040000", "120000", "160000", "100755"
 _NO_LONGER = 4096
 """Largest size of a link or of a pointer of Git LFS, in bytes."""
@@ -65,7 +69,8 @@ class Repository:
 
     @classmethod
     def around(cls, path: Path) -> Repository:
-        """Return the repository that a path is in; what the environment says of it counts if the path is in that one.
+        """Return the repository that a path is in; what the environment says of it counts if the
+        path is in that one.
 
         Raises:
             FleetError: there is none, or git does not read it.
@@ -76,7 +81,8 @@ class Repository:
         failed = GitError("")
         for located, folder in asked:
             try:
-                # Where the environment names the repository, its files are taken from the current directory.
+                # Where the environment names the repository, its files are taken from the current
+                # directory.
                 git, at = Git(located=located), None if located else folder
                 top = resolved(Path(git.line("rev-parse", "--show-toplevel", at=at)))
                 directory = Path(git.line("rev-parse", "--absolute-git-dir", at=at))
@@ -94,10 +100,15 @@ class Repository:
             FleetError: it leads out of the repository.
         """
         absolute = Path(os.path.abspath(path))
-        top = next((parent for parent in (absolute, *absolute.parents) if resolved(parent) == self.top), None)
+        top = next(
+            (parent for parent in (absolute, *absolute.parents) if resolved(parent) == self.top),
+            None,
+        )
         if top is None or not within(absolute, self.top):
             hint = "give paths of one repository, which no link leads out of"
-            raise FleetError([Problem(f"is not in the repository {self.top}", file=str(path), hint=hint)])
+            raise FleetError(
+                [Problem(f"is not in the repository {self.top}", file=str(path), hint=hint)]
+            )
         return PurePosixPath(absolute.relative_to(top).as_posix())
 
     def commit(self, ref: str) -> str:
@@ -114,13 +125,16 @@ class Repository:
         found = self._commit(ref)
         if found:
             return found
-        raise FleetError([Problem(f'there is no commit "{ref}" in this clone', hint=self._fetching(ref))])
+        raise FleetError(
+            [Problem(f'there is no commit "{ref}" in this clone', hint=self._fetching(ref))]
+        )
 
     def merge_base(self, ref: str, head: str) -> str:
         """Return the commit where two histories part.
 
         Raises:
-            FleetError: one of the names stands for no commit, or the clone does not have where they part.
+            FleetError: one of the names stands for no commit, or the clone does not have where they
+                part.
         """
         commits = [self.commit(head), self.commit(ref)]
         try:
@@ -128,8 +142,12 @@ class Repository:
         except GitError as error:
             what = f"{ref} and {head} have no commit in common"
             if self._shallow:
-                raise FleetError([Problem(f"{what} in this shallow clone", hint=_DEEPEN)]) from error
-            raise FleetError([Problem(what, hint=error.message or "name a branch that both come from")]) from error
+                raise FleetError(
+                    [Problem(f"{what} in this shallow clone", hint=_DEEPEN)]
+                ) from error
+            raise FleetError(
+                [Problem(what, hint=error.message or "name a branch that both come from")]
+            ) from error
 
     def short(self, commit: str) -> str:
         """Return the short form of a commit."""
@@ -141,10 +159,15 @@ class Repository:
         Raises:
             FleetError: it cannot be listed, or is too large.
         """
-        with _explained(commit), self.git.reading(["ls-tree", "-r", "-z", "--full-tree", commit]) as answer:
+        with (
+            _explained(commit),
+            self.git.reading(["ls-tree", "-r", "-z", "--full-tree", commit]) as answer,
+        ):
             listed = answer.read(MOST_BYTES + 1)
         if len(listed) > MOST_BYTES:
-            raise FleetError([Problem(f"lists more than {MOST_BYTES // 2**20} MiB of names", file=commit[:12])])
+            raise FleetError(
+                [Problem(f"lists more than {MOST_BYTES // 2**20} MiB of names", file=commit[:12])]
+            )
         return {entry.path: entry for entry in map(_entry, listed.split(b"\0")[:-1])}
 
     @contextmanager
@@ -157,15 +180,24 @@ class Repository:
         place = Path(tempfile.gettempdir())
         if within(place, self.top):
             hint = "set TMPDIR to a directory outside of it"
-            raise FleetError([Problem("is to hold the base, and is in the repository", file=str(place), hint=hint)])
-        with tempfile.TemporaryDirectory(prefix="fleet-review-", ignore_cleanup_errors=True) as folder:
+            raise FleetError(
+                [
+                    Problem(
+                        "is to hold the base, and is in the repository", file=str(place), hint=hint
+                    )
+                ]
+            )
+        with tempfile.TemporaryDirectory(
+            prefix="fleet-review-", ignore_cleanup_errors=True
+        ) as folder:
             with _explained(commit):
                 found = _write(self.git, resolved(Path(folder)), list(entries))
             yield found
 
     def _commit(self, ref: str) -> str:
         """Return the commit that a name stands for; empty if there is none."""
-        # A name never begins with a dash, so it is not taken for an option; and ":/TEXT" searches what others write.
+        # A name never begins with a dash, so it is not taken for an option; and ":/TEXT" searches
+        # what others write.
         if not ref or ref.startswith(("-", ":")) or not ref.isprintable():
             return ""
         name = _name_in(ref)
@@ -176,9 +208,11 @@ class Repository:
         return ""
 
     def _meanings(self, ref: str) -> list[str]:
-        """Return all that a name may stand for, by the rules of gitrevisions: full names, and objects.
+        """Return all that a name may stand for, by the rules of gitrevisions: full names, and
+        objects.
 
-        ``HEAD``, a name below ``refs/`` and a whole commit come first by these rules, so that nothing shadows them.
+        ``HEAD``, a name below ``refs/`` and a whole commit come first by these rules, so that
+        nothing shadows them.
         """
         name = _name_in(ref)
         if name in ("", "HEAD") or _COMMIT.fullmatch(name) or name.startswith("refs/"):
@@ -186,7 +220,9 @@ class Repository:
         refs = self._refs([rule.format(name) for rule in _RULES])
         if refs and _ABBREVIATED.fullmatch(name):
             with suppress(GitError):
-                refs += filter(None, self.git.line("rev-parse", f"--disambiguate={name}").split("\n"))
+                refs += filter(
+                    None, self.git.line("rev-parse", f"--disambiguate={name}").split("\n")
+                )
         return refs
 
     def _refs(self, names: Sequence[str]) -> list[str]:
@@ -232,16 +268,24 @@ def _name_in(ref: str) -> str:
 
 
 def is_spelled_out(ref: str) -> bool:
-    """Return whether a name is a whole commit, or a parent of one: no branch and no tag is meant."""
+    """Return whether a name is a whole commit, or a parent of one: no branch and no tag is
+    meant.
+    """
     return bool(_OF_COMMIT.fullmatch(ref))
 
 
 def below(paths: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
-    """Return what a commit has at some paths and below; all of it where one of them leads through a link."""
+    """Return what a commit has at some paths and below; all of it where one of them leads through a
+    link.
+    """
     wanted = [str(path) for path in paths]
     links = [path for path, entry in entries.items() if entry.mode == _LINK]
     through = any(_holds(link, path) for link in links for path in wanted)
-    return [entry for path, entry in entries.items() if through or any(_holds(text, path) for text in wanted)]
+    return [
+        entry
+        for path, entry in entries.items()
+        if through or any(_holds(text, path) for text in wanted)
+    ]
 
 
 def _holds(folder: str, path: str) -> bool:
@@ -251,7 +295,11 @@ def _holds(folder: str, path: str) -> bool:
 def _unfound(path: Path, failed: GitError) -> Problem:
     if "dubious ownership" in failed.message:
         hint = "if it is yours: git config --global --add safe.directory DIR"
-        return Problem("is in a git repository of somebody else, which git does not read", file=str(path), hint=hint)
+        return Problem(
+            "is in a git repository of somebody else, which git does not read",
+            file=str(path),
+            hint=hint,
+        )
     hint = "give a path in a clone; fleet plan takes any directory"
     return Problem("is in no git repository with files", file=str(path), hint=hint)
 
@@ -265,9 +313,13 @@ def _explained(commit: str) -> Iterator[None]:
         hint = ""
         if "promisor" in error.message or "fetch" in error.message:
             hint = _PARTIAL
-        raise FleetError([Problem(f"cannot be read: {error.message}", file=commit[:12], hint=hint)]) from error
+        raise FleetError(
+            [Problem(f"cannot be read: {error.message}", file=commit[:12], hint=hint)]
+        ) from error
     except OSError as error:
-        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=commit[:12])]) from error
+        raise FleetError(
+            [Problem(f"cannot be written: {error.strerror}", file=commit[:12])]
+        ) from error
 
 
 def _entry(line: bytes) -> Entry:
@@ -277,13 +329,16 @@ def _entry(line: bytes) -> Entry:
 
 
 def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
-    """Write entries below a folder: all folders first, so that no link takes the place of one and is gone through.
+    """Write entries below a folder: all folders first, so that no link takes the place of one and
+    is gone through.
 
     Raises:
         GitError: git fails.
         OSError: the disk is full.
     """
-    left = {entry.path: "its name could lead elsewhere" for entry in entries if not _plain(entry.path)}
+    left = {
+        entry.path: "its name could lead elsewhere" for entry in entries if not _plain(entry.path)
+    }
     asked = [entry for entry in entries if entry.path not in left and entry.mode != _SUBMODULE]
     for entry in asked:
         with suppress(OSError):  # the file itself then fails, and is told
@@ -310,19 +365,25 @@ def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
                 left[entry.path] = "this system does not take its name"
             answer.read(1)
     if lacking:  # git 2.38 goes on without what it may not fetch
-        raise FleetError([Problem(f"cannot be read: there is no content of {few(lacking)}", hint=_PARTIAL)])
+        raise FleetError(
+            [Problem(f"cannot be read: there is no content of {few(lacking)}", hint=_PARTIAL)]
+        )
     return Written(folder, tuple(_notes(entries, left, pointers)))
 
 
 def _placed(place: Path, mode: str, head: bytes, answer: IO[bytes], rest: int) -> bool:
-    """Write one entry; False if the system does not take its name, or something of its name is there."""
+    """Write one entry; False if the system does not take its name, or something of its name is
+    there.
+    """
     try:
         if mode == _LINK:
             _skipped(answer, rest)
             os.symlink(head, os.fsencode(place))
             return True
         # Made, never opened: what is there already differs in upper and lower case alone.
-        target = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if mode == _PROGRAM else 0o600)
+        target = os.open(
+            place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if mode == _PROGRAM else 0o600
+        )
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in _FULL:
             raise
@@ -345,24 +406,39 @@ _OF_GIT = re.compile(r"\.git|git~\d+")
 
 
 def _plain(path: str) -> bool:
-    """Return whether a path of a tree stays below the folder that it is written to, and out of a ``.git``."""
+    """Return whether a path of a tree stays below the folder that it is written to, and out of a
+    ``.git``.
+    """
     parts = path.split("/")
-    return all(part not in ("", ".", "..") and not _OF_GIT.fullmatch(_folded(part)) for part in parts) and (
-        os.name != "nt" or not set("\\:") & set(path)
-    )
+    return all(
+        part not in ("", ".", "..") and not _OF_GIT.fullmatch(_folded(part)) for part in parts
+    ) and (os.name != "nt" or not set("\\:") & set(path))
 
 
 def _folded(part: str) -> str:
-    """Return a name as file systems may see it that ignore case, invisible characters, and dots at its end."""
+    """Return a name as file systems may see it that ignore case, invisible characters, and dots at
+    its end.
+    """
     seen = "".join(char for char in part if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", seen).casefold().partition(":")[0].rstrip(". ")
 
 
-def _notes(entries: Iterable[Entry], left: Mapping[str, str], pointers: Sequence[str]) -> Iterator[str]:
+def _notes(
+    entries: Iterable[Entry], left: Mapping[str, str], pointers: Sequence[str]
+) -> Iterator[str]:
     submodules = [entry.path for entry in entries if entry.mode == _SUBMODULE]
     if submodules:
-        yield f"{count(len(submodules), 'submodule is', 'submodules are')} not read: {few(submodules)}"
+        yield (
+            f"{count(len(submodules), 'submodule is', 'submodules are')} not read:"
+            f" {few(submodules)}"
+        )
     if pointers:
-        yield f"{count(len(pointers), 'file of Git LFS is', 'files of Git LFS are')} read as pointers: {few(pointers)}"
+        yield (
+            f"{count(len(pointers), 'file of Git LFS is', 'files of Git LFS are')} read as"
+            f" pointers: {few(pointers)}"
+        )
     for why in dict.fromkeys(left.values()):
-        yield f"left out, since {why}: {few([path for path, reason in left.items() if reason == why])}"
+        yield (
+            f"left out, since {why}:"
+            f" {few([path for path, reason in left.items() if reason == why])}"
+        )

@@ -28,7 +28,8 @@ class Resource:
         options: protect, retainOnDelete and hideDiffs, where set.
         change: create, update, replace, delete or same; empty if there is no state to compare with.
         differences: the inputs that differ.
-        uncompared: paths of inputs that cannot be compared, because they are encrypted in the state.
+        uncompared: paths of inputs that cannot be compared, because they are encrypted in the
+            state.
     """
 
     urn: str

@@ -1,4 +1,6 @@
-"""Changes of the resources of a stack: compares the registrations of a run with the state before it."""
+"""Changes of the resources of a stack: compares the registrations of a run with the state before
+it.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,8 @@ def compare(
         root: the URN of the stack, which the program does not register itself.
         export: the state before, as ``pulumi stack export`` prints it; None for a new stack.
         sent: the objects that the last update has sent.
-        unseen: URNs of objects that stay, and that the program does not register, because their content is not known.
+        unseen: URNs of objects that stay, and that the program does not register, because their
+            content is not known.
         known: whether there is a state to compare with; if not, the changes are empty.
     """
     stored = {r["urn"]: r for r in stored_in(export)}
@@ -69,18 +72,28 @@ def compare(
     previous = {r.urn: _previous_urn(r, stored) for r in found}
     providers = {r.urn: r.inputs for r in found if r.type.startswith(_PROVIDER)}
     resources = [
-        _resource(r, stored.get(previous[r.urn]), providers, sent.get((r.type, r.name), {}), known=known) for r in found
+        _resource(
+            r, stored.get(previous[r.urn]), providers, sent.get((r.type, r.name), {}), known=known
+        )
+        for r in found
     ]
     registered = {*(r.urn for r in found), *previous.values()}
     # With what stands between them, as barriers do.
     kept = {stored[urn].get("parent") for urn in unseen}
-    gone = [_unregistered(r, stays=r.get("parent") in kept) for urn, r in stored.items() if urn not in registered]
+    gone = [
+        _unregistered(r, stays=r.get("parent") in kept)
+        for urn, r in stored.items()
+        if urn not in registered
+    ]
     return tuple(_ordered([*resources, *gone]))
 
 
 def _previous_urn(registration: Registration, stored: Mapping[str, Any]) -> str:
     """Return the URN under which a resource is in the state: its own, or one of its aliases."""
-    return next((urn for urn in (registration.urn, *registration.aliases) if urn in stored), registration.urn)
+    return next(
+        (urn for urn in (registration.urn, *registration.aliases) if urn in stored),
+        registration.urn,
+    )
 
 
 def _stack(root: str) -> Registration:
@@ -88,7 +101,9 @@ def _stack(root: str) -> Registration:
 
 
 def stored_in(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
-    """Yield the resources in a state that a program registers: not those pending deletion, nor default providers."""
+    """Yield the resources in a state that a program registers: not those pending deletion, nor
+    default providers.
+    """
     for resource in (export or {}).get("deployment", {}).get("resources") or ():
         if not resource.get("delete") and not _is_default_provider(resource["urn"]):
             yield resource
@@ -129,10 +144,14 @@ def _resource(
     if found:
         hidden = secret_inputs(registration.type, old) | secret_inputs(registration.type, new)
         found = tuple(map(_hiding(hidden), found))
-    changes_it = providers.get(_without_id(registration.provider), {}).get(_MUTABLE.get(str(new.get("kind")), ""))
+    changes_it = providers.get(_without_id(registration.provider), {}).get(
+        _MUTABLE.get(str(new.get("kind")), "")
+    )
     sealed = str(changes_it).lower() != "true"
     replaced = (
-        bool(found) and is_object(registration.type) and bool(replacement(reveal(old), reveal(new), sealed=sealed))
+        bool(found)
+        and is_object(registration.type)
+        and bool(replacement(reveal(old), reveal(new), sealed=sealed))
     )
     # The engine writes once more what was not written, or did not become ready.
     change = REPLACE if replaced else UPDATE if found or stored.get("initErrors") else SAME
@@ -166,13 +185,22 @@ def _sides(
 
 
 def _named_as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the inputs of an unnamed object with the name that the Kubernetes provider generated before and keeps."""
+    """Return the inputs of an unnamed object with the name that the Kubernetes provider generated
+    before and keeps.
+    """
     made_up = value_at(old, ("metadata", "annotations", _AUTONAMED))
     now = new.get("metadata") or {}
     if not made_up or now.get("name") or now.get("generateName"):
         return new
     annotations = {**(now.get("annotations") or {}), _AUTONAMED: made_up}
-    return {**new, "metadata": {**now, "name": value_at(old, ("metadata", "name")), "annotations": annotations}}
+    return {
+        **new,
+        "metadata": {
+            **now,
+            "name": value_at(old, ("metadata", "name")),
+            "annotations": annotations,
+        },
+    }
 
 
 _AUTONAMED = "pulumi.com/autonamed"
@@ -184,10 +212,16 @@ def _inputs(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inputs.items() if key not in added}
 
 
-def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[str]) -> Iterator[Difference]:
+def _compare(
+    old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[str]
+) -> Iterator[Difference]:
     """Yield differences like :func:`differences`; secrets are compared, but never shown."""
     if is_marked_secret(old) or is_marked_secret(new):
-        if is_marked_secret(old) and is_marked_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
+        if (
+            is_marked_secret(old)
+            and is_marked_secret(new)
+            and ("ciphertext" in old or reveal(new) == REDACTED)
+        ):
             uncompared.append(show_path(path))
         elif is_marked_secret(old) != is_marked_secret(new) or reveal(old) != reveal(new):
             yield Difference(path, old, new).hidden
@@ -208,9 +242,11 @@ def _changes(
     sent: Mapping[str, Any],
     uncompared: list[str],
 ) -> Iterator[Difference]:
-    """Yield the differences without those of the form in which the provider keeps objects: quantities, empty fields.
+    """Yield the differences without those of the form in which the provider keeps objects:
+    quantities, empty fields.
 
-    What was sent alike has not changed. Where it is not known what was sent, an empty field is not compared.
+    What was sent alike has not changed. Where it is not known what was sent, an empty field is not
+    compared.
     """
     plain, stood = reveal(new), reveal(old)
     before, after = normalized(stood), normalized(plain)
@@ -227,14 +263,18 @@ def _changes(
 
 
 def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the inputs of an object as the provider sends them, in which a Secret has no ``stringData``."""
+    """Return the inputs of an object as the provider sends them, in which a Secret has no
+    ``stringData``.
+    """
     plain = reveal(data)
     if plain.get("stringData") == ENCRYPTED:
         return {**data, "stringData": None, "data": data["stringData"]}
     encoded = as_sent(plain)
     if encoded is plain:
         return data
-    marks = next((item for item in (data.get("data"), data["stringData"]) if is_marked_secret(item)), None)
+    marks = next(
+        (item for item in (data.get("data"), data["stringData"]) if is_marked_secret(item)), None
+    )
     value = encoded["data"]
     if marks:
         value = {**{key: text for key, text in marks.items() if key != "plaintext"}, "value": value}
@@ -242,7 +282,9 @@ def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _unregistered(stored: Mapping[str, Any], *, stays: bool) -> Resource:
-    """Return a resource that the program does not register: deleted, unless it stays without being compared."""
+    """Return a resource that the program does not register: deleted, unless it stays without being
+    compared.
+    """
     provider = _without_id(stored.get("provider") or "")
     options = {key: True for key in ("protect", "retainOnDelete") if stored.get(key)}
     return Resource(
@@ -260,16 +302,22 @@ def _unregistered(stored: Mapping[str, Any], *, stays: bool) -> Resource:
 
 
 def _shown_of(token: str, inputs: Mapping[str, Any]) -> Any:
-    """Return the inputs of a resource without what is secret in them, whether a program has marked it or not."""
+    """Return the inputs of a resource without what is secret in them, whether a program has marked
+    it or not.
+    """
     plain: Mapping[str, Any] = redact(inputs)
     if is_object(token):
         return _shown(redacted(plain))
     hidden = secret_inputs(token, inputs)
-    return _shown({key: REDACTED if key in hidden and value else value for key, value in plain.items()})
+    return _shown(
+        {key: REDACTED if key in hidden and value else value for key, value in plain.items()}
+    )
 
 
 def secret_inputs(token: str, inputs: Mapping[str, Any]) -> set[str]:
-    """Return the inputs that hold something secret: in Kubernetes objects, and in the providers that reach clusters."""
+    """Return the inputs that hold something secret: in Kubernetes objects, and in the providers
+    that reach clusters.
+    """
     if is_object(token):
         return secret_fields(inputs)
     return {"kubeconfig"} & inputs.keys() if token == PROVIDER else set()
@@ -304,18 +352,24 @@ def _without_id(reference: str) -> str:
 
 
 def _ordered(resources: list[Resource]) -> list[Resource]:
-    """Return the resources in an order that is the same in every run: dependencies first, then by URN."""
+    """Return the resources in an order that is the same in every run: dependencies first, then by
+    URN.
+    """
     before = {item.urn: [item.parent, *item.dependencies] for item in resources}
     depths: dict[str, int] = {}
     for urn in before:
         path = [] if urn in depths else [urn]
         while path:  # not recursive: a chain may be longer than Python's call stack
             current = path[-1]
-            waiting = [other for other in before[current] if other in before and other not in depths]
+            waiting = [
+                other for other in before[current] if other in before and other not in depths
+            ]
             depths.setdefault(current, 0)  # ends cycles
             if waiting:
                 path.append(waiting[0])
                 continue
-            depths[current] = 1 + max((depths.get(other, 0) for other in before[current]), default=0)
+            depths[current] = 1 + max(
+                (depths.get(other, 0) for other in before[current]), default=0
+            )
             path.pop()
     return sorted(resources, key=lambda resource: (depths[resource.urn], resource.urn))

@@ -1,4 +1,6 @@
-"""Rollback of a placement: a kept revision put back into the source for a pull request, and what it moves."""
+"""Rollback of a placement: a kept revision put back into the source for a pull request, and what it
+moves.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,14 @@ from fleet_components.rollout.strategy import External
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 Data = Mapping[str, Any]
-_IN_PROGRAM = "give the objects their values of that revision; this command without --to lists the revisions"
+_IN_PROGRAM = (
+    "give the objects their values of that revision; this command without --to lists the revisions"
+)
 _NO_DATA = "the state does not show its data"
-_SHOW_SECRETS = "give a state that does: pulumi stack export --show-secrets --file FILE; that of a render has none"
+_SHOW_SECRETS = (
+    "give a state that does: pulumi stack export --show-secrets --file FILE; that of a render has"
+    " none"
+)
 
 
 @attrs.frozen
@@ -72,10 +79,14 @@ class Rollback:
     @property
     def decided(self) -> Decided:
         """The placement as it is planned with the change."""
-        return next(subject for subject in self.survey.plans[0].subjects if subject.name == self.name)
+        return next(
+            subject for subject in self.survey.plans[0].subjects if subject.name == self.name
+        )
 
 
-def revisions(placement: str, paths: Sequence[Path], command: CommandLine) -> tuple[str, tuple[Revision, ...]]:
+def revisions(
+    placement: str, paths: Sequence[Path], command: CommandLine
+) -> tuple[str, tuple[Revision, ...]]:
     """Return the name of a placement as ``Kind/key``, and its kept revisions, the newest first.
 
     Raises:
@@ -87,7 +98,9 @@ def revisions(placement: str, paths: Sequence[Path], command: CommandLine) -> tu
         return decided.name, _kept(decided)
 
 
-def rollback(placement: str, to: int, run: str, paths: Sequence[Path], command: CommandLine) -> Rollback:
+def rollback(
+    placement: str, to: int, run: str, paths: Sequence[Path], command: CommandLine
+) -> Rollback:
     """Return what takes a placement back to a kept revision, without writing anything.
 
     Args:
@@ -109,7 +122,9 @@ def rollback(placement: str, to: int, run: str, paths: Sequence[Path], command: 
         decided = _of(survey_source(source, paths, command), placement)
         _check(decided, to)
         drafts, by_hand = Drafts(paths), dict[str, str]()
-        if isinstance(decided.subject, PlacementSubject) and isinstance(decided.subject.strategy, External):
+        if isinstance(decided.subject, PlacementSubject) and isinstance(
+            decided.subject.strategy, External
+        ):
             _add_run(drafts, source, decided, to, run)
             if decided.hub and not command.state.observed:
                 by_hand[decided.name] = _snapshot(decided, to)
@@ -123,7 +138,9 @@ def rollback(placement: str, to: int, run: str, paths: Sequence[Path], command: 
 
 
 def _snapshot(decided: Decided, to: int) -> str:
-    """Return what is to be looked at before a run names a snapshot by the number that the stack has counted."""
+    """Return what is to be looked at before a run names a snapshot by the number that the stack has
+    counted.
+    """
     space, _, name = decided.subject.key.rpartition("/")
     kind = f"resourcesnapshots -n {space}" if space else "clusterresourcesnapshots"
     ask = f"kubectl get {kind} -l kubernetes-fleet.io/parent-CRP={name} -o yaml"
@@ -146,9 +163,13 @@ def _of(surveyed: Survey, placement: str) -> Decided:
         return found[placement]
     if any(placement == subject.subject.key for subject in surveyed.plans[0].subjects):
         hint = "put its objects back in the source, as git revert does"
-        raise FleetError([Problem(f"{placement} is placed by Karmada, which keeps no revisions", hint=hint)])
+        raise FleetError(
+            [Problem(f"{placement} is placed by Karmada, which keeps no revisions", hint=hint)]
+        )
     meant = nearest(placement, list(found))
-    hint = f"did you mean {meant}?" if meant else f"the placements are: {few(list(found)) or 'none'}"
+    hint = (
+        f"did you mean {meant}?" if meant else f"the placements are: {few(list(found)) or 'none'}"
+    )
     raise FleetError([Problem(f'there is no placement "{placement}"', hint=hint)])
 
 
@@ -183,8 +204,13 @@ def _check(decided: Decided, to: int) -> None:
     """
     kept = _kept(decided)
     if to not in [revision.number for revision in kept]:
-        known = "; ".join(revision_text(revision) for revision in kept) or "none: give the --state in which they are"
-        raise FleetError([Problem(f"revision {to} is not kept", subject=decided.name, hint=f"kept are: {known}")])
+        known = (
+            "; ".join(revision_text(revision) for revision in kept)
+            or "none: give the --state in which they are"
+        )
+        raise FleetError(
+            [Problem(f"revision {to} is not kept", subject=decided.name, hint=f"kept are: {known}")]
+        )
 
 
 def revision_text(revision: Revision) -> str:
@@ -193,7 +219,9 @@ def revision_text(revision: Revision) -> str:
     return f"{revision.number}{' (the newest)' if revision.current else ''}, {runs}"
 
 
-def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand: dict[str, str]) -> None:
+def _put_back(
+    drafts: Drafts, source: Source, decided: Decided, to: int, by_hand: dict[str, str]
+) -> None:
     """Put the objects of a revision back into their files; what cannot be is added to ``by_hand``.
 
     Raises:
@@ -207,20 +235,30 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
     origins = {item.key: [item.origin] for item in subject.selected if item.origin}
     _check_known(back, now)
     # From the end of the files: a change moves the lines below it.
-    for key in sorted(back.keys() & now.keys(), key=lambda key: _line(origins.get(key, ())), reverse=True):
+    for key in sorted(
+        back.keys() & now.keys(), key=lambda key: _line(origins.get(key, ())), reverse=True
+    ):
         if is_hidden(back[key]):
-            by_hand[str(key)] = f"stays as it is: {_NO_DATA}, so it cannot be compared; {_SHOW_SECRETS}"
-        elif back[key] != now[key] and (why := _restore(drafts, source, origins.get(key, ()), (now[key], back[key]))):
+            by_hand[str(key)] = (
+                f"stays as it is: {_NO_DATA}, so it cannot be compared; {_SHOW_SECRETS}"
+            )
+        elif back[key] != now[key] and (
+            why := _restore(drafts, source, origins.get(key, ()), (now[key], back[key]))
+        ):
             by_hand[str(key)] = f"{why}; write there what it was in revision {to}"
     for key in sorted(now.keys() - back.keys()):
         place = few([origin.place for origin in origins.get(key, ())]) or "the program"
-        by_hand[str(key)] = f"came after revision {to} and stays; if it is to go as well, take it out of {place}"
+        by_hand[str(key)] = (
+            f"came after revision {to} and stays; if it is to go as well, take it out of {place}"
+        )
     gone = []
     for key in sorted(back.keys() - now.keys()):
         there = next((manifest for manifest in source.given.manifests if manifest.key == key), None)
         if there:
             where = there.origin.place if there.origin else "the program"
-            by_hand[str(key)] = f"is no longer selected; it is in {where}: have the placement select it again"
+            by_hand[str(key)] = (
+                f"is no longer selected; it is in {where}: have the placement select it again"
+            )
         else:
             gone.append(back[key])
     if gone:
@@ -239,12 +277,16 @@ def _check_known(back: Mapping[ObjectKey, Data], now: Mapping[ObjectKey, Data]) 
     Raises:
         FleetError: the data of a Secret is not.
     """
-    lost = [key for key, data in back.items() if is_hidden(data) and redacted(now.get(key, {})) != data]
+    lost = [
+        key for key, data in back.items() if is_hidden(data) and redacted(now.get(key, {})) != data
+    ]
     if lost:
         raise FleetError([Problem(_NO_DATA, subject=str(key), hint=_SHOW_SECRETS) for key in lost])
 
 
-def _restore(drafts: Drafts, source: Source, origins: Sequence[Origin], change: tuple[Data, Data]) -> str:
+def _restore(
+    drafts: Drafts, source: Source, origins: Sequence[Origin], change: tuple[Data, Data]
+) -> str:
     """Put an object back into its file, and return why it cannot be; empty if it is done."""
     if len(origins) != 1 or origins[0].envelope:
         return f"is in {few([item.place for item in origins]) or 'the program'}"
@@ -265,7 +307,9 @@ def _restore(drafts: Drafts, source: Source, origins: Sequence[Origin], change: 
 
 def _merged(written: Any, now: Any, back: Any) -> Any:
     """Return a value as it was, with what is written and never placed, such as a status."""
-    if not (isinstance(written, Mapping) and isinstance(now, Mapping) and isinstance(back, Mapping)):
+    if not (
+        isinstance(written, Mapping) and isinstance(now, Mapping) and isinstance(back, Mapping)
+    ):
         return back
     kept = {key: value for key, value in written.items() if key not in now and key not in back}
     return {
@@ -281,10 +325,15 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
         FleetError: there is no run whose strategy it could have, or one of its name.
     """
     subject: Any = decided.subject
-    runs = {run.name: run for run in source.runs.get((subject.namespace, subject.key.rpartition("/")[2]), ())}
+    runs = {
+        run.name: run
+        for run in source.runs.get((subject.namespace, subject.key.rpartition("/")[2]), ())
+    }
     if not runs:
         hint = "write the first run of it yourself, with its stagedRolloutStrategyName"
-        raise FleetError([Problem("no update run has rolled it out", subject=decided.name, hint=hint)])
+        raise FleetError(
+            [Problem("no update run has rolled it out", subject=decided.name, hint=hint)]
+        )
     last = runs.get(decided.outcome.runs.latest) or runs[max(runs)]
     placement = str(last.data["spec"]["placementName"])
     name = name or f"{placement}-rollback-{to}"

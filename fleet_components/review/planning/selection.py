@@ -82,20 +82,37 @@ class Roster:
             return self._labelled(*text.split("=", 1))
         if text in self.names:
             return Selected((text,), text)
-        found = tuple(name for name in self.names if fnmatchcase(name, text)) if _is_pattern(text) else ()
+        found = (
+            tuple(name for name in self.names if fnmatchcase(name, text))
+            if _is_pattern(text)
+            else ()
+        )
         if found:
             return Selected(found, selection_text(text, found))
         meant = nearest(text, self.names)
-        hint = f"did you mean {meant}?" if meant else f"the members are: {few(self.names, _MOST_NAMED) or 'none'}"
+        hint = (
+            f"did you mean {meant}?"
+            if meant
+            else f"the members are: {few(self.names, _MOST_NAMED) or 'none'}"
+        )
         raise FleetError([Problem(f'there is no member "{text}"', hint=hint)])
 
     def _labelled(self, key: str, value: str) -> Selected:
         by = self.grouped(key)
-        found = [name for group, names in by.groups.items() if group == value or _fits(group, value) for name in names]
+        found = [
+            name
+            for group, names in by.groups.items()
+            if group == value or _fits(group, value)
+            for name in names
+        ]
         if found:
             return Selected(tuple(sorted(found)), selection_text(f"{by.key}={value}", found))
         meant = nearest(value, by.groups)
-        hint = f"did you mean {meant}?" if meant else f"its values are: {few(tuple(by.groups), _MOST_NAMED)}"
+        hint = (
+            f"did you mean {meant}?"
+            if meant
+            else f"its values are: {few(tuple(by.groups), _MOST_NAMED)}"
+        )
         raise FleetError([Problem(f"no member has {by.key}={value}", hint=hint)])
 
     def grouped(self, key: str) -> Grouping:
@@ -118,7 +135,9 @@ class Roster:
                 found[value].append(cluster.name)
         groups = {value: tuple(sorted(found[value])) for value in sorted(found)}
         having = {name for names in groups.values() for name in names}
-        return Grouping(" or ".join(keys), groups, tuple(name for name in self.names if name not in having))
+        return Grouping(
+            " or ".join(keys), groups, tuple(name for name in self.names if name not in having)
+        )
 
     def meant(self, key: str) -> str:
         """Return the one label that a key is short for.
@@ -136,10 +155,14 @@ class Roster:
         return frozenset(key for cluster in self.clusters for key in traits(cluster))
 
     def _meant(self, key: str) -> tuple[str, ...]:
-        """Return the labels that a key stands for; several for a region only, of which no member has two values."""
+        """Return the labels that a key stands for; several for a region only, of which no member
+        has two values.
+        """
         if key in self._keys:
             return (key,)
-        if key == REGION and (found := tuple(region for region in _REGIONS if region in self._keys)):
+        if key == REGION and (
+            found := tuple(region for region in _REGIONS if region in self._keys)
+        ):
             for cluster in self.clusters:
                 if len({traits(cluster)[text] for text in found if text in traits(cluster)}) > 1:
                     raise _ambiguous(key, found, f" on {cluster.name}")
@@ -157,7 +180,9 @@ class Roster:
 
 
 def traits(cluster: Cluster) -> Mapping[str, str]:
-    """Return what a member is selected by: its labels, and the region and the provider that Karmada knows."""
+    """Return what a member is selected by: its labels, and the region and the provider that Karmada
+    knows.
+    """
     # A region may come from a label, which then stands for it.
     labelled = cluster.region in {cluster.labels.get(key) for key in REGION_LABELS}
     own = {SPEC_REGION: "" if labelled else cluster.region, SPEC_PROVIDER: cluster.provider}

@@ -1,4 +1,6 @@
-"""The sides of a review: a commit, and the files as they are, in directories of their own where that is needed."""
+"""The sides of a review: a commit, and the files as they are, in directories of their own where
+that is needed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.planning.base_memory import BaseMemory
-from fleet_components.review.planning.repository import Entry, Repository, Written, below, is_spelled_out
+from fleet_components.review.planning.repository import (
+    Entry,
+    Repository,
+    Written,
+    below,
+    is_spelled_out,
+)
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.scheduler.plugins import forget_plugins
 
@@ -55,7 +63,9 @@ class Side:
     given: tuple[BaseMemory, Sequence[str]] | None = None
 
     @classmethod
-    def of(cls, repository: Repository, commit: str, ref: str, places: Sequence[PurePosixPath]) -> Side:
+    def of(
+        cls, repository: Repository, commit: str, ref: str, places: Sequence[PurePosixPath]
+    ) -> Side:
         """Return the side of a commit on the way to a name.
 
         Raises:
@@ -65,7 +75,9 @@ class Side:
         name = f"{ref} at {short}" if same else f"the merge base {short} of {ref}"
         if is_spelled_out(ref):  # 40 letters that tell a reader no more than the short form
             name, ref = f"commit {short}" if same else f"the merge base {short}", short
-        return cls(repository, commit, name, ref if same else short, places, repository.entries(commit))
+        return cls(
+            repository, commit, name, ref if same else short, places, repository.entries(commit)
+        )
 
     @property
     def memory(self) -> BaseMemory:
@@ -89,9 +101,12 @@ class Side:
             return survey(paths, asked)
 
     def asked(self, command: CommandLine) -> CommandLine:
-        """Return the options with the projects of other stacks as the commit has them, for its directory."""
+        """Return the options with the projects of other stacks as the commit has them, for its
+        directory.
+        """
         others = [
-            attrs.evolve(other, folder=self._here(other.folder)) if other.folder else other for other in command.others
+            attrs.evolve(other, folder=self._here(other.folder)) if other.folder else other
+            for other in command.others
         ]
         return attrs.evolve(command, others=tuple(others))
 
@@ -111,7 +126,9 @@ class Side:
         """
         asked = [place for place in self.places if str(place) not in self.missing]
         # A program may import whatever the repository has.
-        program = any(place.name.startswith("Pulumi.") or self._has_project(place) for place in asked)
+        program = any(
+            place.name.startswith("Pulumi.") or self._has_project(place) for place in asked
+        )
         entries = list(self.entries.values()) if program else below(asked, self.entries)
         with self.repository.written(self.commit, entries) as written:
             self.notes = tuple(f"{self.label}: {note}" for note in written.notes)
@@ -122,7 +139,9 @@ class Side:
                 for place in asked:
                     if not within(written.folder / place, written.folder):
                         hint = "give the path that it leads to"
-                        raise FleetError([Problem("is a link that leads out of it", file=str(place), hint=hint)])
+                        raise FleetError(
+                            [Problem("is a link that leads out of it", file=str(place), hint=hint)]
+                        )
                 yield [Path(place) for place in asked]
 
     def _has_project(self, place: PurePosixPath) -> bool:
@@ -133,7 +152,9 @@ class Side:
         try:
             yield
         except FleetError as error:
-            raise SideError([self._of_git(problem, written.folder) for problem in error.problems]) from error
+            raise SideError(
+                [self._of_git(problem, written.folder) for problem in error.problems]
+            ) from error
 
     def _of_git(self, problem: Problem, folder: Path) -> Problem:
         """Return a problem whose file is called as git calls it."""
@@ -161,7 +182,8 @@ def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
         list(sys.path),
         dict(os.environ),
     )
-    forget_plugins()  # not at the end: what is reviewed is explained with its own, once it is planned
+    # Not at the end: what is reviewed is explained with its own, once it is planned.
+    forget_plugins()
     try:
         os.chdir(at or before)
         yield
@@ -183,7 +205,8 @@ def _is_in(module: ModuleType, folder: Path) -> bool:
 
 @attrs.frozen
 class Copy:
-    """The files as they are in the directory, in a private copy whose hubs have the memory of the base.
+    """The files as they are in the directory, in a private copy whose hubs have the memory of the
+    base.
 
     Attributes:
         top: the directory of the repository's files.
@@ -199,7 +222,9 @@ class Copy:
 
     @property
     def missing(self) -> list[str]:
-        """The paths that are not there: of a copy none, since what is missing is told when it is read."""
+        """The paths that are not there: of a copy none, since what is missing is told when it is
+        read.
+        """
         return []
 
     def planned(self, command: CommandLine) -> Survey:
@@ -215,14 +240,18 @@ class Copy:
             FleetError: the files cannot be copied.
         """
         places = self.memory.places
-        with tempfile.TemporaryDirectory(prefix="fleet-review-", ignore_cleanup_errors=True) as temporary:
+        with tempfile.TemporaryDirectory(
+            prefix="fleet-review-", ignore_cleanup_errors=True
+        ) as temporary:
             folder = resolved(Path(temporary))
             try:
                 for place in places:
                     _copy(self.top / place, folder / place)
             except OSError as error:
                 why = error.strerror or f"{count(len(error.args[0]), 'file')}"
-                raise FleetError([Problem(f"cannot be copied: {why}", file=str(self.top))]) from error
+                raise FleetError(
+                    [Problem(f"cannot be copied: {why}", file=str(self.top))]
+                ) from error
             self.memory.put_into(folder, self.folders)
             with apart(folder, at=folder):
                 yield [Path(place) for place in places]
@@ -231,7 +260,9 @@ class Copy:
 def _copy(place: Path, to: Path) -> None:
     to.parent.mkdir(parents=True, exist_ok=True)
     if place.is_dir():
-        shutil.copytree(place, to, symlinks=True, ignore=shutil.ignore_patterns(".git"), dirs_exist_ok=True)
+        shutil.copytree(
+            place, to, symlinks=True, ignore=shutil.ignore_patterns(".git"), dirs_exist_ok=True
+        )
     elif os.path.lexists(place):
         shutil.copy2(place, to, follow_symlinks=False)
 
@@ -248,7 +279,11 @@ def members_changed(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Ite
         base: the plans of what is compared with.
         head: the plans that are reviewed.
     """
-    before = {(plan.options.fleet, cluster.name): cluster for plan in base for cluster in plan.inventory.clusters}
+    before = {
+        (plan.options.fleet, cluster.name): cluster
+        for plan in base
+        for cluster in plan.inventory.clusters
+    }
     changed = []
     for plan in head:
         for item in plan.inventory.clusters:
@@ -263,10 +298,16 @@ def _labels_changed(before: Cluster, now: Cluster) -> Iterator[str]:
     for key in sorted({*before.labels, *now.labels}):
         old, new = before.labels.get(key), now.labels.get(key)
         if old != new:
-            yield f"{key}: {old if old is not None else '(none)'} -> {new if new is not None else '(none)'}"
+            yield (
+                f"{key}: {old if old is not None else '(none)'} ->"
+                f" {new if new is not None else '(none)'}"
+            )
 
 
 def _taints_changed(before: Cluster, now: Cluster) -> Iterator[str]:
-    old, new = ({f"{taint.key}={taint.value}:{taint.effect}" for taint in cluster.taints} for cluster in (before, now))
+    old, new = (
+        {f"{taint.key}={taint.value}:{taint.effect}" for taint in cluster.taints}
+        for cluster in (before, now)
+    )
     yield from (f"taint {text} new" for text in sorted(new - old))
     yield from (f"taint {text} gone" for text in sorted(old - new))

@@ -1,4 +1,6 @@
-"""Outcome of a change that is only supposed: planned from what is decided now, and nothing is written."""
+"""Outcome of a change that is only supposed: planned from what is decided now, and nothing is
+written.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from fleet_components.review.planning.survey import (
     survey_source,
 )
 
-_IN_PROGRAM = "change it, and plan it with the --state that fleet plan --save-state has written before the change"
+_IN_PROGRAM = (
+    "change it, and plan it with the --state that fleet plan --save-state has written before the"
+    " change"
+)
 AS_NEW = "the fleet as it is, as if newly made"
 
 
@@ -70,7 +75,9 @@ class Start:
             before=before,
             words=before.against or f"the state in {before.file}",
         )
-        return start if command.state.file else attrs.evolve(start.carried_out(before), words=AS_NEW)
+        return (
+            start if command.state.file else attrs.evolve(start.carried_out(before), words=AS_NEW)
+        )
 
     def carried_out(self, survey: Survey) -> Start:
         """Return the start after an update and those that it leaves, with all approvals that they
@@ -84,8 +91,14 @@ class Start:
             left = together(survey.plans[0].remainders.values())
             if start.before.refused or not (left.updates or left.approvals):
                 break
-            command = attrs.evolve(start.command, approve=start.command.approve.union(left.approvals))
-            survey = survey_source(start.source, start.paths, command) if left.approvals else start.before
+            command = attrs.evolve(
+                start.command, approve=start.command.approve.union(left.approvals)
+            )
+            survey = (
+                survey_source(start.source, start.paths, command)
+                if left.approvals
+                else start.before
+            )
             start = attrs.evolve(start, command=command)._after(survey)
         return start
 
@@ -120,7 +133,11 @@ class Start:
         if problems:
             raise FleetError(problems)
         same = fleet.manifests is self.source.given.manifests
-        source = self.source if same else gathered(attrs.evolve(self.source.given, manifests=fleet.manifests))
+        source = (
+            self.source
+            if same
+            else gathered(attrs.evolve(self.source.given, manifests=fleet.manifests))
+        )
         command = attrs.evolve(self.command, lost=self.command.lost | fleet.lost)
         try:
             survey = survey_source(source, self.paths, command)
@@ -128,12 +145,21 @@ class Start:
             raise FleetError(_as_supposed(error.problems, self.source, source)) from error
         against = f"{self.words}, supposing: {'; '.join(fleet.words) or 'nothing'}"
         survey = attrs.evolve(survey, against=against, pending=self.pending)
-        return Simulation(start=self, source=source, roster=fleet.roster, words=fleet.words, survey=survey)
+        return Simulation(
+            start=self, source=source, roster=fleet.roster, words=fleet.words, survey=survey
+        )
 
     @property
     def pending(self) -> frozenset[str]:
-        """Names of the placements and templates that would change without any change of the fleet."""
-        return frozenset(subject.name for plan in self.before.plans for subject in plan.subjects if subject.changes)
+        """Names of the placements and templates that would change without any change of the
+        fleet.
+        """
+        return frozenset(
+            subject.name
+            for plan in self.before.plans
+            for subject in plan.subjects
+            if subject.changes
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -163,10 +189,14 @@ class Simulation:
         """
         # A token allows a loss once.
         command = attrs.evolve(self.start.command, confirm=frozenset())
-        return attrs.evolve(self.start, source=self.source, command=command).carried_out(self.survey)
+        return attrs.evolve(self.start, source=self.source, command=command).carried_out(
+            self.survey
+        )
 
 
-def simulate(paths: Sequence[Path], command: CommandLine, suppositions: Iterable[Supposition]) -> Simulation:
+def simulate(
+    paths: Sequence[Path], command: CommandLine, suppositions: Iterable[Supposition]
+) -> Simulation:
     """Plan a fleet with a change that is only supposed.
 
     Args:
@@ -186,7 +216,12 @@ def _as_supposed(problems: Iterable[Problem], before: Source, after: Source) -> 
 
     The fleet as it is has none, so what is wrong with an object that its files have was supposed.
     """
-    known = {file for manifest in before.given.manifests if manifest.origin for file in manifest.origin.files}
+    known = {
+        file
+        for manifest in before.given.manifests
+        if manifest.origin
+        for file in manifest.origin.files
+    }
     given = {manifest.origin.file for manifest in after.given.manifests if manifest.origin} - known
     return [
         problem if problem.file in given else attrs.evolve(problem, file=SUPPOSED.file, line=None)

@@ -1,7 +1,7 @@
 """The configuration of a stack, as a program receives it.
 
-Source: the Pulumi CLI. Keys without a namespace belong to the project; text stays as it is, all other values become
-JSON. Encrypted values cannot be read here: ``[secret]`` stands for them.
+Source: the Pulumi CLI. Keys without a namespace belong to the project; text stays as it is, all
+other values become JSON. Encrypted values cannot be read here: ``[secret]`` stands for them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class StackConfig:
     replaced: frozenset[str] = frozenset()
 
     def problem(self, what: str, field: FieldPath, hint: str) -> Problem:
-        """Return a problem of a value, where it is written: in the stack's file or on the command line.
+        """Return a problem of a value, where it is written: in the stack's file or on the command
+        line.
 
         Args:
             what: what is wrong.
@@ -53,7 +54,9 @@ class StackConfig:
         return self.file.problem(what, field, hint)
 
 
-def read_stack_config(project: Project, stack: str, instead: Mapping[str, str] = MappingProxyType({})) -> StackConfig:
+def read_stack_config(
+    project: Project, stack: str, instead: Mapping[str, str] = MappingProxyType({})
+) -> StackConfig:
     """Read the configuration of a stack and the defaults of its project.
 
     Args:
@@ -62,7 +65,8 @@ def read_stack_config(project: Project, stack: str, instead: Mapping[str, str] =
         instead: values that count instead of those of the file, by key.
 
     Raises:
-        FleetError: the file is invalid, or the configuration does not match its declaration in the project.
+        FleetError: the file is invalid, or the configuration does not match its declaration in the
+            project.
     """
     path = project.stack_file(stack)
     file = ConfigFile.read(path) if os.path.isfile(path) else ConfigFile(path)
@@ -86,7 +90,9 @@ def read_stack_config(project: Project, stack: str, instead: Mapping[str, str] =
     if problems:
         raise FleetError(problems)
     secrets = frozenset(key for key, value in values.items() if _has_secret(value))
-    return attrs.evolve(found, values={key: _text(value) for key, value in values.items()}, secrets=secrets)
+    return attrs.evolve(
+        found, values={key: _text(value) for key, value in values.items()}, secrets=secrets
+    )
 
 
 def _full(project: Project, key: str) -> str:
@@ -107,16 +113,22 @@ def _check(found: StackConfig, field: FieldPath, spec: Any, value: Any) -> list[
     if not _is_spec(spec):
         return []
     if spec.get("secret") and not _has_secret(value):
-        return [found.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")]
+        return [
+            found.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")
+        ]
     wanted = _TYPES.get(str(spec.get("type")))
     # Not isinstance, which takes True for an integer.
     if wanted and not _has_secret(value) and type(_parsed(value)) not in wanted:
-        return [found.problem(f"must be of type {spec['type']}", field, "the project declares it so")]
+        return [
+            found.problem(f"must be of type {spec['type']}", field, "the project declares it so")
+        ]
     return []
 
 
 def _parsed(value: Any) -> Any:
-    """Return a value with numbers and booleans parsed, because the command line sets them as text."""
+    """Return a value with numbers and booleans parsed, because the command line sets them as
+    text.
+    """
     try:
         return read_json(value) if isinstance(value, str) else value
     except UnreadableError:
@@ -124,7 +136,11 @@ def _parsed(value: Any) -> Any:
 
 
 def _is_secure(value: Any) -> bool:
-    return isinstance(value, Mapping) and value.keys() == {"secure"} and isinstance(value["secure"], str)
+    return (
+        isinstance(value, Mapping)
+        and value.keys() == {"secure"}
+        and isinstance(value["secure"], str)
+    )
 
 
 def _has_secret(value: Any) -> bool:

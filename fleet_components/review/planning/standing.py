@@ -1,4 +1,6 @@
-"""Conditions of subjects that a change has not brought about: they are on the hub, or on the other side, already."""
+"""Conditions of subjects that a change has not brought about: they are on the hub, or on the other
+side, already.
+"""
 
 from __future__ import annotations
 
@@ -57,22 +59,37 @@ def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
         base: the plans of what is compared with.
         head: the plans that are reviewed.
     """
-    others = {(plan.options.fleet, subject.name): subject for plan in base for subject in plan.subjects}
-    pairs = ((subject, others.get((plan.options.fleet, subject.name))) for plan in head for subject in plan.subjects)
+    others = {
+        (plan.options.fleet, subject.name): subject for plan in base for subject in plan.subjects
+    }
+    pairs = (
+        (subject, others.get((plan.options.fleet, subject.name)))
+        for plan in head
+        for subject in plan.subjects
+    )
     conditions = dict[str, frozenset[str]]()
     for decided, other in pairs:
         found = frozenset(_on_both(decided, other)) if other else frozenset[str]()
-        conditions[decided.name] = conditions.get(decided.name, found) & found  # several fleets may have the name
+        conditions[decided.name] = (
+            conditions.get(decided.name, found) & found
+        )  # several fleets may have the name
     before, now = map(_warnings, (base, head))
-    return Standing(conditions, frozenset(identity for identity, number in before.items() if now[identity] <= number))
+    return Standing(
+        conditions,
+        frozenset(identity for identity, number in before.items() if now[identity] <= number),
+    )
 
 
 def _warnings(plans: Sequence[FleetPlan]) -> Counter[WarningIdentity]:
-    return Counter(_identity_of(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden))
+    return Counter(
+        _identity_of(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden)
+    )
 
 
 def _identity_of(problem: Problem) -> WarningIdentity:
-    """Return the content of a warning, without its file and line, which differ between two sides."""
+    """Return the content of a warning, without its file and line, which differ between two
+    sides.
+    """
     return problem.subject, problem.path, problem.what
 
 
@@ -86,16 +103,24 @@ def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Map
     alone = set[str]()
     for plan in head:
         other = others.get(plan.options.fleet)
-        known = {subject.name: subject for subject in other.subjects if subject.changes} if other else {}
+        known = (
+            {subject.name: subject for subject in other.subjects if subject.changes}
+            if other
+            else {}
+        )
         gone = set(other.gone) if other else set[str]()
         for subject in plan.subjects:
             if subject.changes and subject.name in known:
-                shared[subject.name] = shared.get(subject.name, True) and _alike(subject, known[subject.name])
+                shared[subject.name] = shared.get(subject.name, True) and _alike(
+                    subject, known[subject.name]
+                )
             elif subject.changes:
                 alone.add(subject.name)
         for name in plan.gone:
             if other and name in gone:
-                shared[name] = shared.get(name, True) and plan.leaving.get(name) == other.leaving.get(name)
+                shared[name] = shared.get(name, True) and plan.leaving.get(
+                    name
+                ) == other.leaving.get(name)
             else:
                 alone.add(name)
     return {name: alike and name not in alone for name, alike in shared.items()}
@@ -106,7 +131,10 @@ def _on_both(decided: Decided, other: Decided) -> Iterator[str]:
         yield UNFULFILLED
     # A record that differs is one of other content, or of another policy: what is held there is
     # new.
-    same = decided.subject.content == other.subject.content and decided.outcome.goal == other.outcome.goal
+    same = (
+        decided.subject.content == other.subject.content
+        and decided.outcome.goal == other.outcome.goal
+    )
     if _is_held(decided) and same and _alike(decided, other):
         yield HELD
 
@@ -114,7 +142,11 @@ def _on_both(decided: Decided, other: Decided) -> Iterator[str]:
 def _on_hub(decided: Decided) -> Iterator[str]:
     # What the hub could not apply was observed; what it will not be able to is new.
     foreseen = any(why.foreseen for why in decided.outcome.unapplied.values())
-    if decided.outcome.unfulfilled and not foreseen and (not decided.outcome.unscheduled or _was_unfulfilled(decided)):
+    if (
+        decided.outcome.unfulfilled
+        and not foreseen
+        and (not decided.outcome.unscheduled or _was_unfulfilled(decided))
+    ):
         yield UNFULFILLED
     # What no update run takes is in no record, so a change of it is always new.
     if (
@@ -144,15 +176,27 @@ def _held(decided: Decided) -> list[str]:
 
 
 def _newly_held(decided: Decided, cluster: str) -> bool:
-    """Return whether a member had all that was wanted, and is to get something else now; the record is the same."""
-    sent, wanted = decided.before.decisions.get(cluster), decided.outcome.goal.decisions.get(cluster)
-    if sent is None or sent.revision != decided.before.revision or sent.version != decided.done(cluster).version:
+    """Return whether a member had all that was wanted, and is to get something else now; the record
+    is the same.
+    """
+    sent, wanted = (
+        decided.before.decisions.get(cluster),
+        decided.outcome.goal.decisions.get(cluster),
+    )
+    if (
+        sent is None
+        or sent.revision != decided.before.revision
+        or sent.version != decided.done(cluster).version
+    ):
         return False
-    return cluster in decided.outcome.failing or (wanted is not None and wanted.version != sent.version)
+    return cluster in decided.outcome.failing or (
+        wanted is not None and wanted.version != sent.version
+    )
 
 
 def _alike(decided: Decided, other: Decided) -> bool:
     here, there = (  # without the reasons, which may name files of either side
-        {cluster: (entry.change, entry.placed) for cluster, entry in each.entries.items()} for each in (decided, other)
+        {cluster: (entry.change, entry.placed) for cluster, entry in each.entries.items()}
+        for each in (decided, other)
     )
     return here == there and decided.record.to_wire() == other.record.to_wire()

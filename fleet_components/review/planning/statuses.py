@@ -1,4 +1,6 @@
-"""Statuses of a fleet: what the last update decided, what is known of every object, and what the next one will do."""
+"""Statuses of a fleet: what the last update decided, what is known of every object, and what the
+next one will do.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from fleet_components.status.last import changed_since, last
 from fleet_components.status.on_hub import OnHub, on_hub
 from fleet_components.status.recorded import recorded
 
-_EXPORT = "give the output of: pulumi stack export --file FILE; or a Pulumi project with --stack NAME"
+_EXPORT = (
+    "give the output of: pulumi stack export --file FILE; or a Pulumi project with --stack NAME"
+)
 
 
 @attrs.frozen
@@ -86,7 +90,11 @@ def _half_removed(plan: FleetPlan) -> Iterator[str]:
     for name in plan.gone:
         # A binding depends on its objects, so that it is deleted before them.
         bound = plan.past.done.get(name, {})
-        if any(standing.cluster not in bound for standing in plan.past.standing if standing.subject == name):
+        if any(
+            standing.cluster not in bound
+            for standing in plan.past.standing
+            if standing.subject == name
+        ):
             yield name
 
 
@@ -115,7 +123,11 @@ def statuses(
     """
     surveyed = survey(paths, command.wrong(_unfit(command)))
     observation = read_hub(hub) if hub else None
-    found = tuple(_status(plan, subject, command, events) for plan in surveyed.plans for subject in plan.subjects)
+    found = tuple(
+        _status(plan, subject, command, events)
+        for plan in surveyed.plans
+        for subject in plan.subjects
+    )
     if hub and observation:
         found = tuple(_on_hub(status, hub, observation) for status in found)
     return Statuses(
@@ -123,7 +135,8 @@ def statuses(
         tuple(map(str, paths)),
         tuple(ask(found)) if ask else found,
         command.state.stack[1],
-        interrupted=_interrupted(command.state.state, found) or (events is not None and not events.ended),
+        interrupted=_interrupted(command.state.state, found)
+        or (events is not None and not events.ended),
         events=events is not None,
         live=ask is not None,
         hub=hub,
@@ -136,20 +149,29 @@ def _interrupted(state: StackState, found: Sequence[Status]) -> bool:
     The note of a creation outlives later updates. It tells of the last one only if the object is
     still to come.
     """
-    return any(what != CREATING or _is_to_come(Urn.parse(urn), found) for urn, what in state.pending.items())
+    return any(
+        what != CREATING or _is_to_come(Urn.parse(urn), found)
+        for urn, what in state.pending.items()
+    )
 
 
 def _is_to_come(urn: Urn, found: Sequence[Status]) -> bool:
     """Return whether a status has an object; True if it is none of their fleets."""
-    shown = [status for status in found if any(member.objects for member in status.observed.values())]
+    shown = [
+        status for status in found if any(member.objects for member in status.observed.values())
+    ]
     places = [(status.observed, names.place_of(status.plan.options.fleet, urn)) for status in shown]
     known = [(observed.get(place.cluster), place.object) for observed, place in places if place]
     return not known or any(member is not None and key in member.objects for member, key in known)
 
 
-def _status(plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None) -> Status:
+def _status(
+    plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None
+) -> Status:
     before = last(plan, decided)
-    observed = recorded(plan, before, command.state.state, events) if before and not before.hub else {}
+    observed = (
+        recorded(plan, before, command.state.state, events) if before and not before.hub else {}
+    )
     return Status(plan, decided, before, changed_since(plan, decided), observed)
 
 
@@ -165,10 +187,16 @@ def _unfit(command: CommandLine) -> list[Problem]:
     if state.problems:
         return []
     if not state.file:
-        return [Problem("there is no state, which a status is read from", subject="--state", hint=_EXPORT)]
+        return [
+            Problem(
+                "there is no state, which a status is read from", subject="--state", hint=_EXPORT
+            )
+        ]
     if state.export is None:
         what = "is the state of a render, which delivers nothing to a cluster"
         return [Problem(what, file=state.file, hint=_EXPORT)]
     if not state.fleets:
-        return [Problem("has no fleet: no update of one has begun", file=state.file, hint="pulumi up")]
+        return [
+            Problem("has no fleet: no update of one has begun", file=state.file, hint="pulumi up")
+        ]
     return []

@@ -1,4 +1,6 @@
-"""Objects that are supposed to be otherwise: those of a file in the place of others, or single fields of them."""
+"""Objects that are supposed to be otherwise: those of a file in the place of others, or single
+fields of them.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ class Replacement(Supposition):
             for manifest in self.manifests
             if _identity(manifest) not in known or new[_identity(manifest)] is not manifest
         ]
-        named = [f"{item.key} {'as in' if key in known else 'added from'} {self.file}" for key, item in new.items()]
+        named = [
+            f"{item.key} {'as in' if key in known else 'added from'} {self.file}"
+            for key, item in new.items()
+        ]
         return attrs.evolve(fleet, manifests=(*kept, *added)).saying(few(named[::-1]))
 
 
@@ -87,12 +92,22 @@ class FieldChange(Supposition):
         if len(found) == 1:
             return found[0]
         if found:
-            names = [f"{item.kind}/{item.namespace}/{item.name} of {item.api_version}" for item in found]
+            names = [
+                f"{item.kind}/{item.namespace}/{item.name} of {item.api_version}" for item in found
+            ]
             hint = f"there is {few(names)}"
-            raise FleetError([Problem(f'"{self.object}" could be any of several objects', hint=hint)])
+            raise FleetError(
+                [Problem(f'"{self.object}" could be any of several objects', hint=hint)]
+            )
         meant = nearest(self.object, named)
-        alike = sorted(name for name in named if name.startswith(f"{self.object.partition('/')[0]}/"))
-        known = f"there is: {few(alike)}" if alike else "write Kind/name or Kind/namespace/name, as in the YAML"
+        alike = sorted(
+            name for name in named if name.startswith(f"{self.object.partition('/')[0]}/")
+        )
+        known = (
+            f"there is: {few(alike)}"
+            if alike
+            else "write Kind/name or Kind/namespace/name, as in the YAML"
+        )
         hint = f"did you mean {meant}?" if meant else known
         raise FleetError([Problem(f'there is no object "{self.object}"', hint=hint)])
 
@@ -107,8 +122,12 @@ class FieldChange(Supposition):
         else:
             data[last] = self.value
 
-    def _within(self, manifest: Manifest, data: Any, step: str | int, depth: int, missing: Any) -> Any:
-        """Return the value at a step, which is made if it is missing; an item may follow the last one of a list."""
+    def _within(
+        self, manifest: Manifest, data: Any, step: str | int, depth: int, missing: Any
+    ) -> Any:
+        """Return the value at a step, which is made if it is missing; an item may follow the last
+        one of a list.
+        """
         here = self.path[: depth + 1]
         if isinstance(data, list) and isinstance(step, int):
             if step > len(data):
@@ -118,7 +137,13 @@ class FieldChange(Supposition):
                 data.append(missing)
             return data[step]
         if not isinstance(data, dict) or isinstance(step, int):
-            kind = "a list" if isinstance(data, list) else "a map" if isinstance(data, dict) else "a single value"
+            kind = (
+                "a list"
+                if isinstance(data, list)
+                else "a map"
+                if isinstance(data, dict)
+                else "a single value"
+            )
             hint = "items of a list are written [0], keys of a map .key or [a.key/with.dots]"
             raise FleetError([manifest.problem(f"the field above it is {kind}", here, hint)])
         if data.get(step) is None:
@@ -150,7 +175,8 @@ def read_path(text: str) -> FieldPath:
         at = found.end()
     if not steps or at < len(text):
         raise ValueError(
-            "is not the path of a field, as spec.policy.tolerations[0] or metadata.labels[example.com/tier]"
+            "is not the path of a field, as spec.policy.tolerations[0] or"
+            " metadata.labels[example.com/tier]"
         )
     return tuple(steps)
 

@@ -1,4 +1,6 @@
-"""Suppositions about a fleet: members lost, added or changed. Each changes the manifests in memory, and says so."""
+"""Suppositions about a fleet: members lost, added or changed. Each changes the manifests in memory,
+and says so.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Supposed:
     @classmethod
     def of(cls, source: Source) -> Supposed:
         """Return a fleet as it is."""
-        others = tuple(cluster for cluster in source.clusters if cluster.name not in source.declarations)
+        others = tuple(
+            cluster for cluster in source.clusters if cluster.name not in source.declarations
+        )
         return cls(source.given.manifests, others)
 
     @cached_property
@@ -57,7 +61,9 @@ class Supposed:
         """Return the fleet with a sentence about what was supposed."""
         return attrs.evolve(self, words=(*self.words, words))
 
-    def with_changed(self, selected: Selected, change: Callable[[Manifest, MemberForm, Data], None]) -> Supposed:
+    def with_changed(
+        self, selected: Selected, change: Callable[[Manifest, MemberForm, Data], None]
+    ) -> Supposed:
         """Return the fleet with some of its members changed.
 
         Args:
@@ -82,7 +88,8 @@ class Supposed:
         return attrs.evolve(
             self,
             manifests=tuple(
-                changed.get(manifest.name, manifest) if form_of(manifest) else manifest for manifest in self.manifests
+                changed.get(manifest.name, manifest) if form_of(manifest) else manifest
+                for manifest in self.manifests
             ),
         )
 
@@ -112,7 +119,9 @@ class Loss(Supposition):
     def applied(self, fleet: Supposed) -> Supposed:
         """Mark them as lost; they stay declared."""
         selected = fleet.roster.selected(self.members)
-        return attrs.evolve(fleet, lost=fleet.lost.union(selected.names)).saying(f"{selected.words} lost")
+        return attrs.evolve(fleet, lost=fleet.lost.union(selected.names)).saying(
+            f"{selected.words} lost"
+        )
 
 
 @attrs.frozen
@@ -149,14 +158,21 @@ class Addition(Supposition):
         for key, value in labels.items():
             form.give(data, key, value)
         like = f" like {self.like}" if self.like else ""
-        shown = f" with {', '.join(f'{key}={value}' for key, value in labels.items())}" if labels else ""
+        shown = (
+            f" with {', '.join(f'{key}={value}' for key, value in labels.items())}"
+            if labels
+            else ""
+        )
         added = attrs.evolve(fleet, manifests=(*fleet.manifests, Manifest(data, SUPPOSED)))
         return added.saying(f"{self.name} added{like}{shown}")
 
     def _model(self, fleet: Supposed) -> Manifest:
         name = fleet.roster.selected(self.like).words
         if name not in fleet.members:
-            what = f"{name} is not a MemberCluster or Cluster of its own, which another one could be like"
+            what = (
+                f"{name} is not a MemberCluster or Cluster of its own, which another one could be"
+                " like"
+            )
             raise FleetError([Problem(what, hint="name another member")])
         return fleet.members[name]
 
@@ -216,16 +232,24 @@ class TaintChange(Supposition):
         """Set it in the place of one with the same key and effect, or take it away where it is."""
         selected = fleet.roster.selected(self.members)
         if self.gone:
-            having = (name for name in selected.names if any(map(self._is_it, _taints_of(fleet, name))))
+            having = (
+                name for name in selected.names if any(map(self._is_it, _taints_of(fleet, name)))
+            )
             selected = _some(selected, having, f"no taint {self._named}")
-            return fleet.with_changed(selected, self._change).saying(f"taint {self._named} taken from {selected.words}")
-        return fleet.with_changed(selected, self._change).saying(f"taint {self._named} on {selected.words}")
+            return fleet.with_changed(selected, self._change).saying(
+                f"taint {self._named} taken from {selected.words}"
+            )
+        return fleet.with_changed(selected, self._change).saying(
+            f"taint {self._named} on {selected.words}"
+        )
 
     def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
         spec = section(data, "spec")
         kept = [taint for taint in spec.get("taints") or () if not self._is_it(taint)]
         new = {"key": self.taint.key, "value": self.taint.value, "effect": self.taint.effect}
-        spec["taints"] = kept if self.gone else [*kept, {key: value for key, value in new.items() if value}]
+        spec["taints"] = (
+            kept if self.gone else [*kept, {key: value for key, value in new.items() if value}]
+        )
 
     def _is_it(self, data: Mapping[str, object]) -> bool:
         return data.get("key") == self.taint.key and self.taint.effect in ("", data.get("effect"))
@@ -277,7 +301,9 @@ class CapacityChange(Supposition):
         """Set or change them."""
         selected = fleet.roster.selected(self.members)
         words = ", ".join(f"{resource} {amount}" for resource, amount in self.amounts.items())
-        return fleet.with_changed(selected, self._change).saying(f"capacity of {selected.words}: {words}")
+        return fleet.with_changed(selected, self._change).saying(
+            f"capacity of {selected.words}: {words}"
+        )
 
     def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
         for resource, amount in self.amounts.items():
@@ -322,7 +348,9 @@ def _some(selected: Selected, having: Iterable[str], lacking: str) -> Selected:
     if names:
         return attrs.evolve(selected, names=names)
     what = f"{selected.words} {'has' if len(selected.names) == 1 else 'have'} {lacking}"
-    raise FleetError([Problem(what, hint="nothing would change; see the members as they are written")])
+    raise FleetError(
+        [Problem(what, hint="nothing would change; see the members as they are written")]
+    )
 
 
 def _labels_of(fleet: Supposed, name: str) -> Mapping[str, str]:

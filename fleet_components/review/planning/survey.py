@@ -74,8 +74,8 @@ class CommandLine:
         pass_over: unsupported kinds that do not prevent a plan.
         skip_checks: names of checks whose warnings are not wanted.
         plugins: import paths of plug-ins that decide with those of the real system.
-        releases: the names of the releases that decide, by the setting that names each; without one it is that of the
-            state.
+        releases: the names of the releases that decide, by the setting that names each; without one
+            it is that of the state.
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for
             it as well.
@@ -199,18 +199,28 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
         FleetError: there is a project that is not asked for or not allowed, or none where one is
             asked for.
     """
-    folder = asked_project(paths, asked=command.project or bool(command.stack), allowed=command.program)
+    folder = asked_project(
+        paths, asked=command.project or bool(command.stack), allowed=command.program
+    )
     if folder is None and command.others:
         what = "is no Pulumi project, and reads no outputs of other stacks"
-        hint = f"give the directory of the project that does; {command.others[0].options} has no effect here"
+        hint = (
+            f"give the directory of the project that does; {command.others[0].options} has no"
+            " effect here"
+        )
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.config:
         what = "is no Pulumi project, and has no configuration"
-        hint = f"give the directory of the project; --config {next(iter(command.config))} has no effect here"
+        hint = (
+            f"give the directory of the project; --config {next(iter(command.config))} has no"
+            " effect here"
+        )
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.project:
         hint = "give the directory that has it"
-        raise FleetError([Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(paths[0]), hint=hint)])
+        raise FleetError(
+            [Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(paths[0]), hint=hint)]
+        )
     return folder
 
 
@@ -243,7 +253,9 @@ def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
         return command
     what = f"is the state of {_named(its_project, its_stack)}, not of {_named(project, stack)}"
     hint = f"pulumi stack export --stack {stack} --file FILE; or --any-state, if it is meant"
-    return attrs.evolve(command, state=command.state.unread([Problem(what, file=command.state.file, hint=hint)]))
+    return attrs.evolve(
+        command, state=command.state.unread([Problem(what, file=command.state.file, hint=hint)])
+    )
 
 
 def _named(project: str, stack: str) -> str:
@@ -315,9 +327,17 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         raise FleetError(map(for_directory, located)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
     refused = map(for_directory, plan.refused)
-    warnings = map(for_directory, (*plan.warnings, *claimed(plan), *only_of_a_project(source, past)))
-    aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
-    stated = (*observation_notes(observed, plan), *hub_only_warnings(hub_only), *passed_over) if observed else ()
+    warnings = map(
+        for_directory, (*plan.warnings, *claimed(plan), *only_of_a_project(source, past))
+    )
+    aged = [
+        each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)
+    ]
+    stated = (
+        (*observation_notes(observed, plan), *hub_only_warnings(hub_only), *passed_over)
+        if observed
+        else ()
+    )
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*stated, *aged, *warnings))
     return Survey(
         tuple(_with_messages([plan], command)),
@@ -332,7 +352,9 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
 
 
 def _releases(past: Past, command: CommandLine) -> Releases:
-    """Return the releases that decide: those that are named, else those of the observed hub or the last update."""
+    """Return the releases that decide: those that are named, else those of the observed hub or the
+    last update.
+    """
     return Releases.named(**{**names_in(past.settings), **command.releases})
 
 
@@ -343,7 +365,9 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
     """
     unnamed = [path for path in past.settings.plugins if path not in command.plugins]
     if unnamed:
-        hint = f"name them, which runs their code: {' '.join(f'--plugin {path}' for path in unnamed)}"
+        hint = (
+            f"name them, which runs their code: {' '.join(f'--plugin {path}' for path in unnamed)}"
+        )
         yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
 
 
@@ -357,15 +381,23 @@ def _with_messages(
     says so.
     """
     allowed = {token for plan in plans for token in plan.options.confirm - unused_tokens(plan)}
-    allowed |= {token for token in command.confirm for _, text in messages if allowing(token) in text}
+    allowed |= {
+        token for token in command.confirm for _, text in messages if allowing(token) in text
+    }
     lost = {name for plan in plans for name in plan.past.lost}
     allows, knows = (
         "nothing that is refused has this token",
         "as far as the state knows, it was not lost",
     )
     warnings = [
-        *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(command.confirm - allowed)),
-        *(Problem(f"--returned {member} changes nothing", hint=knows) for member in sorted(command.returned - lost)),
+        *(
+            Problem(f"--confirm {token} allows nothing", hint=allows)
+            for token in sorted(command.confirm - allowed)
+        ),
+        *(
+            Problem(f"--returned {member} changes nothing", hint=knows)
+            for member in sorted(command.returned - lost)
+        ),
     ]
     for plan in plans:
         yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))
@@ -382,7 +414,9 @@ def for_directory(problem: Problem) -> Problem:
 
 
 def _lost(source: Source, past: Past, command: CommandLine) -> frozenset[str]:
-    """Return the lost members: those of the past that are still declared, and those of the command line."""
+    """Return the lost members: those of the past that are still declared, and those of the command
+    line.
+    """
     declared = {cluster.name for cluster in source.clusters}
     known = past.lost.intersection(declared)
     return command.lost | (known - command.returned)
@@ -397,10 +431,18 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
     """
     asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
-        raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
+        raise FleetError(
+            [
+                Problem(
+                    "is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file"
+                )
+            ]
+        )
     with command.watch(f"reading {few(_shown(paths))}"):
         given = (_piped() if path == PIPED else path for path in paths)
-        return gather(*given, build=command.program, hub=bool(command.state.observed), watch=command.watch)
+        return gather(
+            *given, build=command.program, hub=bool(command.state.observed), watch=command.watch
+        )
 
 
 def _shown(paths: Sequence[Path]) -> list[str]:
@@ -427,7 +469,10 @@ def _piped() -> Text:
     """
     text = decoded(read_standard_input(), STANDARD_INPUT)
     if not text.strip():
-        hint = "see whether the command before the pipe has failed; set -o pipefail ends a script there"
+        hint = (
+            "see whether the command before the pipe has failed; set -o pipefail ends a script"
+            " there"
+        )
         raise FleetError([Problem("is empty", file=STANDARD_INPUT, hint=hint)])
     return Text(STANDARD_INPUT, text)
 
@@ -449,4 +494,6 @@ def _project(folder: Path, command: CommandLine) -> Survey:
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
     plans = tuple(_with_messages(seen.plans, command, seen.messages))
-    return Survey(plans, command.state.file, subject, seen.resources, seen.messages, after=seen.after)
+    return Survey(
+        plans, command.state.file, subject, seen.resources, seen.messages, after=seen.after
+    )

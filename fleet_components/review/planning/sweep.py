@@ -71,7 +71,12 @@ class Lost:
     @property
     def weight(self) -> tuple[int, int, int, str]:
         """The place among all losses: the worst first."""
-        return -len(self.short), -sum(short.nowhere for short in self.short), -self.moved, self.value
+        return (
+            -len(self.short),
+            -sum(short.nowhere for short in self.short),
+            -self.moved,
+            self.value,
+        )
 
 
 @attrs.frozen
@@ -111,7 +116,9 @@ class Sweep:
         return [short for subject in self.plan.subjects if (short := _short(subject, subject))]
 
     def losses(self) -> Iterator[Lost]:
-        """Yield what comes of each loss, in the order of :attr:`by`; each starts from the same plan."""
+        """Yield what comes of each loss, in the order of :attr:`by`; each starts from the same
+        plan.
+        """
         before = {subject.name: subject for subject in self.plan.subjects}
         watch = self.simulation.start.command.watch
         for number, (value, members) in enumerate(self.by.groups.items(), 1):
@@ -127,17 +134,30 @@ class Sweep:
     def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:
         lost = self.plan.options.lost.union(members)
         try:
-            plan = plan_fleet(self._source, self.plan.past, attrs.evolve(self.plan.options, lost=lost))
+            plan = plan_fleet(
+                self._source, self.plan.past, attrs.evolve(self.plan.options, lost=lost)
+            )
         except FleetError as error:
             raise FleetError(
-                attrs.evolve(problem, what=f"{problem.what}, once {value} is lost") for problem in error.problems
+                attrs.evolve(problem, what=f"{problem.what}, once {value} is lost")
+                for problem in error.problems
             ) from error
-        short = [found for subject in plan.subjects if (found := _short(before[subject.name], subject, lost=True))]
-        entries = [(subject, name, entry) for subject in plan.subjects for name, entry in subject.entries.items()]
+        short = [
+            found
+            for subject in plan.subjects
+            if (found := _short(before[subject.name], subject, lost=True))
+        ]
+        entries = [
+            (subject, name, entry)
+            for subject in plan.subjects
+            for name, entry in subject.entries.items()
+        ]
         joins, replicas = Counter[str](), Counter[str]()
         for decided, name, entry in entries:
             joins[name] += entry.change is Change.ADD
-            replicas[name] += (decided.replicas_after(name, entry.placed) or 0) - (decided.replicas_before(name) or 0)
+            replicas[name] += (decided.replicas_after(name, entry.placed) or 0) - (
+                decided.replicas_before(name) or 0
+            )
         return Lost(
             value,
             members,
@@ -171,7 +191,11 @@ def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | No
 
 
 def _replicas(decided: Decided) -> int | None:
-    """Return how many replicas all members get, after overrides; None if they are not set for each member."""
-    found = [decided.replicas_after(name, placed) for name, placed in decided.record.decisions.items()]
+    """Return how many replicas all members get, after overrides; None if they are not set for each
+    member.
+    """
+    found = [
+        decided.replicas_after(name, placed) for name, placed in decided.record.decisions.items()
+    ]
     counted = [number for number in found if number is not None]
     return sum(counted) if counted else None

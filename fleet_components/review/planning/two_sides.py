@@ -1,4 +1,6 @@
-"""The two sides of a pull request: where its branch has parted from another one, and what it makes of that."""
+"""The two sides of a pull request: where its branch has parted from another one, and what it makes
+of that.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
     """
     memory, state = base.memory, mine.command.state
     if state.file:
-        memory.check_state(state, side.entries if side else base.repository.entries(base.repository.commit("HEAD")))
+        memory.check_state(
+            state, side.entries if side else base.repository.entries(base.repository.commit("HEAD"))
+        )
     if side and (side.missing or not memory.concerns(side.entries)):
         return mine
     with mine.inside() as there:
@@ -109,14 +113,17 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
     changed = memory.against_commit(side.commit, side.entries) if side else memory.against(mine.top)
     if changed:
         folders = tuple(changed)
-        given = attrs.evolve(side, given=(memory, folders)) if side else Copy(mine.top, memory, folders)
+        given = (
+            attrs.evolve(side, given=(memory, folders)) if side else Copy(mine.top, memory, folders)
+        )
         mine = attrs.evolve(mine, side=given, disregarded=tuple(changed.values()))
     with mine.inside() as there:
         command = on_hub(there, mine.command)
     if command.state is not state and (problems := command.state.problems):
         of_base = base.label if changed else ""
         raise FleetError(
-            attrs.evolve(problem, file=f"{of_base}:{problem.file}" if of_base else problem.file) for problem in problems
+            attrs.evolve(problem, file=f"{of_base}:{problem.file}" if of_base else problem.file)
+            for problem in problems
         )
     return attrs.evolve(mine, command=command)
 
@@ -146,14 +153,26 @@ class _Reviewed:
                 return survey(self.paths, command)
         missing = self.side.missing
         if missing:
-            raise FleetError([Problem(f"is not in {self.side.name}", file=path) for path in missing])
+            raise FleetError(
+                [Problem(f"is not in {self.side.name}", file=path) for path in missing]
+            )
         planned = self.side.planned(command)
-        shown = {"directory": str(self.paths[0])} if planned.of_project else {"paths": list(map(str, self.paths))}
-        return attrs.evolve(planned, subject={**planned.subject, **shown}, after=_there(self.side, planned.after))
+        shown = (
+            {"directory": str(self.paths[0])}
+            if planned.of_project
+            else {"paths": list(map(str, self.paths))}
+        )
+        return attrs.evolve(
+            planned, subject={**planned.subject, **shown}, after=_there(self.side, planned.after)
+        )
 
 
-def _there(side: Side | Copy, after: Callable[[], Mapping[str, Any]]) -> Callable[[], Mapping[str, Any]]:
-    """Return a function that is called where the files of a side are: a program is run once more."""
+def _there(
+    side: Side | Copy, after: Callable[[], Mapping[str, Any]]
+) -> Callable[[], Mapping[str, Any]]:
+    """Return a function that is called where the files of a side are: a program is run once
+    more.
+    """
 
     def called() -> Mapping[str, Any]:
         with side.inside():
@@ -182,7 +201,9 @@ class _Delivered:
 
 
 def _as_if_new(mine: _Reviewed, side: Side) -> Review:
-    """Review on top of the base, as if that had been delivered to clusters that had nothing before."""
+    """Review on top of the base, as if that had been delivered to clusters that had nothing
+    before.
+    """
     missing, base = few(side.missing), _Delivered()
     against = f"{side.name}, as if newly made"
     if len(side.missing) == len(side.places):
@@ -193,7 +214,11 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
             base = _delivered(side, mine.command)
         except SideError as error:
             base = _Delivered(problems=error.problems)
-            more = f", and {count(len(error.problems) - 1, 'more error')}" if error.problems[1:] else ""
+            more = (
+                f", and {count(len(error.problems) - 1, 'more error')}"
+                if error.problems[1:]
+                else ""
+            )
             first = attrs.evolve(error.problems[0], hint="")
             against = f"nothing: {side.name} cannot be planned: {first}{more}"
     approve = mine.command.approve | base.approve
@@ -219,12 +244,22 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     with command.watch(side.name), side.inside() as paths:
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
-            remainders = {name: remainder for plan in planned.plans for name, remainder in plan.remainders.items()}
+            remainders = {
+                name: remainder
+                for plan in planned.plans
+                for name, remainder in plan.remainders.items()
+            }
             left = together(remainders.values())
-            alone = attrs.evolve(alone, state=_after(planned, side), approve=alone.approve.union(left.approvals))
+            alone = attrs.evolve(
+                alone, state=_after(planned, side), approve=alone.approve.union(left.approvals)
+            )
             if not (left.updates or left.approvals):
                 break
-    waits = {name: f"{side.name} waits: {remainder.words}" for name, remainder in remainders.items() if remainder.words}
+    waits = {
+        name: f"{side.name} waits: {remainder.words}"
+        for name, remainder in remainders.items()
+        if remainder.words
+    }
     return _Delivered(alone.state, alone.approve, planned.plans, waits)
 
 
@@ -281,7 +316,9 @@ def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:
     for plan in plans:
         for subject in plan.subjects:
             if failed or subject.name in plan.past.records:
-                parents = (name for key in _needing(subject) if (name := f"{TEMPLATE_KIND}/{key}") in found)
+                parents = (
+                    name for key in _needing(subject) if (name := f"{TEMPLATE_KIND}/{key}") in found
+                )
                 along = next((f"it goes where {name} goes: {found[name]}" for name in parents), "")
                 words = subject.subject.sticky(subject.outcome) or along
                 if words:

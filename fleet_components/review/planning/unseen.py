@@ -1,4 +1,6 @@
-"""Words for what an observed directory does not show: the hub may have what policies select, and what it sent."""
+"""Words for what an observed directory does not show: the hub may have what policies select, and
+what it sent.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ from fleet_components.plan.source import CARRIED_OUT, Source
 from fleet_components.plan.subject import Decided
 
 _SELECTORS = ("spec", "resourceSelectors")
-_HINT = "the observation knows nothing of such an object: add its file, or fleet observe --update once this is applied"
+_HINT = (
+    "the observation knows nothing of such an object: add its file, or fleet observe --update once"
+    " this is applied"
+)
 
 
 def with_unseen(plan: FleetPlan) -> FleetPlan:
@@ -57,7 +62,9 @@ def new_selectors(plans: Iterable[FleetPlan], observed: Remembered) -> tuple[str
 
 
 def for_hub(problem: Problem) -> Problem:
-    """Return a problem with the hint that helps where a plan starts from an observed hub instead of a state."""
+    """Return a problem with the hint that helps where a plan starts from an observed hub instead of
+    a state.
+    """
     if problem.hint != LACKS_HINT:
         return problem
     what = problem.what.replace("the state ", "the observation ")
@@ -72,7 +79,9 @@ def _of_subject(decided: Decided) -> Decided:
 
 
 def _hinted(problem: Problem) -> Problem:
-    """Return a warning about a selector with the hint that helps where only a part of a hub is known."""
+    """Return a warning about a selector with the hint that helps where only a part of a hub is
+    known.
+    """
     if problem.path[:2] != _SELECTORS or problem.what.endswith(UNSEEN):
         return problem
     return attrs.evolve(problem, hint="; ".join(filter(None, [problem.hint, _HINT])))
@@ -136,12 +145,19 @@ def hub_only_warnings(changes: Sequence[HubOnlyChange]) -> Iterator[Problem]:
     """Yield a warning that names the files."""
     if changes:
         files = [f"{change.file} ({change.change})" for change in changes]
-        what = f"only the hub carries out what has changed here, and it may move or delete objects: {few(files, 5)}"
-        yield Problem(what, hint="nothing of that is forecast; once it is applied, observe and plan again")
+        what = (
+            "only the hub carries out what has changed here, and it may move or delete objects:"
+            f" {few(files, 5)}"
+        )
+        yield Problem(
+            what, hint="nothing of that is forecast; once it is applied, observe and plan again"
+        )
 
 
 def hub_only_in_words(kinds: Sequence[str]) -> str:
-    """Return a part of a headline: ``the hub alone carries out a change of 2 Remedies``; empty without one."""
+    """Return a part of a headline: ``the hub alone carries out a change of 2 Remedies``; empty
+    without one.
+    """
     counted = [count(number, kind, kind) for kind, number in sorted(Counter(kinds).items())]
     return f"the hub alone carries out a change of {few(counted)}" if counted else ""
 
@@ -161,6 +177,12 @@ def _changed(
     here: dict[tuple[Shape, ...], Manifest], there: dict[tuple[Shape, ...], tuple[str, Shape]]
 ) -> Iterator[HubOnlyChange]:
     for identity, own in here.items():
-        change = NEW if identity not in there else EDITED if there[identity][1] != shape_of(own.data) else ""
+        change = (
+            NEW
+            if identity not in there
+            else EDITED
+            if there[identity][1] != shape_of(own.data)
+            else ""
+        )
         if change:
             yield HubOnlyChange(own.kind, own.origin.file if own.origin else own.name, change)

@@ -1,8 +1,8 @@
 """Replaces a folder of files by another one at once.
 
-The new folder is written beside the old one, then the two change places by renaming. An interrupted run leaves the
-old folder in place. Between the two renames the old folder is set aside, and the next run puts it back. Runs that
-write to the same place wait for each other.
+The new folder is written beside the old one, then the two change places by renaming. An interrupted
+run leaves the old folder in place. Between the two renames the old folder is set aside, and the
+next run puts it back. Runs that write to the same place wait for each other.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
 
     Args:
         target: the folder.
-        files: the text of each file, by path in the folder; a path that ends in a slash is an empty folder.
+        files: the text of each file, by path in the folder; a path that ends in a slash is an empty
+            folder.
         ours: tells which files of the present folder may go.
         private: True to create files that only their owner can read.
 
     Raises:
-        FleetError: a path leads out of the folder or is there twice, the folder holds other files, or it cannot be
-            written.
+        FleetError: a path leads out of the folder or is there twice, the folder holds other files,
+            or it cannot be written.
     """
     _check_paths(target, files)
     try:
@@ -64,29 +65,49 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
                 shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
         hint = "nothing was changed; write to another place with --out"
-        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(target), hint=hint)]) from error
+        raise FleetError(
+            [Problem(f"cannot be written: {error.strerror}", file=str(target), hint=hint)]
+        ) from error
 
 
 def _check_paths(target: Path, files: Mapping[str, str]) -> None:
-    """Check that all files lie in the folder, and that no two of them are one where case does not count.
+    """Check that all files lie in the folder, and that no two of them are one where case does not
+    count.
 
     Raises:
         FleetError: a file does not.
     """
     problems = [
-        Problem(f"would be written out of the folder: {path}", file=str(target), hint="names have no / in them")
+        Problem(
+            f"would be written out of the folder: {path}",
+            file=str(target),
+            hint="names have no / in them",
+        )
         for path in files
         if not all(_is_name(part) for part in path.removesuffix("/").split("/"))
     ]
     folded = Counter(path.removesuffix("/").casefold() for path in files)
     problems += [
-        Problem(f"would hold two files of one name: {path}", file=str(target), hint="rename one of the two")
+        Problem(
+            f"would hold two files of one name: {path}",
+            file=str(target),
+            hint="rename one of the two",
+        )
         for path in files
         if folded[path.removesuffix("/").casefold()] > 1
     ]
-    folders = {"/".join(parts[:end]) for path in folded for parts in [path.split("/")] for end in range(1, len(parts))}
+    folders = {
+        "/".join(parts[:end])
+        for path in folded
+        for parts in [path.split("/")]
+        for end in range(1, len(parts))
+    }
     problems += [
-        Problem(f"would be a file and a folder: {path}", file=str(target), hint="rename the member or the object")
+        Problem(
+            f"would be a file and a folder: {path}",
+            file=str(target),
+            hint="rename the member or the object",
+        )
         for path in files
         if not path.endswith("/") and path.casefold() in folders
     ]
@@ -103,7 +124,9 @@ def _aside(target: Path) -> Path:
 
 
 def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
-    """Raise an error if the folder holds a file that is neither ours nor written again, or is none."""
+    """Raise an error if the folder holds a file that is neither ours nor written again, or is
+    none.
+    """
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise FleetError([Problem("is not a folder", file=str(target), hint=_ELSEWHERE)])
     foreign = _foreign(target, files, ours)
@@ -113,7 +136,9 @@ def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
 
 
 def _foreign(folder: Path, files: Container[str], ours: Ours) -> str | None:
-    """Return the path of a file that is neither ours nor among the given ones; None if there is none."""
+    """Return the path of a file that is neither ours nor among the given ones; None if there is
+    none.
+    """
     there = files_below(folder)
     names = (PurePosixPath(path.relative_to(folder)).as_posix() for path in there)
     may_go = ours(folder)

@@ -43,16 +43,22 @@ PHASES = (
 )
 """Folders of the phases in which the objects of a member are applied, for tools that pull them."""
 Files = dict[str, str]
-"""Text of each file, by path below the folder of the stack; a path that ends in a slash is a folder."""
+"""Text of each file, by path below the folder of the stack; a path that ends in a slash is a
+folder.
+"""
 
 _DECISIONS_HEAD = "# The decisions of fleet render, in the form of the API. Not to be applied.\n"
 
 
 class Layout:
-    """Places of the files of a render: a folder for each member, as the Kubernetes provider has it."""
+    """Places of the files of a render: a folder for each member, as the Kubernetes provider has
+    it.
+    """
 
     def place(self, brought: Brought) -> tuple[str, Mapping[str, Any]] | None:
-        """Return the path of an object's file, and the object as it is written there; None to leave it out."""
+        """Return the path of an object's file, and the object as it is written there; None to leave
+        it out.
+        """
         return f"{brought.cluster}/{manifest_path(brought.data)}", brought.data
 
     def folders(self, cluster: str) -> tuple[str, ...]:
@@ -80,11 +86,13 @@ def rendered(
     Args:
         part: a plan that is not refused, or a part of it.
         show_secrets: True to write the data of Secrets, which read ``[secret]`` otherwise.
-        layout: where objects lie, and what lies beside them; as the Kubernetes provider has it by default.
+        layout: where objects lie, and what lies beside them; as the Kubernetes provider has it by
+            default.
         remembered: returns what the state keeps beside the resources, once all objects are placed.
 
     Raises:
-        FleetError: an object has a name that no file can have, or the objects that a held member keeps are unknown.
+        FleetError: an object has a name that no file can have, or the objects that a held member
+            keeps are unknown.
     """
     problems = list(part.plan.hidden)
     files: Files = {}
@@ -104,7 +112,8 @@ def rendered(
     if problems:
         raise FleetError(dict.fromkeys(problems))
     files |= layout.beside()
-    # The state comes first: by it a later run knows a folder for one of its own, also where this one is interrupted.
+    # The state comes first: by it a later run knows a folder for one of its own, also where this
+    # one is interrupted.
     state = _state(part, show_secrets, remembered())
     return {STATE: state, DECISIONS: _decisions(part.plan), **dict(sorted(files.items()))}
 
@@ -112,20 +121,28 @@ def rendered(
 def manifest_path(data: Mapping[str, Any]) -> str:
     """Return the path of an object's file in the folder of its member."""
     manifest = Manifest(data)
-    is_definition = (manifest.group, manifest.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
+    is_definition = (manifest.group, manifest.kind) == (
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+    )
     return f"{DEFINITIONS if is_definition else MANIFESTS}/{manifest_name(data)}"
 
 
 def manifest_name(data: Mapping[str, Any]) -> str:
     """Return the name of an object's file."""
     manifest = Manifest(data)
-    # Source: pulumi/pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go, renderPathForResource.
+    # Source: pulumi/pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go,
+    # renderPathForResource.
     version = manifest.api_version.replace("/", "_").replace(":", "_")
-    return f"{version}-{manifest.kind.lower()}-{manifest.namespace or 'default'}-{manifest.name}.yaml"
+    return (
+        f"{version}-{manifest.kind.lower()}-{manifest.namespace or 'default'}-{manifest.name}.yaml"
+    )
 
 
 def is_manifest(path: str) -> bool:
-    """Return whether a file of a render holds an object of a member, by its path below the folder of the stack."""
+    """Return whether a file of a render holds an object of a member, by its path below the folder
+    of the stack.
+    """
     match path.split("/"):
         case [_, ("0-crd" | "1-manifest"), name] | ["members", _, _, name]:
             return name.endswith(".yaml")
@@ -133,7 +150,9 @@ def is_manifest(path: str) -> bool:
 
 
 def ours_in(folder: Path) -> Callable[[str], bool]:
-    """Return which files of a folder are of a render: by their paths in it, beside a state that a render wrote."""
+    """Return which files of a folder are of a render: by their paths in it, beside a state that a
+    render wrote.
+    """
     of_a_render = is_render(folder / STATE)
     return lambda path: of_a_render and _is_rendered(path)
 
@@ -144,7 +163,9 @@ def _is_rendered(path: str) -> bool:
             return True
         case ["members", _, phase, _] if phase in PHASES:
             return True
-        case ["hub" | "start", file] | ["hub", "members", file] | ["clusters", _, file] if file.endswith(".yaml"):
+        case ["hub" | "start", file] | ["hub", "members", file] | ["clusters", _, file] if (
+            file.endswith(".yaml")
+        ):
             return True
     return False
 
@@ -165,15 +186,30 @@ def _hidden(data: Mapping[str, Any], cluster: str) -> list[Problem]:
     if not is_hidden(data):
         return []
     what = f"stays as it is on {cluster}, and the last render does not show its data"
-    return [Problem(what, subject=str(Manifest(data).key), hint="render anew with --fresh, or without --show-secrets")]
+    return [
+        Problem(
+            what,
+            subject=str(Manifest(data).key),
+            hint="render anew with --fresh, or without --show-secrets",
+        )
+    ]
 
 
 def _same_file(data: Mapping[str, Any], path: str, first: ObjectKey) -> list[Problem]:
-    """Return a problem if another object has the same path: dashes separate namespace and name, and occur in both."""
+    """Return a problem if another object has the same path: dashes separate namespace and name, and
+    occur in both.
+    """
     key = Manifest(data).key
     if key == first:
         return []
-    return [Problem(f"would be one file with {first}: {path}", ("metadata",), "rename one of the two", str(key))]
+    return [
+        Problem(
+            f"would be one file with {first}: {path}",
+            ("metadata",),
+            "rename one of the two",
+            str(key),
+        )
+    ]
 
 
 def _unsafe(data: Mapping[str, Any]) -> list[Problem]:
@@ -181,7 +217,14 @@ def _unsafe(data: Mapping[str, Any]) -> list[Problem]:
     parts = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
     if not any(set(part) & set("/\\\0") for part in parts[1:]):
         return []
-    return [Problem("cannot be the name of a file", ("metadata",), "names have no / in them", str(manifest.key))]
+    return [
+        Problem(
+            "cannot be the name of a file",
+            ("metadata",),
+            "names have no / in them",
+            str(manifest.key),
+        )
+    ]
 
 
 # Decisions about the templates of Karmada's policies, in the form of Karmada's API.
@@ -194,18 +237,29 @@ _POLICY, _CLUSTER_POLICY = "propagationpolicy.karmada.io", "clusterpropagationpo
 
 
 def bindings(templates: Iterable[Decided]) -> list[dict[str, Any]]:
-    """Return the bindings of the templates, sorted by key, as they are after the next scheduling."""
+    """Return the bindings of the templates, sorted by key, as they are after the next
+    scheduling.
+    """
     known = {template.subject.key: template for template in templates}
     manifests = {key: _subject(template).manifest for key, template in known.items()}
     return [binding(known[key], manifests) for key in sorted(known)]
 
 
 def binding(decided: Decided, manifests: Mapping[str, Manifest] | None = None) -> dict[str, Any]:
-    """Return the binding of a template; ``manifests`` holds templates that may require it, by key."""
+    """Return the binding of a template; ``manifests`` holds templates that may require it, by
+    key.
+    """
     manifest, memory = _subject(decided).manifest, decided.record.memory
-    schedule, replicas = memory.schedule, memory.replicas if decided.outcome.template.workload else None
+    schedule, replicas = (
+        memory.schedule,
+        memory.replicas if decided.outcome.template.workload else None,
+    )
     known = manifests or {}
-    required = [_required(known[key], clusters) for key, clusters in schedule.required_by.items() if key in known]
+    required = [
+        _required(known[key], clusters)
+        for key, clusters in schedule.required_by.items()
+        if key in known
+    ]
     tasks = [_task(cluster, task) for cluster, task in sorted(schedule.evictions.items())]
     spec = {
         "resource": _resource(manifest),
@@ -267,4 +321,7 @@ def _required(parent: Manifest, clusters: Iterable[str]) -> dict[str, Any]:
 
 
 def _task(cluster: str, task: EvictionTask) -> dict[str, Any]:
-    return {"fromCluster": cluster, **{field: value for field, value in encode(task).items() if field != "created"}}
+    return {
+        "fromCluster": cluster,
+        **{field: value for field, value in encode(task).items() if field != "created"},
+    }

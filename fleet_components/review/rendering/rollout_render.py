@@ -1,4 +1,6 @@
-"""A render that goes wave by wave: which plan it belongs to, how far it is, and what the next wave changes."""
+"""A render that goes wave by wave: which plan it belongs to, how far it is, and what the next wave
+changes.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,17 @@ class RolloutRender:
 
     @classmethod
     def on(
-        cls, paths: Sequence[Path], command: CommandLine, last: LastRender, *, given: bool, fresh: bool, by_wave: bool
+        cls,
+        paths: Sequence[Path],
+        command: CommandLine,
+        last: LastRender,
+        *,
+        given: bool,
+        fresh: bool,
+        by_wave: bool,
     ) -> RolloutRender:
-        """Plan what is rendered: the rest of an unfinished rollout if it still leads to the same, else a new one.
+        """Plan what is rendered: the rest of an unfinished rollout if it still leads to the same,
+        else a new one.
 
         Args:
             paths: what is planned.
@@ -86,7 +96,9 @@ class RolloutRender:
         """The file that the plan starts from; empty for a new fleet."""
         return self.state.file
 
-    def rendered(self, stack: str, settings: GitopsSettings | None, wave: int | None, *, show_secrets: bool) -> Files:
+    def rendered(
+        self, stack: str, settings: GitopsSettings | None, wave: int | None, *, show_secrets: bool
+    ) -> Files:
         """Return the files of the folder.
 
         Args:
@@ -96,7 +108,8 @@ class RolloutRender:
             show_secrets: True to write the data of Secrets.
 
         Raises:
-            FleetError: there is no such wave, its turn has not come, or something cannot be rendered.
+            FleetError: there is no such wave, its turn has not come, or something cannot be
+                rendered.
         """
         plan = self.plan
         waves = () if wave is None and settings is None else self.waves
@@ -112,7 +125,9 @@ class RolloutRender:
 
         def beside() -> dict[str, Any]:
             tree = layout.tree() if layout else None
-            return remembered(settings, LastTree(tree.steps, tree.phases) if tree else LastTree(), rollout)
+            return remembered(
+                settings, LastTree(tree.steps, tree.phases) if tree else LastTree(), rollout
+            )
 
         return rendered(part, show_secrets=show_secrets, layout=layout, remembered=beside)
 
@@ -142,16 +157,28 @@ class RolloutRender:
         """
         waves, rollout = len(self.waves), self.last.rollout
         if wave > 1 and rollout and not self.reached:
-            what = f"the plan is another one than that of which wave {rollout.wave} is rendered, and begins with wave 1"
+            what = (
+                f"the plan is another one than that of which wave {rollout.wave} is rendered, and"
+                " begins with wave 1"
+            )
             hint = "--wave 1 begins with it; members keep what they were rendered"
             if rollout.before is None and not self.given:
                 hint = "--state FILE, with the file that the rollout began with; or --wave 1"
             raise FleetError([Problem(what, hint=hint)])
         if wave > waves:
-            raise FleetError([Problem(f"there is no wave {wave}: the plan has {count(waves, 'wave')}", hint="--wave")])
+            raise FleetError(
+                [
+                    Problem(
+                        f"there is no wave {wave}: the plan has {count(waves, 'wave')}",
+                        hint="--wave",
+                    )
+                ]
+            )
         if wave > self.reached + 1:
             hint = f"--wave {self.reached + 1}, and merge it first"
-            raise FleetError([Problem(f"wave {self.reached + 1} comes before wave {wave}", hint=hint)])
+            raise FleetError(
+                [Problem(f"wave {self.reached + 1} comes before wave {wave}", hint=hint)]
+            )
 
 
 def _only(surveyed: Survey) -> FleetPlan:
@@ -169,8 +196,13 @@ def _only(surveyed: Survey) -> FleetPlan:
 
 def _words(wave: PlanWave) -> str:
     """Return what a wave changes, by subject."""
-    moves = [f"{name.partition('/')[2]}: {few(members, _MOST)}" for name, members in wave.moves.items()]
-    leaves = [f"{name.partition('/')[2]} leaves {few(members, _MOST)}" for name, members in wave.leaves.items()]
+    moves = [
+        f"{name.partition('/')[2]}: {few(members, _MOST)}" for name, members in wave.moves.items()
+    ]
+    leaves = [
+        f"{name.partition('/')[2]} leaves {few(members, _MOST)}"
+        for name, members in wave.leaves.items()
+    ]
     return "; ".join([*moves, *leaves])
 
 
@@ -245,17 +277,25 @@ def read_last(folder: Path) -> LastRender:
     gitops, rollout = kept.get(GITOPS), kept.get(ROLLOUT)
     try:
         return LastRender(
-            settings=GitopsSettings.of(gitops.get("settings"), str(file)) if isinstance(gitops, dict) else None,
+            settings=(
+                GitopsSettings.of(gitops.get("settings"), str(file))
+                if isinstance(gitops, dict)
+                else None
+            ),
             tree=decode(LastTree, gitops) if isinstance(gitops, dict) else LastTree(),
             rollout=None if rollout is None else decode(UnfinishedRollout, rollout),
             file=str(file),
         )
     except MisfitError as misfit:
-        problems = [attrs.evolve(problem, file=str(file), hint=RENDER_ANEW) for problem in misfit.problems]
+        problems = [
+            attrs.evolve(problem, file=str(file), hint=RENDER_ANEW) for problem in misfit.problems
+        ]
         raise FleetError(problems) from None
 
 
-def remembered(settings: GitopsSettings | None, tree: LastTree, rollout: UnfinishedRollout | None) -> dict[str, Any]:
+def remembered(
+    settings: GitopsSettings | None, tree: LastTree, rollout: UnfinishedRollout | None
+) -> dict[str, Any]:
     """Return what the state of a render keeps beside the decisions."""
     gitops = {GITOPS: {"settings": settings.to_wire(), **encode(tree)}} if settings else {}
     return {**gitops, **({ROLLOUT: encode(rollout)} if rollout else {})}

@@ -1,4 +1,6 @@
-"""Files that a command writes for others to post or keep: nothing older stands there, and no link leads elsewhere."""
+"""Files that a command writes for others to post or keep: nothing older stands there, and no link
+leads elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,22 @@ _HINT = "nothing was written; name another file"
 def check_links(file: Path) -> None:
     """Check that no link on the way from the current directory leads a file elsewhere.
 
-    Links above the current directory, and on the way to a file that is not below it, are those of the system.
+    Links above the current directory, and on the way to a file that is not below it, are those of
+    the system.
 
     Raises:
         FleetError: there is one; a branch that is checked out may have brought it.
     """
     for place in (file, *_between(file)):
         if place.is_symlink():
-            raise FleetError([Problem("is a link, which would lead elsewhere", file=str(place), hint=_HINT)])
+            raise FleetError(
+                [Problem("is a link, which would lead elsewhere", file=str(place), hint=_HINT)]
+            )
 
 
 def clear(file: Path) -> None:
-    """Remove what stands in the place of a file, so that nothing older is taken for what a command has written.
+    """Remove what stands in the place of a file, so that nothing older is taken for what a command
+    has written.
 
     Raises:
         FleetError: it is not a regular file, there is a link on the way, or it cannot be removed.
@@ -43,7 +49,9 @@ def clear(file: Path) -> None:
     except NotADirectoryError:
         return  # whoever writes there says so
     except OSError as error:
-        raise FleetError([Problem(f"cannot be removed: {error.strerror}", file=str(file))]) from error
+        raise FleetError(
+            [Problem(f"cannot be removed: {error.strerror}", file=str(file))]
+        ) from error
 
 
 def write_new(file: Path, text: str) -> None:
@@ -57,7 +65,9 @@ def write_new(file: Path, text: str) -> None:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(file))]) from error
+        raise FleetError(
+            [Problem(f"cannot be written: {error.strerror}", file=str(file))]
+        ) from error
 
 
 def _between(file: Path) -> Iterator[Path]:
@@ -73,12 +83,15 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
     """Write a state; an earlier one that was made by a plan or a render is replaced.
 
     Raises:
-        FleetError: the file is another one, a state of an engine perhaps, a link leads to it, or it cannot be written.
+        FleetError: the file is another one, a state of an engine perhaps, a link leads to it, or it
+            cannot be written.
     """
     check_links(file)
     if file.exists() and not is_made_up(file):
         what = "exists, and neither fleet plan --save-state nor fleet render has written it"
-        raise FleetError([Problem(what, file=str(file), hint="nothing was written; name another file")])
+        raise FleetError(
+            [Problem(what, file=str(file), hint="nothing was written; name another file")]
+        )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, new = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent, text=True)
@@ -90,4 +103,6 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(new)
     except OSError as error:
-        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(file))]) from error
+        raise FleetError(
+            [Problem(f"cannot be written: {error.strerror}", file=str(file))]
+        ) from error

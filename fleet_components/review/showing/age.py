@@ -1,4 +1,6 @@
-"""The age of an observation. Documents have times alone, so that they are the same whenever they are made."""
+"""The age of an observation. Documents have times alone, so that they are the same whenever they
+are made.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,17 @@ from fleet_components.review.documents.form import Document
 
 OLD = timedelta(days=1)
 """Age from which an observation is warned of."""
-_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+_UNITS = (
+    ("day", timedelta(days=1)),
+    ("hour", timedelta(hours=1)),
+    ("minute", timedelta(minutes=1)),
+)
 
 
 def with_age(document: Document, now: datetime) -> Document:
-    """Return the document of a plan with the age of what it starts from, in words, beside each such time."""
+    """Return the document of a plan with the age of what it starts from, in words, beside each such
+    time.
+    """
     aged = {time: f"{time}, {age}" for time in _times(document) if (age := age_in_words(time, now))}
     if not aged:
         return document
@@ -25,7 +33,10 @@ def with_age(document: Document, now: datetime) -> Document:
             text = text.replace(time, with_its_age)
         return text
 
-    return {**document, **{key: list(map(text_with_age, document[key])) for key in ("headline", "warnings")}}
+    return {
+        **document,
+        **{key: list(map(text_with_age, document[key])) for key in ("headline", "warnings")},
+    }
 
 
 def old(document: Document, now: datetime) -> str:
@@ -43,7 +54,9 @@ def age_in_words(time: str, now: datetime) -> str:
     then = read_time(time)
     if then is None or then > now:
         return ""
-    unit, number = next(((unit, (now - then) // item) for unit, item in _UNITS if now - then >= item), ("", 0))
+    unit, number = next(
+        ((unit, (now - then) // item) for unit, item in _UNITS if now - then >= item), ("", 0)
+    )
     return f"{count(number, unit)} ago" if unit else "just now"
 
 
@@ -51,4 +64,6 @@ def _times(document: Document) -> Iterator[str]:
     observed = document["observed"]
     if observed:
         accounts = (*observed["silent"], *observed["unanswered"])
-        yield from dict.fromkeys([observed["asOf"], *(account["since"] for account in accounts if account["since"])])
+        yield from dict.fromkeys(
+            [observed["asOf"], *(account["since"] for account in accounts if account["since"])]
+        )

@@ -1,4 +1,6 @@
-"""Text for standard output: in the width and colours of a terminal; plain and unwrapped without a terminal."""
+"""Text for standard output: in the width and colours of a terminal; plain and unwrapped without a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def shown(draw: Callable[[Console], None]) -> str:
 
 
 def make_console() -> Console:
-    """Return a console for standard output. Without a terminal lines are not wrapped, unless COLUMNS is set."""
+    """Return a console for standard output. Without a terminal lines are not wrapped, unless
+    COLUMNS is set.
+    """
     plain = bool(os.environ.get("NO_COLOR"))
     piped = not sys.stdout.isatty()
     return Console(

@@ -30,35 +30,50 @@ _UNKNOWN = "what stands is unknown: the last update was killed while it was writ
 
 
 def shown_changes(subject: Document, *, whole: bool, narrow: bool) -> list[Document]:
-    """Return the changes that are shown of a subject; those of which only the heading is shown share one if they can.
+    """Return the changes that are shown of a subject; those of which only the heading is shown
+    share one if they can.
 
     Args:
         subject: the document of the subject.
         whole: whether new objects are shown with all of their fields.
-        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is told ahead of all subjects.
+        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is told
+            ahead of all subjects.
     """
     alike: dict[str, list[Document]] = {}
     for change in subject["content"] or ():
         if change["change"] == "delete" and not (narrow or change["later"]):
             continue
         bare = change["change"] == "delete" or (change["change"] == "create" and not whole)
-        apart = {key: value for key, value in change.items() if key not in ("object", "diff") or not bare}
+        apart = {
+            key: value for key, value in change.items() if key not in ("object", "diff") or not bare
+        }
         alike.setdefault(json.dumps(apart), []).append(change)
-    return [{**found[0], "object": few([data["object"] for data in found])} for found in alike.values()]
+    return [
+        {**found[0], "object": few([data["object"] for data in found])} for found in alike.values()
+    ]
 
 
 def heading(change: Document) -> str:
-    """Return what happens to an object, and where: ``~ Deployment shop/web on east, west and 57 more``."""
+    """Return what happens to an object, and where: ``~ Deployment shop/web on east, west and 57
+    more``.
+    """
     envelope = f" in {change['envelope']}" if change["envelope"] else ""
     notes = [
-        *(["once they move" if len(change["members"]) > 1 else "once it moves"] if change["later"] else []),
+        *(
+            ["once they move" if len(change["members"]) > 1 else "once it moves"]
+            if change["later"]
+            else []
+        ),
         *([_FATES[change["fate"]]] if change["fate"] in _FATES else []),
         *([_UNKNOWN] if change["unknown"] else []),
         *([_taken_up(change)] if change["takenUp"] else []),
         *([f"made anew for {few(change['immutable'])}"] if change["immutable"] else []),
     ]
     suffix = f": {', '.join(notes)}" if notes else ""
-    return f"{_SIGNS[change['change']]} {change['object']}{envelope} on {few(change['members'])}{suffix}"
+    return (
+        f"{_SIGNS[change['change']]} {change['object']}{envelope} on"
+        f" {few(change['members'])}{suffix}"
+    )
 
 
 def _taken_up(change: Document) -> str:
@@ -67,11 +82,13 @@ def _taken_up(change: Document) -> str:
 
 
 def diff_lines(change: Document, *, whole: bool, limit: int = LINES) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a change for a terminal, each with its style: the heading, then the diff, indented.
+    """Yield the lines of a change for a terminal, each with its style: the heading, then the diff,
+    indented.
 
     Args:
         change: an entry of ``content``.
-        whole: whether to show all of it. Otherwise a new object has its heading only, and a long diff is cut.
+        whole: whether to show all of it. Otherwise a new object has its heading only, and a long
+            diff is cut.
         limit: the number of lines of the diff at which it is cut.
     """
     yield _HEADINGS[change["change"]], heading(change)
@@ -79,7 +96,8 @@ def diff_lines(change: Document, *, whole: bool, limit: int = LINES) -> Iterator
 
 
 def diff_block(change: Document, *, whole: bool, limit: int = LINES) -> list[str]:
-    """Return the lines of a block with the diff of a change for Markdown; none where nothing but the heading is shown.
+    """Return the lines of a block with the diff of a change for Markdown; none where nothing but
+    the heading is shown.
 
     Args:
         change: an entry of ``content``.
@@ -114,7 +132,9 @@ _MOST_NAMES = 10
 
 
 def left_out(document: Document) -> Iterator[str]:
-    """Yield lines that count what is not shown: what changes elsewhere, and what does not change."""
+    """Yield lines that count what is not shown: what changes elsewhere, and what does not
+    change.
+    """
     more = document["leftOut"]
     if more:
         yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
@@ -122,14 +142,19 @@ def left_out(document: Document) -> Iterator[str]:
         return
     shown = in_full(document)
     others = [subject for subject in document["subjects"] if subject not in shown]
-    folded, due = ([other for other in others if other["pending"] is pending] for pending in (False, True))
+    folded, due = (
+        [other for other in others if other["pending"] is pending] for pending in (False, True)
+    )
     templates = sum(item["kind"] == "Template" for item in folded)
     same = document["unchanged"]
     quiet = same["placements"] - len(folded) + templates, same["templates"] - templates
     if any(quiet):
         yield f"{subjects_in_words(*quiet)} unchanged: --all shows them"
     if due:
-        yield f"due already, as what is compared with changes the same: {_named(due, '')}: --all shows them"
+        yield (
+            f"due already, as what is compared with changes the same: {_named(due, '')}: --all"
+            " shows them"
+        )
     warnings = 0 if _all_asked(document) else len(document["asBefore"]["warnings"])
     before = [*_as_before(folded), *([count(warnings, "warning")] if warnings else [])]
     if before:
@@ -137,9 +162,15 @@ def left_out(document: Document) -> Iterator[str]:
 
 
 def in_full(document: Document) -> list[Document]:
-    """Return the subjects that are shown in full; those to which nothing new happens are, if it is asked for."""
+    """Return the subjects that are shown in full; those to which nothing new happens are, if it is
+    asked for.
+    """
     asked = _all_asked(document)
-    return [subject for subject in document["subjects"] if asked or not (subject["pending"] or _as_it_was(subject))]
+    return [
+        subject
+        for subject in document["subjects"]
+        if asked or not (subject["pending"] or _as_it_was(subject))
+    ]
 
 
 def _as_it_was(subject: Document) -> bool:
@@ -147,7 +178,9 @@ def _as_it_was(subject: Document) -> bool:
 
 
 def new_warnings(document: Document) -> list[str]:
-    """Return the warnings that are shown; those that are there without the change are, if it is asked for."""
+    """Return the warnings that are shown; those that are there without the change are, if it is
+    asked for.
+    """
     known = [] if _all_asked(document) else document["asBefore"]["warnings"]
     return [warning for warning in document["warnings"] if warning not in known]
 
@@ -157,7 +190,9 @@ def _all_asked(document: Document) -> bool:
 
 
 def _as_before(subjects: Sequence[Document]) -> Iterator[str]:
-    """Yield the subjects that are as before by their gravest condition: ``2 placements held (shop, till)``."""
+    """Yield the subjects that are as before by their gravest condition: ``2 placements held (shop,
+    till)``.
+    """
     for weight in dict.fromkeys(subject["weight"] for subject in subjects):
         alike = [subject for subject in subjects if subject["weight"] == weight]
         yield _named(alike, f" {weight}")
@@ -187,16 +222,24 @@ _FIELDS = {
     "apply": "way of applying",
     "delivery": "way of delivery",
 }
-"""Words for the fields of a record that people have a say in, by the begin of the path; all others follow from them."""
+"""Words for the fields of a record that people have a say in, by the begin of the path; all others
+follow from them.
+"""
 _OTHERWISE = "nothing changes on a member, and later decisions may start from something else"
 
 
 def notes(subject: Document) -> Iterator[tuple[str, str]]:
     """Yield the lines about a placement or template that follow the rows, each with its style."""
     standing = ", as before" if "unfulfilled" in subject["asBefore"] else ""
-    yield from (("red", f"not fulfilled{standing}: {message}") for message in subject["unfulfilled"])
+    yield from (
+        ("red", f"not fulfilled{standing}: {message}") for message in subject["unfulfilled"]
+    )
     yield from [("yellow", f"as if newly made: {subject['unsure']}")] if subject["unsure"] else []
-    yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
+    yield from (
+        [("dim", "what is compared with changes the same: it is due already")]
+        if subject["pending"]
+        else []
+    )
     yield from (("", line) for line in _remembered(subject))
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{item['name']}: {item['why']}") for item in subject["due"])
@@ -211,11 +254,15 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from [("dim", f"stays on {few(staying)}")] if staying else []
     yield from (("dim", f"not picked: {line}") for line in words.not_picked(subject))
     yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
-    yield from (("yellow", f"skipped: {item['object']}: {item['why']}") for item in subject["skipped"])
+    yield from (
+        ("yellow", f"skipped: {item['object']}: {item['why']}") for item in subject["skipped"]
+    )
 
 
 def _remembered(subject: Document) -> Iterator[str]:
-    """Yield in words what changes in what is remembered of a subject; nothing where more than that changes."""
+    """Yield in words what changes in what is remembered of a subject; nothing where more than that
+    changes.
+    """
     if not subject["recorded"]:
         return
     found = list(dict.fromkeys(filter(None, map(_in_words, subject["recorded"]))))
@@ -226,7 +273,9 @@ def _remembered(subject: Document) -> Iterator[str]:
 
 
 def _in_words(field: Mapping[str, Any]) -> str:
-    """Return a field in words: ``policy: numberOfClusters: 2 -> 3``; empty for one that follows from others."""
+    """Return a field in words: ``policy: numberOfClusters: 2 -> 3``; empty for one that follows
+    from others.
+    """
     path = field["field"]
     begin = next((text for text in _FIELDS if path.startswith(text)), None)
     if begin is None:

@@ -32,7 +32,9 @@ def print_drift(console: Console, document: Document) -> None:
         for item in member["objects"]:
             print_indented(
                 console,
-                Text(f"{_mark(item)} {_name(item)} of {item['subject']}{_fate(item)}", _style(item)),
+                Text(
+                    f"{_mark(item)} {_name(item)} of {item['subject']}{_fate(item)}", _style(item)
+                ),
             )
             for each in item["differences"]:
                 print_indented(console, Text(f"{each['path']}: {_values(each)}"), 4)
@@ -60,13 +62,17 @@ def drift_markdown(document: Document) -> str:
 
 
 def _called(document: Document) -> Callable[[Document], str]:
-    """Return what members are called: by their names, in a stack of several fleets after that of the fleet."""
+    """Return what members are called: by their names, in a stack of several fleets after that of
+    the fleet.
+    """
     several = len({member["fleet"] for member in document["members"]}) > 1
     return lambda member: f"{member['fleet']}/{member['name']}" if several else str(member["name"])
 
 
 def _rows(member: Document, name: str) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a member: one for each field, each object that could not be compared, and its own silence."""
+    """Yield the rows of a member: one for each field, each object that could not be compared, and
+    its own silence.
+    """
     if member["unreached"]:
         yield name, "", "", "", "", member["unreached"]
     for item in member["objects"]:
@@ -81,7 +87,9 @@ def summary(document: Document) -> str:
     totals = document["totals"]
     parts = [f"{count(totals['changed'], 'object')} changed by hand"] if totals["changed"] else []
     parts += [f"{count(totals['missing'], 'object')} missing"] if totals["missing"] else []
-    of = f"of {count(totals['compared'], 'object')} compared on {count(totals['members'], 'member')}"
+    of = (
+        f"of {count(totals['compared'], 'object')} compared on {count(totals['members'], 'member')}"
+    )
     uncompared = totals["objects"] - totals["compared"]
     rest = f"; {count(uncompared, 'object')} not compared" if uncompared else ""
     return f"{', '.join(parts) or 'no drift'}, {of}{rest}"
@@ -124,5 +132,8 @@ def _values(each: Document) -> str:
 
 
 def _sides(each: Document) -> tuple[str, str]:
-    wanted, there = (_ABSENT if each[side] is None else single_line(each[side]) for side in ("delivered", "there"))
+    wanted, there = (
+        _ABSENT if each[side] is None else single_line(each[side])
+        for side in ("delivered", "there")
+    )
     return wanted, there

@@ -31,7 +31,9 @@ def print_edits(console: Console, edits: Iterable[Edit]) -> None:
 
 
 def _diff(edit: Edit) -> Iterator[str]:
-    """Yield a unified diff: of the texts as they are, so that a changed secret shows that it has changed."""
+    """Yield a unified diff: of the texts as they are, so that a changed secret shows that it has
+    changed.
+    """
     old, new = shown_lines(edit.old), shown_lines(edit.new)
     yield f"--- {edit.file if edit.old else '/dev/null'}"
     yield f"+++ {edit.file}"
@@ -48,14 +50,19 @@ def _diff(edit: Edit) -> Iterator[str]:
 
 
 def _range(begin: int, end: int) -> str:
-    """Return lines as diffs name them: an empty range by the line before it, a single line without its length."""
+    """Return lines as diffs name them: an empty range by the line before it, a single line without
+    its length.
+    """
     return f"{begin + 1}" if end - begin == 1 else f"{begin + (end > begin)},{end - begin}"
 
 
 # Approvals in a terminal: what they let happen.
 
 
-_ON_HUB = "{0}: the hub asks for it by a request of its own: fleet approve --hub KUBECONFIG {0} --write gives it there"
+_ON_HUB = (
+    "{0}: the hub asks for it by a request of its own: fleet approve --hub KUBECONFIG {0} --write"
+    " gives it there"
+)
 
 
 def print_approval(console: Console, approval: Approval) -> None:
@@ -92,7 +99,9 @@ def print_rollback(console: Console, back: Rollback) -> None:
     for name, words in back.by_hand.items():
         print_indented(console, Text(f"{visible(name)}: {single_line(visible(words))}"), 0)
     if not back.edits and not back.by_hand:
-        print_indented(console, Text(f"{visible(back.name)} is as in revision {back.revision} already"), 0)
+        print_indented(
+            console, Text(f"{visible(back.name)} is as in revision {back.revision} already"), 0
+        )
     for line in moves(back.decided):
         print_indented(console, Text(visible(line)), 0)
     console.print()

@@ -15,7 +15,8 @@ from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.words import deviations, holders, shortly, single_line
 
 _NOT_TRIED = (
-    f"What would change the outcome is tried for up to {MOST_MEMBERS} members: name the one that you ask about."
+    f"What would change the outcome is tried for up to {MOST_MEMBERS} members: name the one that"
+    " you ask about."
 )
 _HEADER = Row(("member", "picked"), "why", "bold")
 
@@ -51,13 +52,19 @@ def _row(member: Document) -> Row:
     picked = member["selected"]
     overridden = shortly(member["overridden"])
     flips = [flip["words"] for flip in (member["flips"] or ())[:1]]
-    why = single_line("; ".join([member["summary"], *flips, *([f"overridden: {overridden}"] if overridden else [])]))
+    why = single_line(
+        "; ".join(
+            [member["summary"], *flips, *([f"overridden: {overridden}"] if overridden else [])]
+        )
+    )
     return Row((member["name"], "yes" if picked else "no"), why, "green" if picked else "")
 
 
 def _tree(console: Console, placement: Document, title: Text) -> None:
     condition = placement["condition"]
-    tree = Tree(title + Text(f"\n{condition['message']}" if condition else "", "dim"), guide_style="dim")
+    tree = Tree(
+        title + Text(f"\n{condition['message']}" if condition else "", "dim"), guide_style="dim"
+    )
     for line in (*holders(placement), *placement["division"]):
         tree.add(Text(single_line(line)))
     for hint in placement["hints"]:
@@ -87,11 +94,15 @@ def _overridden(branch: Tree, member: Document) -> None:
     below = [branch]
     for level, line in deviations(member["overridden"]):
         del below[level + 1 :]
-        below.append(below[level].add(Text(single_line(f"overridden: {line}" if level == 0 else line))))
+        below.append(
+            below[level].add(Text(single_line(f"overridden: {line}" if level == 0 else line)))
+        )
 
 
 def _verdict(verdict: Mapping[str, Any]) -> Text:
-    """Return a verdict in words: ``ClusterAffinity scores 14: ...``, ``TaintToleration: taint ...``."""
+    """Return a verdict in words: ``ClusterAffinity scores 14: ...``, ``TaintToleration: taint
+    ...``.
+    """
     words = single_line(verdict["words"])
     if verdict["score"] is not None:
         return Text(f"{verdict['plugin']} scores {verdict['score']}: {words}")

@@ -1,4 +1,6 @@
-"""The fields that are not carried out, as a table, and as the Markdown page of the documentation."""
+"""The fields that are not carried out, as a table, and as the Markdown page of the
+documentation.
+"""
 
 from __future__ import annotations
 
@@ -24,40 +26,46 @@ _REST = "All other fields are carried out, or refused as the API servers refuse 
 _PAGE = """\
 # Fields that are not carried out
 
-Written by `make docs` from the table that every plan goes by; `fleet fields KIND` shows the part of one kind.
+Written by `make docs` from the table that every plan goes by; `fleet fields KIND` shows the part of
+one kind.
 
-Of the kinds of KubeFleet and Karmada that steer a fleet every field is carried out, but for those below. What asks for
-other members, another content or another deletion than a plan makes is **refused**, with file, line and what to do
-instead. What bears on none of these has **no effect**, and is a warning. What is **not needed** passes in silence: it
-asks for what happens anyway, or for what an API server or a hub keeps for itself. A value that equals the default of
-the API asks for nothing.
+Of the kinds of KubeFleet and Karmada that steer a fleet every field is carried out, but for those
+below. What asks for other members, another content or another deletion than a plan makes is
+**refused**, with file, line and what to do instead. What bears on none of these has **no effect**,
+and is a warning. What is **not needed** passes in silence: it asks for what happens anyway, or for
+what an API server or a hub keeps for itself. A value that equals the default of the API asks for
+nothing.
 
-Through a hub, and in the forecast of one that was observed, nothing of this is refused: **on a hub** says what the hub
-does with it. "All kinds" are those that are carried out. Kinds that are not here and would steer a fleet are refused as
-a whole; what hubs make themselves, as snapshots, bindings and works, is passed over and counted.
+Through a hub, and in the forecast of one that was observed, nothing of this is refused: **on a
+hub** says what the hub does with it. "All kinds" are those that are carried out. Kinds that are not
+here and would steer a fleet are refused as a whole; what hubs make themselves, as snapshots,
+bindings and works, is passed over and counted.
 """
 
 _RELEASES = """\
 ## Releases of {title}
 
-{subjects} are decided by the rules of one release: {known}. `fleet:{setting}`, `FleetArgs.{setting}`, and
-`--{setting}` of a command name it. Without them it is that of an observed hub, or of the last update, and otherwise
-{default}.
+{subjects} are decided by the rules of one release: {known}. `fleet:{setting}`,
+`FleetArgs.{setting}`, and `--{setting}` of a command name it. Without them it is that of an
+observed hub, or of the last update, and otherwise {default}.
 """
 _KUBEFLEET = """\
-`fleet observe` reads the release of a hub from the image of its agent. A hub of Azure shows no agent: an observation
-says that its release is not known. `main-2026-08` is the main branch of 2026-08-20 (e160c1cd).
+`fleet observe` reads the release of a hub from the image of its agent. A hub of Azure shows no
+agent: an observation says that its release is not known. `main-2026-08` is the main branch of
+2026-08-20 (e160c1cd).
 
-These are the rules in which they differ, each a pull request of kubefleet-dev/kubefleet. What guards a hub against its
-users (#682, #702, #708) and what a hub counts in metrics decides nothing, and is not here. The checks of a
-ResourcePlacement are those of its webhook under each release, though hubs do not ask it.
+These are the rules in which they differ, each a pull request of kubefleet-dev/kubefleet. What
+guards a hub against its users (#682, #702, #708) and what a hub counts in metrics decides nothing,
+and is not here. The checks of a ResourcePlacement are those of its webhook under each release,
+though hubs do not ask it.
 """
 _KARMADA = """\
-A control plane does not show its release: `fleet observe --karmada` names it. Each stands for its newest patch; before
-1.17.2 a member of a divided Job may get the completions of another member (#7387).
+A control plane does not show its release: `fleet observe --karmada` names it. Each stands for its
+newest patch; before 1.17.2 a member of a divided Job may get the completions of another member
+(#7387).
 
-These are the rules in which they differ, of all that a plan goes by. Interpreters of third-party kinds, as that of
-FlinkDeployment, change with releases: plans have those of 1.19.
+These are the rules in which they differ, of all that a plan goes by. Interpreters of third-party
+kinds, as that of FlinkDeployment, change with releases: plans have those of 1.19.
 """
 
 
@@ -66,7 +74,9 @@ def print_fields(console: Console, document: Document) -> None:
     header = Row(("", "field"), "why", "bold")
     for kinds, rows in _grouped(document):
         print_indented(console, Text(kinds, "bold cyan"), 0)
-        shown = [Row((row["effect"], _place(row)), _why(row), _STYLES[row["effect"]]) for row in rows]
+        shown = [
+            Row((row["effect"], _place(row)), _why(row), _STYLES[row["effect"]]) for row in rows
+        ]
         print_rows(console, header, shown)
         console.print()
     print_indented(console, Text(_last(document)), 0)
@@ -77,20 +87,28 @@ def fields_markdown(document: Document) -> str:
     parts = [] if document["kind"] else [_PAGE]
     for kinds, rows in _grouped(document):
         on_hub = any(row["onHub"] for row in rows)
-        lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |{_on_hub(row, on_hub)}" for row in rows]
+        lines = [
+            f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |{_on_hub(row, on_hub)}"
+            for row in rows
+        ]
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
         head = head if on_hub else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
     if not document["kind"]:
         parts.append(_marks())
         parts.append(_releases(KUBEFLEET, "Placements", _KUBEFLEET, (rule.value for rule in Rule)))
-        parts.append(_releases(KARMADA, "Templates", _KARMADA, (rule.value for rule in KarmadaRule)))
+        parts.append(
+            _releases(KARMADA, "Templates", _KARMADA, (rule.value for rule in KarmadaRule))
+        )
     return "\n".join([*parts, f"{_last(document)}\n"])
 
 
 def _marks() -> str:
     """Return the part of the page about labels and annotations of the objects that are placed."""
-    lines = [f"| `{mark.name}` | {mark.system} | {mark.effect} | {_escaped(mark.reason)} |" for mark in OBJECT_MARKS]
+    lines = [
+        f"| `{mark.name}` | {mark.system} | {mark.effect} | {_escaped(mark.reason)} |"
+        for mark in OBJECT_MARKS
+    ]
     head = ["| label or annotation | system | | why |", "| --- | --- | --- | --- |"]
     return "\n".join(["## Labels and annotations of objects", "", *head, *lines, ""])
 
@@ -99,9 +117,12 @@ def _releases(table: ReleaseTable, subjects: str, about: str, changes: Iterable[
     """Return the part of the page about the rules in which releases of a system differ."""
     known = ", ".join(table.names)
     title, setting, default = table.title, table.setting, table.default
-    text = _RELEASES.format(title=title, setting=setting, subjects=subjects, known=known, default=default)
+    text = _RELEASES.format(
+        title=title, setting=setting, subjects=subjects, known=known, default=default
+    )
     cells = (
-        (change.source, change.since, change.before, change.after, change.left or "the same") for change in changes
+        (change.source, change.since, change.before, change.after, change.left or "the same")
+        for change in changes
     )
     lines = [f"| {' | '.join(map(_escaped, row))} |" for row in cells]
     head = ["| change | since | before | after | here |", "| --- | --- | --- | --- | --- |"]
@@ -125,7 +146,9 @@ def _named(document: Document, kinds: Sequence[str]) -> str:
 
 
 def _order(document: Document, row: dict[str, Any]) -> tuple[int, list[int]]:
-    """Return a sort key: rows of one or two kinds come first, then kinds in the order of their systems."""
+    """Return a sort key: rows of one or two kinds come first, then kinds in the order of their
+    systems.
+    """
     return len(row["kinds"]) > 2, [document["kinds"].index(kind) for kind in row["kinds"]]
 
 
@@ -153,15 +176,24 @@ def _why(row: dict[str, Any]) -> str:
 
 
 def _on_hub(row: dict[str, Any], on_hub: bool) -> str:
-    """Return the cell that says what a hub does with a field; empty for a table without that column."""
-    return f" {_escaped(row['onHub'] or ('the same' if row['effect'] != 'not needed' else ''))} |" if on_hub else ""
+    """Return the cell that says what a hub does with a field; empty for a table without that
+    column.
+    """
+    return (
+        f" {_escaped(row['onHub'] or ('the same' if row['effect'] != 'not needed' else ''))} |"
+        if on_hub
+        else ""
+    )
 
 
 def _last(document: Document) -> str:
     if document["kind"] and any(not row["field"] for row in document["fields"]):
         return f"{document['kind']} is refused as a whole."
     if document["kind"] and not document["fields"]:
-        return f"All fields of {document['kind']} are carried out, or refused as the API servers refuse them."
+        return (
+            f"All fields of {document['kind']} are carried out, or refused as the API servers"
+            " refuse them."
+        )
     return _REST
 
 
@@ -177,14 +209,15 @@ _NAMES = ("direct", "through a hub", "Argo CD", "Flux")
 _DELIVERIES_PAGE = """\
 # What each delivery does with a field
 
-Written by `make docs` from the table that every plan goes by; `fleet fields --deliveries KIND` shows a part of it.
-[Which delivery when](which-delivery.md) says what else they differ in, and [fields](fields.md) why something is not
-carried out.
+Written by `make docs` from the table that every plan goes by; `fleet fields --deliveries KIND`
+shows a part of it. [Which delivery when](which-delivery.md) says what else they differ in, and
+[fields](fields.md) why something is not carried out.
 
-Every field of `spec` is here, of every kind of policy: those that not all deliveries carry out in a table, all others
-below it by the highest field of which everything is carried out. "The same" is what the direct delivery does. A render
-for Argo CD or Flux refuses what a plan refuses. Whatever a hub decides, it decides as soon as it sees a reason; the
-others decide with each update, or with each render.
+Every field of `spec` is here, of every kind of policy: those that not all deliveries carry out in a
+table, all others below it by the highest field of which everything is carried out. "The same" is
+what the direct delivery does. A render for Argo CD or Flux refuses what a plan refuses. Whatever a
+hub decides, it decides as soon as it sees a reason; the others decide with each update, or with
+each render.
 """
 
 
@@ -211,7 +244,10 @@ def deliveries_markdown(document: Document, *, whole: bool) -> str:
         lines = [f"## {', '.join(policy['kinds'])}", ""]
         if policy["fields"]:
             lines += [f"| field | {' | '.join(_NAMES)} |", f"| --- |{' --- |' * len(_NAMES)}"]
-            lines += [f"| `{_delivery_place(row)}` | {' | '.join(_cells(row))} |" for row in policy["fields"]]
+            lines += [
+                f"| `{_delivery_place(row)}` | {' | '.join(_cells(row))} |"
+                for row in policy["fields"]
+            ]
             lines.append("")
         if policy["carriedOut"]:
             lines += [f"{_ALL}: {', '.join(f'`{item}`' for item in policy['carriedOut'])}.", ""]

@@ -1,4 +1,6 @@
-"""The plan as a comment on a pull request: a summary, and the details of each subject in a folded block."""
+"""The plan as a comment on a pull request: a summary, and the details of each subject in a folded
+block.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ _VALUE_SHOWN = 200
 
 
 def to_markdown(document: Document, *, diff: bool = False, command: str = "plan") -> str:
-    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out.
+    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says
+    what is left out.
 
     Args:
         document: the document of the plan.
@@ -50,7 +53,8 @@ def to_markdown(document: Document, *, diff: bool = False, command: str = "plan"
     asked = {"whole": document["view"]["all"], "narrow": is_narrow(document)}
     forms = (True, False) if diff else (False,)
     blocks = [
-        (*(_block(subject, diff=form, **asked) for form in forms), _title(subject)) for subject in in_full(document)
+        (*(_block(subject, diff=form, **asked) for form in forms), _title(subject))
+        for subject in in_full(document)
     ]
     return fitted("\n".join(parts), blocks, f"fleet {command}")
 
@@ -71,14 +75,17 @@ def _first(document: Document) -> Iterator[str]:
 
 
 def _few(lines: Iterable[str]) -> list[str]:
-    """Return the first lines of a list, and how many more there are, so that no list takes all of the room."""
+    """Return the first lines of a list, and how many more there are, so that no list takes all of
+    the room.
+    """
     every = list(lines)
     more = len(every) - _LINES_SHOWN
     return [*every[:_LINES_SHOWN], *([f"_and {more} more_\n"] if more > 0 else [])]
 
 
 def fitted(text: str, blocks: Iterable[Sequence[str]], command: str) -> str:
-    """Return the text with every block, or only its title, as far as they fit; the command shows all of it.
+    """Return the text with every block, or only its title, as far as they fit; the command shows
+    all of it.
 
     The titles come before details: room is kept for those that follow, up to half of it.
 
@@ -105,9 +112,16 @@ def fitted(text: str, blocks: Iterable[Sequence[str]], command: str) -> str:
             titled += 1
         else:
             dropped += 1
-    notes = ((shortened, "some details of {}"), (titled, "the details of {}"), (dropped, "{} altogether"))
+    notes = (
+        (shortened, "some details of {}"),
+        (titled, "the details of {}"),
+        (dropped, "{} altogether"),
+    )
     cut = " and ".join(note.format(count(number, "placement")) for number, note in notes if number)
-    note = f"\n_Cut to {LIMIT:,} characters: left out {cut}; `{command}` shows all, and its JSON has it._\n"
+    note = (
+        f"\n_Cut to {LIMIT:,} characters: left out {cut}; `{command}` shows all, and its JSON has"
+        " it._\n"
+    )
     return text + (note if cut else "")
 
 
@@ -157,14 +171,19 @@ def _cut(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text that is shown as it is: nothing in it is markup, a link, an image, a mention or a reference."""
+    """Return a text that is shown as it is: nothing in it is markup, a link, an image, a mention or
+    a reference.
+    """
     plain = words.single_line(text).replace("&", "&amp;").replace("<", "&lt;")
     return _LINKS.sub(r"\g<0><!-- -->", _MARKUP.sub(r"\\\g<0>", plain))
 
 
 _MARKUP = re.compile(r"[\\`*_~\[\]|!]|^>|^#(?=#*(?: |$))|^[+-](?= )")
-_LINKS = re.compile(r"@|#(?=\d)|:(?=//|[a-z_+-][\w+-]*:)|(?<=www)\.|(?<=GH)-(?=\d)|\$", re.IGNORECASE)
-"""Text that GitHub turns into something else without markup: mentions, numbers of issues, addresses, emoji, formulas.
+_LINKS = re.compile(
+    r"@|#(?=\d)|:(?=//|[a-z_+-][\w+-]*:)|(?<=www)\.|(?<=GH)-(?=\d)|\$", re.IGNORECASE
+)
+"""Text that GitHub turns into something else without markup: mentions, numbers of issues,
+addresses, emoji, formulas.
 
 An empty comment behind it prevents that; an entity would not, since it is decoded first.
 """

@@ -20,19 +20,27 @@ _LEAST = 20
 MOST_FILES = 20
 """Largest number of files that are named."""
 _CALLED = {"kubefleet": "KubeFleet", "karmada": "Karmada"}
-_MISSING = re.compile(r"\b(left out|not read|not known|not asked for|does not know|not carried out|not on the hub)\b")
+_MISSING = re.compile(
+    r"\b(left out|not read|not known|not asked for|does not know|not carried out|not on the hub)\b"
+)
 _MARKS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
 
 
 def print_observed(console: Console, document: Document) -> None:
-    """Print an observation: what it is of, what has changed, what is missing in it, and what else is to be known."""
+    """Print an observation: what it is of, what has changed, what is missing in it, and what else
+    is to be known.
+    """
     _print(console, _of_what(document), "bold", indent=0)
     _print_changes(console, document)
     whose = "the hub has" if document["hub"] else "the clusters have"
     for heading, noun, files in (
         # Of clusters without a hub, all that is placed there is made by people.
         ("edited, and not on the hub yet", "file", document["edited"] if document["hub"] else []),
-        (f"replaced, as {whose} changed the same field (to have it again, write it again)", "edit", document["lost"]),
+        (
+            f"replaced, as {whose} changed the same field (to have it again, write it again)",
+            "edit",
+            document["lost"],
+        ),
         ("with the data of Secrets: not to be committed", "file", document["private"]),
     ):
         _print_files(console, heading, files, noun)
@@ -41,7 +49,11 @@ def print_observed(console: Console, document: Document) -> None:
     for refusal in document["refused"]:
         _print(console, f"! {single_line(visible(refusal))}", "red", indent=0)
     if document["grant"]:
-        _print(console, "this extends the role fleet-observe, with a kubectl that may do so there:", indent=0)
+        _print(
+            console,
+            "this extends the role fleet-observe, with a kubectl that may do so there:",
+            indent=0,
+        )
         console.print(Text(f"  {visible(document['grant'])}"), soft_wrap=True)  # to be copied
         if any(item.startswith("Secret ") for item in document["refused"]):
             _print(console, "or leave Secrets out, which it then names: --no-secrets", indent=0)
@@ -65,7 +77,9 @@ def _of_what(document: Document) -> str:
 
 
 def _weight(note: str) -> int:
-    """Return how far back a note stands: what is missing comes first, what holds for every hub last."""
+    """Return how far back a note stands: what is missing comes first, what holds for every hub
+    last.
+    """
     if _MISSING.search(note):
         return 0
     return 2 if note == UNTOLD else 1
@@ -105,7 +119,9 @@ def _print_changes(console: Console, document: Document) -> None:
 
 
 def _print(console: Console, text: str, style: str = "", indent: int = 2) -> None:
-    """Print a text in lines of the terminal's width. No word is broken: paths and names are to be copied."""
+    """Print a text in lines of the terminal's width. No word is broken: paths and names are to be
+    copied.
+    """
     further = " " * (indent + 2)
     lines = textwrap.wrap(
         text,
@@ -128,7 +144,8 @@ _OTHER = 4
 
 
 def folded(sentences: Iterable[str], most: int = 3) -> list[str]:
-    """Return sentences of which those that differ in a few words alone are one: ``A (also B, C) is left out``.
+    """Return sentences of which those that differ in a few words alone are one: ``A (also B, C) is
+    left out``.
 
     Args:
         sentences: the sentences; their order stays.
@@ -161,7 +178,9 @@ class _Group:
         """Add a sentence if it is like the others; return whether it is."""
         head = min(self.head, _shared(self.first, words))
         shortest = min(len(words), *map(len, self.all)) - head
-        tail = min(shortest, _shared(self.first[::-1], words[::-1]), *([self.tail] if self.all[1:] else []))
+        tail = min(
+            shortest, _shared(self.first[::-1], words[::-1]), *([self.tail] if self.all[1:] else [])
+        )
         middles = [len(items) - head - tail for items in (*self.all, words)]
         if head + tail < _ALIKE or not all(0 < middle <= _OTHER for middle in middles):
             return False
@@ -176,7 +195,10 @@ class _Group:
         first, *others = (" ".join(words[self.head : len(words) - self.tail]) for words in self.all)
         sign = next((text for text in ",:" if first.endswith(text)), "")
         also = few([other.removesuffix(sign) for other in others], most)
-        begin, end = self.first[: self.head], self.first[len(self.first) - self.tail :] if self.tail else []
+        begin, end = (
+            self.first[: self.head],
+            self.first[len(self.first) - self.tail :] if self.tail else [],
+        )
         return " ".join([*begin, f"{first.removesuffix(sign)} (also {also}){sign}", *end])
 
 

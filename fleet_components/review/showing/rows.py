@@ -50,8 +50,12 @@ def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
         cells = _GAP.join([row.cells[i].ljust(widths[i]) for i in (others if narrow else used)])
         start = Text(" " * _INDENT).append(cells, row.style)
         if narrow:
-            lines += _indented(_folded(console, Text(row.cells[first], row.style), width - _INDENT), _INDENT)
-            *above, start = _indented([Text(line, row.style) for line in _words(cells, width - _BELOW)], _BELOW)
+            lines += _indented(
+                _folded(console, Text(row.cells[first], row.style), width - _INDENT), _INDENT
+            )
+            *above, start = _indented(
+                [Text(line, row.style) for line in _words(cells, width - _BELOW)], _BELOW
+            )
             lines += above
         if width - beside >= _ROOM or beside + len(row.text) <= width:
             start_line, *further = _folded(console, Text(row.text), width - beside)
@@ -71,25 +75,38 @@ def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
 
 
 def print_tree(console: Console, tree: Tree) -> None:
-    """Print a tree of texts as Rich does, except that no word is broken or cut: names and paths are to be copied."""
+    """Print a tree of texts as Rich does, except that no word is broken or cut: names and paths are
+    to be copied.
+    """
     guides = tree.ASCII_GUIDES if console.options.ascii_only else tree.TREE_GUIDES[0]
     console.print(Text("\n").join(_branches(console, tree, guides, Text(), Text())), soft_wrap=True)
 
 
-def _branches(console: Console, tree: Tree, guides: Sequence[str], first: Text, further: Text) -> Iterator[Text]:
+def _branches(
+    console: Console, tree: Tree, guides: Sequence[str], first: Text, further: Text
+) -> Iterator[Text]:
     (space, line, fork, end), width = guides, console.width
     assert isinstance(tree.label, Text)
-    lines = (text for part in tree.label.split(allow_blank=True) for text in _folded(console, part, width - len(first)))
+    lines = (
+        text
+        for part in tree.label.split(allow_blank=True)
+        for text in _folded(console, part, width - len(first))
+    )
     for number, text in enumerate(lines):
         yield (further if number else first) + text
     for child in tree.children:
         last = child is tree.children[-1]
-        begin, below = (further + Text(guide, tree.guide_style) for guide in ((end, space) if last else (fork, line)))
+        begin, below = (
+            further + Text(guide, tree.guide_style)
+            for guide in ((end, space) if last else (fork, line))
+        )
         yield from _branches(console, child, guides, begin, below)
 
 
 def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
-    """Return the text in lines of a width; a word that is longer, as a path is, has a line of its own and is whole."""
+    """Return the text in lines of a width; a word that is longer, as a path is, has a line of its
+    own and is whole.
+    """
     if len(text) <= width:
         return [text]
     room = max(width, _LEAST)
@@ -105,11 +122,15 @@ def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
 def _wrapped(console: Console, text: Text, room: int) -> Sequence[Text]:
     text.rstrip()
     plain = text.plain
-    return list(text[len(plain) - len(plain.lstrip()) :].wrap(console, room)) if plain.strip() else []
+    return (
+        list(text[len(plain) - len(plain.lstrip()) :].wrap(console, room)) if plain.strip() else []
+    )
 
 
 def _words(cells: str, width: int) -> Sequence[str]:
-    """Return cells in lines of a width, not broken within a word: what stands in cells is to be copied."""
+    """Return cells in lines of a width, not broken within a word: what stands in cells is to be
+    copied.
+    """
     cells = cells.rstrip()
     if len(cells) <= width:
         return [cells]

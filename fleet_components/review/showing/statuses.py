@@ -1,4 +1,6 @@
-"""Statuses for people: first what went wrong and how to go on, then every placement, member or object in a row."""
+"""Statuses for people: first what went wrong and how to go on, then every placement, member or
+object in a row.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,11 @@ def _block(title: str, tables: Sequence[Table]) -> tuple[str, str]:
             *table((*header.cells, header.text), [(*row.cells, row.text) for row in rows]),
             "",
         ]
-    return ("\n".join(["", *lines]), "placements") if not title else (folded(escaped(title), lines), escaped(title))
+    return (
+        ("\n".join(["", *lines]), "placements")
+        if not title
+        else (folded(escaped(title), lines), escaped(title))
+    )
 
 
 def print_stories(console: Console, document: Document) -> None:
@@ -92,12 +98,17 @@ def stories(document: Document) -> Iterator[tuple[str, int, str]]:
         yield (
             "red",
             0,
-            f"broken too: {few([title_of(item) for item in more], _SHOWN)}; --only shows one of them",
+            (
+                f"broken too: {few([title_of(item) for item in more], _SHOWN)}; --only shows one of"
+                " them"
+            ),
         )
 
 
 def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, str]]:
-    """Yield the story of one placement: what broke where, what was said, what stands, what comes, how to go back."""
+    """Yield the story of one placement: what broke where, what was said, what stands, what comes,
+    how to go back.
+    """
     troubles = subject["broken"]
     members = sorted({name for trouble in troubles for name in trouble["members"]})
     what = f"broke in wave {subject['wave']}" if subject["wave"] else "is not as decided"
@@ -137,9 +148,15 @@ Table = tuple[Row, list[Row]]
 
 
 def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table]]]:
-    """Yield what a view shows, a title with its tables; the titles are empty where there is but one table."""
+    """Yield what a view shows, a title with its tables; the titles are empty where there is but one
+    table.
+    """
     yield from _of_hub(document)
-    subjects = [item for item in document["subjects"] if not item["undelivered"] and item["delivery"] == "direct"]
+    subjects = [
+        item
+        for item in document["subjects"]
+        if not item["undelivered"] and item["delivery"] == "direct"
+    ]
     header = Row(("placement", "runs", "state"), "what", "bold")
     match by:
         case None:
@@ -180,7 +197,9 @@ def _of_hub(document: Document) -> Iterator[tuple[str, list[Table]]]:
                 ],
             )
             continue
-        wrong = [condition for condition in found["conditions"] if condition.get("status") != "True"]
+        wrong = [
+            condition for condition in found["conditions"] if condition.get("status") != "True"
+        ]
         rows = [
             Row(
                 (row["name"], row["forecast"], row["hub"]),
@@ -225,10 +244,18 @@ def _lines(subjects: Sequence[Document]) -> Iterator[Row]:
         states = Counter(row["state"] for row in subject["members"])
         style = "red" if _is_broken(subject) else "" if _is_settled(subject) else "yellow"
         words = ", ".join(f"{number} {state}" for state, number in states.items()) or "no member"
-        whys = dict.fromkeys(row["why"] for row in subject["members"] if row["why"] and not row["broken"])
-        held = f": {single_line(next(iter(whys)))}" if len(whys) == 1 and not _is_broken(subject) else ""
+        whys = dict.fromkeys(
+            row["why"] for row in subject["members"] if row["why"] and not row["broken"]
+        )
+        held = (
+            f": {single_line(next(iter(whys)))}"
+            if len(whys) == 1 and not _is_broken(subject)
+            else ""
+        )
         unfulfilled = f"; {single_line(subject['unfulfilled'])}" if subject["unfulfilled"] else ""
-        yield Row((title_of(subject), _text(subject["revision"])), words + held + unfulfilled, style)
+        yield Row(
+            (title_of(subject), _text(subject["revision"])), words + held + unfulfilled, style
+        )
     if broken and shown > _FINE_SHOWN:
         yield Row((f"and {count(shown - _FINE_SHOWN, 'more')}", ""), "as decided")
 
@@ -277,7 +304,9 @@ def _what(row: Document) -> str:
             parts.append(f"{item['object']}: {single_line(_cut(item['words'][0]))}")
         if item["differences"]:
             fields = [difference["path"] for difference in item["differences"]]
-            parts.append(f"{item['object']}: {few(fields, 3)} {'differs' if len(fields) == 1 else 'differ'}")
+            parts.append(
+                f"{item['object']}: {few(fields, 3)} {'differs' if len(fields) == 1 else 'differ'}"
+            )
     return "; ".join(parts[:_TROUBLES])
 
 
@@ -297,11 +326,19 @@ def notes(document: Document) -> Iterator[str]:
     """Yield what has to be known to read it aright."""
     subjects = document["subjects"]
     new = [title_of(subject) for subject in subjects if subject["undelivered"]]
-    changed = [title_of(subject) for subject in subjects if subject["changed"] and not subject["undelivered"]]
+    changed = [
+        title_of(subject)
+        for subject in subjects
+        if subject["changed"] and not subject["undelivered"]
+    ]
     if document["interrupted"]:
-        yield "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
+        yield (
+            "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
+        )
     unasked = [
-        title_of(subject) for subject in subjects if subject["delivery"] != "direct" and subject["onHub"] is None
+        title_of(subject)
+        for subject in subjects
+        if subject["delivery"] != "direct" and subject["onHub"] is None
     ]
     if unasked:
         yield f"a hub carries out {few(unasked, _SHOWN)}: --hub KUBECONFIG asks it"
@@ -311,13 +348,24 @@ def notes(document: Document) -> Iterator[str]:
     if new:
         yield f"not delivered by any update yet: {few(new, _SHOWN)}"
     if document["gone"]:
-        yield f"no longer in the source, and standing until the next update: {few(document['gone'], _SHOWN)}"
-    yield from (f"the next update is refused: {single_line(problem)}" for problem in document["refused"][:1])
+        yield (
+            "no longer in the source, and standing until the next update:"
+            f" {few(document['gone'], _SHOWN)}"
+        )
+    yield from (
+        f"the next update is refused: {single_line(problem)}" for problem in document["refused"][:1]
+    )
 
 
 def _members(subjects: Iterable[Document]) -> list[str]:
     """Return the members of all subjects, each after its fleet where a program has several."""
-    return sorted({member_of(subject["ofFleet"], row["name"]) for subject in subjects for row in subject["members"]})
+    return sorted(
+        {
+            member_of(subject["ofFleet"], row["name"])
+            for subject in subjects
+            for row in subject["members"]
+        }
+    )
 
 
 def summary(document: Document) -> str:
@@ -327,17 +375,29 @@ def summary(document: Document) -> str:
     fine = sum(row["settled"] for row in rows)
     templates = sum(item["kind"] == "Template" for item in document["subjects"])
     placements = subjects_in_words(len(document["subjects"]) - templates, templates)
-    on_hub = [row for subject in document["subjects"] if subject["onHub"] for row in subject["onHub"]["members"]]
+    on_hub = [
+        row
+        for subject in document["subjects"]
+        if subject["onHub"]
+        for row in subject["onHub"]["members"]
+    ]
     if on_hub:
         alike = sum(not row["differs"] for row in on_hub)
         counted = (
-            f"{alike} of {len(on_hub)} as forecast, {sum(row['fine'] for row in on_hub)} of them well, as the hub says"
+            f"{alike} of {len(on_hub)} as forecast, {sum(row['fine'] for row in on_hub)} of them"
+            " well, as the hub says"
         )
         if not rows:
-            return f"{placements} on {count(len({row['name'] for row in on_hub}), 'member')}: {counted}"
+            return (
+                f"{placements} on {count(len({row['name'] for row in on_hub}), 'member')}:"
+                f" {counted}"
+            )
         placements = f"{placements}: {counted}; directly"
     from_where = "as the members say" if document["live"] else "as the last update left it"
-    return f"{placements} on {count(members, 'member')}: {fine} of {len(rows)} as decided, {from_where}"
+    return (
+        f"{placements} on {count(members, 'member')}: {fine} of {len(rows)} as decided,"
+        f" {from_where}"
+    )
 
 
 def _is_broken(subject: Document) -> bool:

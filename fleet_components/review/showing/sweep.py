@@ -35,7 +35,9 @@ def print_sweep(console: Console, document: Document) -> None:
 
 
 def sweep_markdown(document: Document) -> str:
-    """Return a sweep in GitHub's Markdown: the losses as a table, then what each of them leaves short, folded."""
+    """Return a sweep in GitHub's Markdown: the losses as a table, then what each of them leaves
+    short, folded.
+    """
     document = to_read(document)
     lines = [f"{escaped(line)}\n" for line in (*_first(document), *_already(document))]
     rows = [(*_cells(item), _text(item)) for item in document["losses"][:_MOST_ROWS]]
@@ -57,17 +59,27 @@ def sweep_markdown(document: Document) -> str:
 
 
 def _further(document: Document) -> str:
-    """Return how many losses the table leaves out, so that a comment is not cut in the middle of it."""
+    """Return how many losses the table leaves out, so that a comment is not cut in the middle of
+    it.
+    """
     more = document["losses"][_MOST_ROWS:]
     short = sum(bool(item["short"]) for item in more)
-    return f"\n\nand {count(len(more), 'more loss')}, of which {short} leave something short" if more else ""
+    return (
+        f"\n\nand {count(len(more), 'more loss')}, of which {short} leave something short"
+        if more
+        else ""
+    )
 
 
 def sweep_words(document: Document) -> str:
     """Return a sweep in one sentence."""
     bad = [loss for loss in document["losses"] if loss["short"]]
     by, number = document["by"], len(document["losses"])
-    each = count(number, "member") if by == MEMBER else count(number, f"value of {by}", f"values of {by}")
+    each = (
+        count(number, "member")
+        if by == MEMBER
+        else count(number, f"value of {by}", f"values of {by}")
+    )
     if not bad:
         return f"nothing would be short, whichever of {each} is lost"
     names = {short["subject"] for item in bad for short in item["short"]}
@@ -80,7 +92,11 @@ def _first(document: Document) -> Iterator[str]:
     yield sweep_words(document)
     if document["supposed"]:
         yield f"supposed, and carried out before each loss: {'; '.join(document['supposed'])}"
-    never = f"; without a value, and never lost: {few(document['neverLost'])}" if document["neverLost"] else ""
+    never = (
+        f"; without a value, and never lost: {few(document['neverLost'])}"
+        if document["neverLost"]
+        else ""
+    )
     yield f"starting from {document['start']}{never}"
 
 
@@ -118,7 +134,9 @@ def _text(lost: Document) -> str:
 
 
 def _gains(lost: Document) -> Iterator[str]:
-    """Yield what each member gets: ``a +2`` for two placements, ``b +3 replicas``, ``c +1 with 4 replicas``."""
+    """Yield what each member gets: ``a +2`` for two placements, ``b +3 replicas``, ``c +1 with 4
+    replicas``.
+    """
     joins, replicas = lost["joins"], lost["replicas"]
     for name in dict.fromkeys((*joins, *replicas)):
         more = count(replicas[name], "replica") if name in replicas else ""
@@ -143,7 +161,9 @@ def _left(short: Document) -> str:
         else f"on {members['new']}"
     )
     return on + (
-        f", {replicas['new']} of {replicas['old']} replicas" if replicas and replicas["new"] != replicas["old"] else ""
+        f", {replicas['new']} of {replicas['old']} replicas"
+        if replicas and replicas["new"] != replicas["old"]
+        else ""
     )
 
 

@@ -1,4 +1,6 @@
-"""The plan in a terminal: what happens to each member, then why others are left out, then totals."""
+"""The plan in a terminal: what happens to each member, then why others are left out, then
+totals.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from fleet_components.model.text import few
 from fleet_components.review.documents.form import Document, is_narrow, kind_of, to_read
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
-from fleet_components.review.showing.diffs import diff_lines, in_full, left_out, new_warnings, notes, shown_changes
+from fleet_components.review.showing.diffs import (
+    diff_lines,
+    in_full,
+    left_out,
+    new_warnings,
+    notes,
+    shown_changes,
+)
 from fleet_components.review.showing.rows import Row, print_indented, print_rows, print_tree
 from fleet_components.review.showing.words import show_field
 
@@ -21,7 +30,9 @@ _HEADER = Row(words.HEADER, "why", "bold")
 
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
-    """Print a plan, refusals and losses first; with ``diff``, with the values of every field that changes."""
+    """Print a plan, refusals and losses first; with ``diff``, with the values of every field that
+    changes.
+    """
     document = to_read(document)
     whole = document["view"]["all"]
     _first(console, document)
@@ -72,7 +83,10 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, na
     for line in words.holders(subject, whole=whole or narrow):
         print_indented(console, Text(words.single_line(line)))
     if subject["clusters"]:
-        rows = [Row(cells, why, STYLES[change]) for change, cells, why in words.rows(subject, whole=whole)]
+        rows = [
+            Row(cells, why, STYLES[change])
+            for change, cells, why in words.rows(subject, whole=whole)
+        ]
         print_rows(console, _HEADER, rows)
     for change in shown_changes(subject, whole=diff, narrow=narrow):
         _content(console, change, diff)
@@ -104,7 +118,9 @@ _FIELDS_SHOWN = 3
 _ALIKE_SHOWN = 3
 
 
-def print_resources(console: Console, resources: Sequence[Document], *, diff: bool, whole: bool) -> None:
+def print_resources(
+    console: Console, resources: Sequence[Document], *, diff: bool, whole: bool
+) -> None:
     """Print the resources that change, below their parents.
 
     Args:
@@ -114,7 +130,10 @@ def print_resources(console: Console, resources: Sequence[Document], *, diff: bo
         whole: whether siblings that change alike are shown one by one.
     """
     if any(resource["change"] is None for resource in resources):
-        note = "what changes among the resources is known with the output of pulumi stack export as --state"
+        note = (
+            "what changes among the resources is known with the output of pulumi stack export as"
+            " --state"
+        )
         console.print(Text(note, "dim"))
         return
     if all(resource["change"] == "same" for resource in resources):
@@ -141,7 +160,9 @@ class _Drawn:
         self._children: dict[str, list[Document]] = defaultdict(list)
         for resource in resources:
             if resource["urn"] in moving:
-                self._children[resource["parent"] if resource["parent"] in urns else ""].append(resource)
+                self._children[resource["parent"] if resource["parent"] in urns else ""].append(
+                    resource
+                )
 
     def roots(self) -> Iterator[Tree]:
         """Yield a tree for each resource without a parent."""
@@ -151,7 +172,9 @@ class _Drawn:
             yield tree
 
     def _grow(self, tree: Tree, above: tuple[Document, ...]) -> None:
-        """Add the children of a resource; many that change alike share a branch, which is that of the first."""
+        """Add the children of a resource; many that change alike share a branch, which is that of
+        the first.
+        """
         alike: dict[Hashable, list[Document]] = defaultdict(list)
         for child in self._children.get(above[-1]["urn"], ()):
             alike[self._shape(child, above)].append(child)
@@ -193,7 +216,9 @@ def _label(resource: Document, name: str, diff: bool) -> Text:
     if resource["change"] == "delete" and resource["options"].get("retainOnDelete"):
         label.append("  forgotten, not deleted", "dim")
     hidden = resource["options"].get("hideDiffs", ())
-    fields = [field for field in resource["differences"] if field["field"].split(".")[0] not in hidden]
+    fields = [
+        field for field in resource["differences"] if field["field"].split(".")[0] not in hidden
+    ]
     if diff:
         for field in fields:
             label.append(f"\n  {show_field(field)}", "default")
@@ -203,7 +228,9 @@ def _label(resource: Document, name: str, diff: bool) -> Text:
 
 
 def _short(name: str, above: Sequence[Document]) -> str:
-    """Return a name without that of the nearest parent with which it begins; empty for that of its own parent."""
+    """Return a name without that of the nearest parent with which it begins; empty for that of its
+    own parent.
+    """
     if above and name == above[-1]["name"]:
         return ""
     begins = (f"{data['name']}/" for data in reversed(above))
@@ -215,7 +242,9 @@ def _some(fields: Sequence[Document]) -> str:
 
 
 def _kind(token: str) -> str:
-    """Return a type for people: ``Deployment``, ``kubernetes provider``, ``fleet:Binding``; a foreign one as token."""
+    """Return a type for people: ``Deployment``, ``kubernetes provider``, ``fleet:Binding``; a
+    foreign one as token.
+    """
     package, _, kind = token.rpartition(":")
     if package == "pulumi:providers":
         return f"{kind} provider"

@@ -28,7 +28,9 @@ _SUMMARY = {
 }
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
-_HIDDEN_OVERRIDES = "hidden in what the plan starts from; of a state, pulumi stack export --show-secrets shows it"
+_HIDDEN_OVERRIDES = (
+    "hidden in what the plan starts from; of a state, pulumi stack export --show-secrets shows it"
+)
 _HIDDEN = "Not compared, as the state or the configuration hides it"
 _SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
 _COUNTS = {
@@ -41,7 +43,9 @@ _COUNTS = {
 
 
 def summary(document: Document) -> str:
-    """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
+    """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects
+    are deleted``.
+    """
     subjects = subjects_in_words(document["placements"], document["templates"])
     placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
     return "; ".join([placed, *_losses(document)])
@@ -55,7 +59,10 @@ def _losses(document: Document) -> Iterator[str]:
     gone = document["gone"]["subjects"]
     if gone:
         templates = sum(name.startswith("Template/") for name in gone)
-        yield f"{subjects_in_words(len(gone) - templates, templates)} {'go' if len(gone) > 1 else 'goes'}"
+        yield (
+            f"{subjects_in_words(len(gone) - templates, templates)}"
+            f" {'go' if len(gone) > 1 else 'goes'}"
+        )
     deleted = sum(item["fate"] in ("deleted", "swept") for item in document["gone"]["objects"])
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
@@ -68,18 +75,31 @@ def _losses(document: Document) -> Iterator[str]:
 
 def changes(totals: Mapping[str, int]) -> str:
     """Return the totals of changes in words: ``2 join, 1 leaves``."""
-    happens = [f"{totals[word]} {forms[totals[word] != 1]}" for word, forms in _SUMMARY.items() if totals[word]]
+    happens = [
+        f"{totals[word]} {forms[totals[word] != 1]}"
+        for word, forms in _SUMMARY.items()
+        if totals[word]
+    ]
     return ", ".join(happens) or "nothing is placed"
 
 
 def resource_counts(counts: Mapping[str, int]) -> str:
-    """Return the number of changes in the words of ``pulumi preview``: ``+ 3 to create, 68 unchanged``."""
-    return ", ".join(text.format(counts[change]) for change, text in _COUNTS.items() if counts[change]) or "none"
+    """Return the number of changes in the words of ``pulumi preview``: ``+ 3 to create, 68
+    unchanged``.
+    """
+    return (
+        ", ".join(text.format(counts[change]) for change, text in _COUNTS.items() if counts[change])
+        or "none"
+    )
 
 
 def uncompared(resources: Iterable[Document]) -> str:
-    """Return what is not compared, because the state or the configuration hides it; empty if all is."""
-    found = {resource["name"]: resource["uncompared"] for resource in resources if resource["uncompared"]}
+    """Return what is not compared, because the state or the configuration hides it; empty if all
+    is.
+    """
+    found = {
+        resource["name"]: resource["uncompared"] for resource in resources if resource["uncompared"]
+    }
     reaching = [name for name, fields in found.items() if "kubeconfig" in fields]
     others = sum(map(len, found.values())) - len(reaching)
     parts = [f"the kubeconfigs of {few(sorted(reaching))}"] if reaching else []
@@ -89,12 +109,18 @@ def uncompared(resources: Iterable[Document]) -> str:
 
 def headline(subject: Document) -> str:
     """Return the headline of a subject: ``PickN 3 of 5 members, 4 objects, revision 0->1``."""
-    revision = "new" if subject["revision"]["old"] is None else f"revision {show_revision(subject).replace(' ', '')}"
+    revision = (
+        "new"
+        if subject["revision"]["old"] is None
+        else f"revision {show_revision(subject).replace(' ', '')}"
+    )
     return f"{subject['policy']}, {count(subject['objects'], 'object')}, {revision}"
 
 
 def show_revision(holder: Document, field: str = "revision") -> str:
-    """Return an old and a new number as ``0 -> 1``; ``1`` if it stays, ``-> 1`` if it is new, ``1 ->`` if it goes."""
+    """Return an old and a new number as ``0 -> 1``; ``1`` if it stays, ``-> 1`` if it is new, ``1
+    ->`` if it goes.
+    """
     old, new = holder[field]["old"], holder[field]["new"]
     if old == new:
         return "" if new is None else str(new)
@@ -137,7 +163,9 @@ def _cells(cluster: Document) -> tuple[str, ...]:
 
 
 def show_scores(scores: Mapping[str, int] | None) -> str:
-    """Return affinity and topology spread scores as ``14/-1``; ``0`` if both are 0, empty if there are none."""
+    """Return affinity and topology spread scores as ``14/-1``; ``0`` if both are 0, empty if there
+    are none.
+    """
     if not scores:
         return ""
     return f"{scores['affinity']}/{scores['topologySpread']}" if any(scores.values()) else "0"
@@ -154,20 +182,33 @@ def holders(subject: Document, *, whole: bool = True) -> list[str]:
 
     With ``whole`` also policies that do not select it.
     """
-    others = [policy for policy in subject["policies"] if whole or policy["wins"] or policy["matches"]]
+    others = [
+        policy for policy in subject["policies"] if whole or policy["wins"] or policy["matches"]
+    ]
     return [
         *([subject["decidedBy"]] if subject["decidedBy"] else []),
-        *([f"forecast of the hub of {NAMES[way]}"] if (way := subject.get("delivery", "direct")) != "direct" else []),
         *(
-            f"{other['policy']} {'claims it' if other['wins'] else 'does not claim it'}: {other['why']}"
+            [f"forecast of the hub of {NAMES[way]}"]
+            if (way := subject.get("delivery", "direct")) != "direct"
+            else []
+        ),
+        *(
+            f"{other['policy']} {'claims it' if other['wins'] else 'does not claim it'}:"
+            f" {other['why']}"
             for other in others
         ),
-        *([f"{count(more, 'more policy')} of other objects"] if whole and (more := subject["otherPolicies"]) else []),
+        *(
+            [f"{count(more, 'more policy')} of other objects"]
+            if whole and (more := subject["otherPolicies"])
+            else []
+        ),
     ]
 
 
 def update_run(subject: Document) -> list[str]:
-    """Return the lines of the update run in force: each stage with its members; one line for a run that is over."""
+    """Return the lines of the update run in force: each stage with its members; one line for a run
+    that is over.
+    """
     run = subject["updateRun"]
     if run is None or (run["outcome"] == "Failed" and not run["stages"]):
         return []
@@ -192,7 +233,9 @@ def overridden(subject: Document, *, diff: bool, whole: bool) -> Iterator[tuple[
             yield 0, f"overridden on {few(group['members'])}:"
             yield from ((level + 1, line) for level, line in deviations(group["objects"]))
         elif whole or joining.intersection(group["members"]):
-            members[f"{'' if group['moving'] else ', as before'}: {shortly(group['objects'])}"] += group["members"]
+            members[f"{'' if group['moving'] else ', as before'}: {shortly(group['objects'])}"] += (
+                group["members"]
+            )
     for words, names in members.items():
         yield 0, f"overridden on {few(sorted(names))}{words}"
 
@@ -206,37 +249,55 @@ def deviations(objects: Sequence[Document] | None) -> Iterator[tuple[int, str]]:
             yield 0, f"{item['object']}: deleted ({show_rule(item['deleted'])})"
         else:
             yield 0, f"{item['object']}:"
-            yield from ((1, f"{show_field(field)} ({show_rule(field['by'])})") for field in item["fields"])
+            yield from (
+                (1, f"{show_field(field)} ({show_rule(field['by'])})") for field in item["fields"]
+            )
 
 
 def shortly(objects: Sequence[Document] | None) -> str:
-    """Return the objects that overrides change on a member, each with the overrides, in one line."""
+    """Return the objects that overrides change on a member, each with the overrides, in one
+    line.
+    """
     return _HIDDEN_OVERRIDES if objects is None else ", ".join(map(_shortly, objects))
 
 
 def _shortly(document: Document) -> str:
-    rules = [document["deleted"]] if document["deleted"] else [field["by"] for field in document["fields"]]
+    rules = (
+        [document["deleted"]]
+        if document["deleted"]
+        else [field["by"] for field in document["fields"]]
+    )
     names = dict.fromkeys(rule["override"] for rule in rules)
     return f"{document['object']}{' deleted' if document['deleted'] else ''} by {few(list(names))}"
 
 
 def show_rule(rule: Document) -> str:
-    """Return a rule with the place where it is written: ``ResourceOverride shop/edge, rule [0], edge.yaml:12``."""
-    return ", ".join([rule["override"], f"rule [{rule['rule']}]", *([rule["source"]] if rule["source"] else [])])
+    """Return a rule with the place where it is written: ``ResourceOverride shop/edge, rule [0],
+    edge.yaml:12``.
+    """
+    return ", ".join(
+        [rule["override"], f"rule [{rule['rule']}]", *([rule["source"]] if rule["source"] else [])]
+    )
 
 
 def refusals(document: Document) -> Iterator[str]:
     """Yield the reasons why the update is refused, or what has to be confirmed."""
     called = refused_as(document)
     for refusal in document["refused"]:
-        where = f"{refusal['file']}:{refusal['line']}" if refusal["line"] is not None else refusal["file"]
+        where = (
+            f"{refusal['file']}:{refusal['line']}"
+            if refusal["line"] is not None
+            else refusal["file"]
+        )
         subject = refusal["subject"] and after_fleet(refusal["ofFleet"], refusal["subject"])
         parts = [part for part in (where, subject, refusal["field"], refusal["what"]) if part]
         yield f"{called}: {': '.join(parts)}" + (f" ({refusal['hint']})" if refusal["hint"] else "")
 
 
 def _going(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield a line for each fate of the objects of subjects that go, as far as the view is about them."""
+    """Yield a line for each fate of the objects of subjects that go, as far as the view is about
+    them.
+    """
     view, gone = document["view"], {name for _, name in gone_in_view(document)}
     alike: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
     for item in document["gone"]["objects"]:
@@ -288,12 +349,18 @@ def warned(document: Document) -> int:
 
 def _logged(document: Document) -> list[str]:
     """Return the warnings and errors that a program logged."""
-    return [item["text"] for item in document.get("messages", ()) if item["level"] in ("warning", "error")]
+    return [
+        item["text"]
+        for item in document.get("messages", ())
+        if item["level"] in ("warning", "error")
+    ]
 
 
 def confirmation(document: Document) -> str:
     """Return how to allow all refused losses at once; empty unless there are several."""
-    tokens = list(dict.fromkeys(refusal["token"] for refusal in document["refused"] if refusal["token"]))
+    tokens = list(
+        dict.fromkeys(refusal["token"] for refusal in document["refused"] if refusal["token"])
+    )
     if "paths" in document["fleet"]:
         return _meant(tokens, " ".join(f"--confirm {token}" for token in tokens))
     return _meant(tokens, _configured(tokens))
@@ -314,17 +381,27 @@ def _meant(tokens: Sequence[str], how: str) -> str:
 
 
 def waits(placement: Document) -> list[str]:
-    """Return the lines of the rollout that the rows do not show: waits, and an update run that does not begin."""
-    return [line for line in placement["rollout"] if "wait " in line or line.startswith("the update run")]
+    """Return the lines of the rollout that the rows do not show: waits, and an update run that does
+    not begin.
+    """
+    return [
+        line
+        for line in placement["rollout"]
+        if "wait " in line or line.startswith("the update run")
+    ]
 
 
 def unseen(placement: Document) -> list[str]:
-    """Return a note if the changes of the objects are unknown, because the old ones are encrypted."""
+    """Return a note if the changes of the objects are unknown, because the old ones are
+    encrypted.
+    """
     return [placement["uncompared"]] if placement["uncompared"] else []
 
 
 def not_picked(placement: Document) -> list[str]:
-    """Return a line for each reason why members are not picked: ``a, b and 3 more: why``; none if none is shown."""
+    """Return a line for each reason why members are not picked: ``a, b and 3 more: why``; none if
+    none is shown.
+    """
     shown, number = placement["notPicked"]["shown"], placement["notPicked"]["count"]
     rest = number - len(shown) if shown else 0
     return [*grouped(shown), *([f"{rest} more: fleet explain tells why"] if rest else [])]
@@ -353,7 +430,9 @@ def show_value(value: Any) -> str:
     """Return a value in one line."""
     if value is None:
         return "(none)"
-    return single_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True))
+    return single_line(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )
 
 
 def single_line(text: str) -> str:

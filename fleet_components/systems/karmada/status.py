@@ -1,6 +1,7 @@
 """Statuses of templates and their bindings, in the form of Karmada's API.
 
-Source: ``pkg/util/helper/workstatus.go`` and ``pkg/controllers/status`` of Karmada 1.19. Times and generations of the
+Source: ``pkg/util/helper/workstatus.go`` and ``pkg/controllers/status`` of Karmada 1.19. Times and
+generations of the
 control plane are left out: there is none.
 """
 
@@ -24,7 +25,9 @@ from fleet_components.systems.karmada.plan.subject import TemplateSubject
 from fleet_components.systems.karmada.scheduler.status import SUCCESS, TemplateDecision
 
 API_VERSION = "work.karmada.io/v1alpha2"
-_APPLIED = Condition("FullyApplied", "True", "FullyAppliedSuccess", "All works have been successfully applied")
+_APPLIED = Condition(
+    "FullyApplied", "True", "FullyAppliedSuccess", "All works have been successfully applied"
+)
 _FAILED = Condition(
     "FullyApplied",
     "False",
@@ -39,7 +42,8 @@ def binding_status(decided: Decided, observed: Mapping[str, ObservedMember]) -> 
 
     Args:
         decided: the template.
-        observed: what is known of its copies, by member; members of which nothing is known are missing.
+        observed: what is known of its copies, by member; members of which nothing is known are
+            missing.
     """
     state: TemplateState = decided.record.memory
     items = _items(decided, observed)
@@ -74,7 +78,8 @@ def binding_metadata(manifest: Manifest) -> dict[str, str]:
 def template_status(decided: Decided, observed: Mapping[str, ObservedMember]) -> dict[str, Any]:
     """Return the ``status`` of a template itself, as Karmada makes it of those of its copies.
 
-    It is empty for kinds for which Karmada makes none, and for those of other projects: their scripts are not run.
+    It is empty for kinds for which Karmada makes none, and for those of other projects: their
+    scripts are not run.
 
     Args:
         decided: the template.
@@ -83,7 +88,9 @@ def template_status(decided: Decided, observed: Mapping[str, ObservedMember]) ->
     return dict(aggregated(_manifest(decided), _items(decided, observed)))
 
 
-def api_objects(decided: Decided, observed: Mapping[str, ObservedMember]) -> tuple[dict[str, Any], dict[str, Any]]:
+def api_objects(
+    decided: Decided, observed: Mapping[str, ObservedMember]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the binding and the template, each with nothing but its status."""
     manifest = _manifest(decided)
     kind = "ResourceBinding" if manifest.namespace else "ClusterResourceBinding"
@@ -113,7 +120,9 @@ def _scope(manifest: Manifest) -> dict[str, str]:
 
 
 def _fully_applied(state: TemplateState, items: list[dict[str, Any]]) -> list[Condition]:
-    """Return the condition, which is there once the template has been scheduled, or goes along with others."""
+    """Return the condition, which is there once the template has been scheduled, or goes along with
+    others.
+    """
     if not state.schedule.scheduled and not items:
         return []
     targets = {*state.targets, *state.left_later}
@@ -122,9 +131,11 @@ def _fully_applied(state: TemplateState, items: list[dict[str, Any]]) -> list[Co
 
 
 def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dict[str, Any]]:
-    """Return the entries of the members that have a copy, or were sent one, by name; copies that go do not count.
+    """Return the entries of the members that have a copy, or were sent one, by name; copies that go
+    do not count.
 
-    A member to which dispatching is suspended has an entry as well: its Work exists, and nothing is said of it.
+    A member to which dispatching is suspended has an entry as well: its Work exists, and nothing is
+    said of it.
     """
     items = [{"clusterName": cluster, "health": UNKNOWN} for cluster in _never_dispatched(decided)]
     for cluster in sorted(observed.keys() & decided.deliveries.keys()):
@@ -134,7 +145,13 @@ def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dic
             items.append({"clusterName": cluster, **_item(delivery, found, cluster)})
         elif found or member.unreached:
             words = (found.error if found else "") or member.unreached
-            items.append({"clusterName": cluster, **({"appliedMessage": words} if words else {}), "health": UNKNOWN})
+            items.append(
+                {
+                    "clusterName": cluster,
+                    **({"appliedMessage": words} if words else {}),
+                    "health": UNKNOWN,
+                }
+            )
     return sorted(items, key=lambda item: str(item["clusterName"]))
 
 
@@ -150,9 +167,16 @@ def _item(delivery: Delivery, found: ObservedObject, cluster: str) -> dict[str, 
     manifest = Manifest(delivery.objects[0])
     if found.applied != "Applied":
         words = _refusal(manifest, cluster) if found.applied == "NotTakenOver" else found.error
-        return {"appliedMessage": f"Failed to apply all manifests (0/1): {words}", "health": UNKNOWN}
+        return {
+            "appliedMessage": f"Failed to apply all manifests (0/1): {words}",
+            "health": UNKNOWN,
+        }
     status = None if found.status is None else reflected(manifest, found.status, found.generation)
-    return {**({} if status is None else {"status": status}), "applied": True, "health": _health(delivery, found)}
+    return {
+        **({} if status is None else {"status": status}),
+        "applied": True,
+        "health": _health(delivery, found),
+    }
 
 
 def _refusal(manifest: Manifest, cluster: str) -> str:
@@ -160,7 +184,8 @@ def _refusal(manifest: Manifest, cluster: str) -> str:
     path = "/".join(filter(None, (manifest.namespace, manifest.name)))
     return (
         f"resource(kind={manifest.kind}, {path}) already exists in the cluster {cluster} and the"
-        " work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage this resource"
+        " work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage"
+        " this resource"
     )
 
 
@@ -172,5 +197,9 @@ def _health(delivery: Delivery, found: ObservedObject) -> str:
     known = {"generation": found.generation} if found.generation else {}
     # The member decides about fields that are left alone, such as the replicas: they prove nothing.
     spec = data.get("spec") or {}
-    stated = {name: value for name, value in spec.items() if f"spec.{name}" not in delivery.left_alone}
-    return health({**data, "metadata": {**data["metadata"], **known}, "spec": stated, "status": found.status})
+    stated = {
+        name: value for name, value in spec.items() if f"spec.{name}" not in delivery.left_alone
+    }
+    return health(
+        {**data, "metadata": {**data["metadata"], **known}, "spec": stated, "status": found.status}
+    )

@@ -50,13 +50,15 @@ _NOT_STARTED = "RolloutNotStartedYet"
 _STARTED = "Detected the new changes on the resources and started the rollout process"
 _DECIDING = "In the process of deciding whether to roll out some version of the resources or not"
 _ELSEWHERE = (
-    "namespace resource selector is choosing a different namespace '{}' from what was originally picked '{}'. This is "
-    "not allowed for NamespaceAccessible ClusterResourcePlacement"
+    "namespace resource selector is choosing a different namespace '{}' from what was originally"
+    " picked '{}'. This is not allowed for NamespaceAccessible ClusterResourcePlacement"
 )
 _NOTHING = ObservedMember()
 
 
-def placement_status(decided: Decided, status: Status, observed: Mapping[str, ObservedMember]) -> dict[str, Any]:
+def placement_status(
+    decided: Decided, status: Status, observed: Mapping[str, ObservedMember]
+) -> dict[str, Any]:
     """Return the ``status`` of a placement as a hub would show it now.
 
     Args:
@@ -103,26 +105,38 @@ def scheduling_status(decided: Decided, status: Status) -> dict[str, Any]:
     placed = decided.record.decisions
     picked = [decision for decision in status.decisions if decision.selected]
     entries = [
-        _entry(item, placed[item.cluster_name].revision if item.cluster_name in placed else None) for item in picked
+        _entry(item, placed[item.cluster_name].revision if item.cluster_name in placed else None)
+        for item in picked
     ]
-    running = {placed[item.cluster_name].revision if item.cluster_name in placed else None for item in picked}
+    running = {
+        placed[item.cluster_name].revision if item.cluster_name in placed else None
+        for item in picked
+    }
     external = isinstance(_placement(decided).strategy, External)
-    revision = decided.record.revision if not external else running.pop() if len(running) == 1 else None
+    revision = (
+        decided.record.revision if not external else running.pop() if len(running) == 1 else None
+    )
     return {
         "conditions": [to_wire(status.placement_condition(decided.subject.kind))],
         "observedResourceIndex": "" if revision is None else str(revision),
         "placementStatuses": [*entries, *_failures(decided, status, len(picked))],
-        "selectedResources": [] if revision is None else list(map(identifier, _selected(decided, revision))),
+        "selectedResources": (
+            [] if revision is None else list(map(identifier, _selected(decided, revision)))
+        ),
     }
 
 
 def cluster_decisions(status: Status) -> list[dict[str, Any]]:
-    """Return the scheduler's decisions, which the API keeps as ``status.targetClusters`` of the policy snapshot."""
+    """Return the scheduler's decisions, which the API keeps as ``status.targetClusters`` of the
+    policy snapshot.
+    """
     wires = (decision.to_wire() for decision in status.decisions)
     return [{field: value for field, value in wire.items() if value is not None} for wire in wires]
 
 
-def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None = None) -> tuple[dict[str, Any], ...]:
+def api_objects(
+    decided: Decided, observed: Mapping[str, ObservedMember] | None = None
+) -> tuple[dict[str, Any], ...]:
     """Return the placement and its policy snapshot, each with nothing but its status.
 
     With what is known of the members also the copy of the status that a hub puts into the namespace
@@ -136,7 +150,11 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
     """
     request, record = _placement(decided), decided.record
     status = request.schedule(record.memory).status
-    shown = scheduling_status(decided, status) if observed is None else placement_status(decided, status, observed)
+    shown = (
+        scheduling_status(decided, status)
+        if observed is None
+        else placement_status(decided, status, observed)
+    )
     namespace, _, name = decided.subject.key.rpartition("/")
     scope = {"namespace": namespace} if namespace else {}
     kind = "SchedulingPolicySnapshot" if namespace else "ClusterSchedulingPolicySnapshot"
@@ -156,7 +174,8 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
 
 
 def _refusing(subject: PlacementSubject, status: dict[str, Any]) -> dict[str, Any]:
-    """Return the status of a placement; one whose status may not move has a condition of its own, and is left so.
+    """Return the status of a placement; one whose status may not move has a condition of its own,
+    and is left so.
 
     Source: KubeFleet v0.3.1, pkg/controllers/placement/namespace_status_sync.go.
     """
@@ -167,10 +186,16 @@ def _refusing(subject: PlacementSubject, status: dict[str, Any]) -> dict[str, An
     return {**status, "conditions": [to_wire(refused), *status["conditions"][1:]]}
 
 
-def accessible_status(subject: PlacementSubject, status: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the object that shows the users of a namespace the status of the placement that brings it."""
+def accessible_status(
+    subject: PlacementSubject, status: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield the object that shows the users of a namespace the status of the placement that brings
+    it.
+    """
     if subject.reports_in:
-        own_conditions = [condition for condition in status["conditions"] if condition["type"] != STATUS_SYNCED]
+        own_conditions = [
+            condition for condition in status["conditions"] if condition["type"] != STATUS_SYNCED
+        ]
         metadata = {"name": subject.key, "namespace": subject.reports_in}
         kind = f"{subject.kind}Status"
         yield {
@@ -214,31 +239,45 @@ class _Member:
 def _conditions(
     decided: Decided, cluster: str, sent: Placed | None, observed: ObservedMember
 ) -> tuple[list[Condition], dict[str, Any]]:
-    """Return the conditions of a member behind ``Scheduled``, up to the first that is not True, and its details."""
+    """Return the conditions of a member behind ``Scheduled``, up to the first that is not True, and
+    its details.
+    """
     subject, failing = _placement(decided), decided.outcome.failing.get(cluster)
     if isinstance(subject.strategy, External):
         if sent is None:
             return [Condition(ROLLOUT_STARTED, UNKNOWN, "RolloutStartedUnknown", _DECIDING)], {}
     elif blocked := "" if failing else _blocked(decided, cluster, sent):
         return [Condition(ROLLOUT_STARTED, FALSE, _NOT_STARTED, blocked)], {}
-    started = Condition(ROLLOUT_STARTED, TRUE, ROLLOUT_STARTED, f"{_STARTED}{_by(decided, cluster, sent)}")
+    started = Condition(
+        ROLLOUT_STARTED, TRUE, ROLLOUT_STARTED, f"{_STARTED}{_by(decided, cluster, sent)}"
+    )
     if failing:
-        message = f"Failed to apply the override rules on the resources: {failing.subject} {failing.what}"
+        message = (
+            f"Failed to apply the override rules on the resources: {failing.subject} {failing.what}"
+        )
         overrides = dict(_named(_wanted_rules(subject, cluster)))
         return [started, Condition(OVERRIDDEN, FALSE, "OverriddenFailed", message)], overrides
     assert sent is not None
     record = _record(decided, sent)
-    overrides = dict(_named(record.overrides.get(sent.overrides, ()) if sent.overrides is not None else ()))
+    overrides = dict(
+        _named(record.overrides.get(sent.overrides, ()) if sent.overrides is not None else ())
+    )
     done = ("OverriddenSucceeded", "Successfully applied the override rules on the resources")
     overriding = Condition(OVERRIDDEN, TRUE, *(done if overrides else NO_OVERRIDE))
-    synced = Condition(SYNCHRONIZED, TRUE, "AllWorkSynced", "All of the works are synchronized to the latest")
-    works = works_of(subject.key, _objects(decided, record, cluster, sent), observed, subject.release)
+    synced = Condition(
+        SYNCHRONIZED, TRUE, "AllWorkSynced", "All of the works are synchronized to the latest"
+    )
+    works = works_of(
+        subject.key, _objects(decided, record, cluster, sent), observed, subject.release
+    )
     conditions, details = compared(works) if subject.mode.reports else written(works)
     return [started, overriding, synced, *conditions], {**overrides, **details}
 
 
 def _sent(decided: Decided, cluster: str) -> Placed | None:
-    """Return what a member was sent last, whether it became ready or not; None if it has nothing."""
+    """Return what a member was sent last, whether it became ready or not; None if it has
+    nothing.
+    """
     before = decided.before.decisions
     if cluster in stopped_at(decided.subject.done, before):
         placed: Placed = before[cluster]
@@ -288,14 +327,20 @@ def _record(decided: Decided, sent: Placed) -> PlacementRecord:
 
 
 def _objects(decided: Decided, record: PlacementRecord, cluster: str, sent: Placed) -> Objects:
-    """Return the objects that a member was sent, envelopes as they are; empty if they are unknown."""
+    """Return the objects that a member was sent, envelopes as they are; empty if they are
+    unknown.
+    """
     position = decided.subject.inventory.position(cluster)
     if position is None or not record.knows(sent):
         return ()
     objects = record.plain(sent)
     if sent.overrides is None:
         return objects
-    return overridden(record.apply(objects, record.rules(sent.overrides), decided.subject.inventory.clusters[position]))
+    return overridden(
+        record.apply(
+            objects, record.rules(sent.overrides), decided.subject.inventory.clusters[position]
+        )
+    )
 
 
 def _wanted_rules(subject: PlacementSubject, cluster: str) -> Objects:
@@ -313,7 +358,11 @@ def _named(rules: Objects) -> Iterator[tuple[str, list[Any]]]:
     names = [override.name for override in found if not override.namespace]
     if names:
         yield "applicableClusterResourceOverrides", names
-    named = [{"namespace": override.namespace, "name": override.name} for override in found if override.namespace]
+    named = [
+        {"namespace": override.namespace, "name": override.name}
+        for override in found
+        if override.namespace
+    ]
     if named:
         yield "applicableResourceOverrides", named
 
@@ -321,7 +370,9 @@ def _named(rules: Objects) -> Iterator[tuple[str, list[Any]]]:
 def _summary(decided: Decided, members: Iterable[_Member]) -> list[Condition]:
     conditions = [member.conditions for member in members]
     subject = _placement(decided)
-    return of_placement(subject.kind, conditions, reports=subject.mode.reports, release=subject.release)
+    return of_placement(
+        subject.kind, conditions, reports=subject.mode.reports, release=subject.release
+    )
 
 
 def _status(
@@ -331,7 +382,9 @@ def _status(
     conditions: Iterable[Condition],
     revision: int | None = None,
 ) -> dict[str, Any]:
-    """Return a status, with the selected objects of the revision that is observed: the newest if none is given."""
+    """Return a status, with the selected objects of the revision that is observed: the newest if
+    none is given.
+    """
     shown = decided.record.revision if revision is None else revision
     subject = _placement(decided)
     synced = (accessible_in(subject.reports_in),) if subject.reports_in else ()
@@ -344,7 +397,9 @@ def _status(
 
 
 def _selected(decided: Decided, revision: int) -> Iterable[Manifest]:
-    """Return the objects of a revision; those that are selected now if they are unknown, or the same."""
+    """Return the objects of a revision; those that are selected now if they are unknown, or the
+    same.
+    """
     record, subject = decided.record, _placement(decided)
     content = record.contents.get(revision)
     if content is None or content == subject.content:
@@ -366,7 +421,9 @@ def _object(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "status": status}
 
 
-def _entry(decision: ClusterDecision, revision: int | None, conditions: Iterable[Condition] = ()) -> dict[str, Any]:
+def _entry(
+    decision: ClusterDecision, revision: int | None, conditions: Iterable[Condition] = ()
+) -> dict[str, Any]:
     index = {} if revision is None else {"observedResourceIndex": str(revision)}
     scheduled = Condition("Scheduled", TRUE, "Scheduled", decision.reason)
     found = [to_wire(condition) for condition in (scheduled, *conditions)]
@@ -374,9 +431,16 @@ def _entry(decision: ClusterDecision, revision: int | None, conditions: Iterable
 
 
 def _failures(decided: Decided, status: Status, selected: int) -> list[dict[str, Any]]:
-    """Return the entries of members that are wanted and were not found: without a name, each with the reason."""
-    failed = [decision for decision in status.decisions if not decision.selected][: _missing(decided, selected)]
-    return [{"conditions": [to_wire(Condition("Scheduled", FALSE, "ScheduleFailed", item.reason))]} for item in failed]
+    """Return the entries of members that are wanted and were not found: without a name, each with
+    the reason.
+    """
+    failed = [decision for decision in status.decisions if not decision.selected][
+        : _missing(decided, selected)
+    ]
+    return [
+        {"conditions": [to_wire(Condition("Scheduled", FALSE, "ScheduleFailed", item.reason))]}
+        for item in failed
+    ]
 
 
 def _missing(decided: Decided, selected: int) -> int:
@@ -384,4 +448,8 @@ def _missing(decided: Decided, selected: int) -> int:
     policy = _placement(decided).policy
     if policy and policy.placement_type == PICK_N:
         return max(0, (policy.number_of_clusters or 0) - selected)
-    return max(0, len(policy.cluster_names) - selected) if policy and policy.placement_type == PICK_FIXED else 0
+    return (
+        max(0, len(policy.cluster_names) - selected)
+        if policy and policy.placement_type == PICK_FIXED
+        else 0
+    )

@@ -15,8 +15,13 @@ from fleet_components.systems.karmada.content.embedded import patch_json, patch_
 
 NOTHING: list[Operation] = []
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(codec="ascii"), max_size=12),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text(st.characters(codec="ascii"), max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 DOCUMENTS = st.dictionaries(st.sampled_from("xyz"), PLAIN, max_size=3)
@@ -50,7 +55,8 @@ def test_json_keeps_its_order_and_its_numbers(text: str, expected: str) -> None:
 )
 def test_yaml_is_written_as_go_writes_it(text: str, expected: str) -> None:
     assert patch_yaml(
-        text, [Operation("add", "/-", "x"), Operation("remove", "/-1")] if text[0] == "-" else NOTHING
+        text,
+        [Operation("add", "/-", "x"), Operation("remove", "/-1")] if text[0] == "-" else NOTHING,
     ) == (expected)
 
 
@@ -72,9 +78,21 @@ def test_what_is_written_reads_back(document: dict[str, object]) -> None:
     ("patch", "text", "error"),
     [
         (patch_json, "nope", "invalid state detected"),
-        (patch_json, "5", "json: cannot unmarshal number into Go value of type map[string]*jsonpatch.lazyNode"),
-        (patch_json, "true", "json: cannot unmarshal bool into Go value of type map[string]*jsonpatch.lazyNode"),
-        (patch_yaml, "x", "json: cannot unmarshal string into Go value of type map[string]*jsonpatch.lazyNode"),
+        (
+            patch_json,
+            "5",
+            "json: cannot unmarshal number into Go value of type map[string]*jsonpatch.lazyNode",
+        ),
+        (
+            patch_json,
+            "true",
+            "json: cannot unmarshal bool into Go value of type map[string]*jsonpatch.lazyNode",
+        ),
+        (
+            patch_yaml,
+            "x",
+            "json: cannot unmarshal string into Go value of type map[string]*jsonpatch.lazyNode",
+        ),
         (patch_yaml, "a: .inf\n", ".inf cannot be written in JSON"),
     ],
 )
@@ -85,12 +103,15 @@ def test_what_is_no_document_is_refused(patch: object, text: str, error: str) ->
 
 
 def test_an_empty_yaml_document_takes_nothing() -> None:
-    with pytest.raises(PatchError, match="error in add for path: '/a': invalid value, expected object"):
+    with pytest.raises(
+        PatchError, match="error in add for path: '/a': invalid value, expected object"
+    ):
         patch_yaml("", [Operation("add", "/a", 1)])
 
 
 @pytest.mark.parametrize(
-    "value", [1e18, 0.1, -0.0, 1e300, "1", "yes", "1:30", " a\nb\n", None, True, {"z": [1e18], "a": ""}]
+    "value",
+    [1e18, 0.1, -0.0, 1e300, "1", "yes", "1:30", " a\nb\n", None, True, {"z": [1e18], "a": ""}],
 )
 def test_a_value_is_settled_as_if_it_were_written_and_read_again(value: Any) -> None:
     first, second = Operation("add", "/b", value), Operation("add", "/c", "last")

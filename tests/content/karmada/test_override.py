@@ -22,12 +22,16 @@ _WEB: dict[str, Any] = {
 _EAST, _WEST = (Cluster(name, labels={"site": name}) for name in ("east", "west"))
 
 
-def _policy(name: str, /, *rules: dict[str, Any], cluster_wide: bool = False, **selector: Any) -> OverridePolicy:
+def _policy(
+    name: str, /, *rules: dict[str, Any], cluster_wide: bool = False, **selector: Any
+) -> OverridePolicy:
     metadata = {"name": name} if cluster_wide else {"name": name, "namespace": "shop"}
     selectors = [{"apiVersion": "apps/v1", "kind": "Deployment", **selector}]
     spec = {"resourceSelectors": selectors, "overrideRules": list(rules)}
     kind = "ClusterOverridePolicy" if cluster_wide else "OverridePolicy"
-    return OverridePolicy.from_manifest(Manifest({"kind": kind, "metadata": metadata, "spec": spec}))
+    return OverridePolicy.from_manifest(
+        Manifest({"kind": kind, "metadata": metadata, "spec": spec})
+    )
 
 
 def _label(value: str, *members: str) -> dict[str, Any]:
@@ -64,7 +68,15 @@ def test_each_rule_names_the_fields_that_it_has_changed() -> None:
         {"annotationsOverrider": [{"operator": "replace", "value": {"none": "x"}}]},
         {"plaintext": [{"path": "/spec/paused", "operator": "add", "value": True}]},
         {"fieldOverrider": [_in_conf("/size", 2)]},
-        {"plaintext": [{"path": "/spec/template/spec/containers/0", "operator": "add", "value": {"name": "side"}}]},
+        {
+            "plaintext": [
+                {
+                    "path": "/spec/template/spec/containers/0",
+                    "operator": "add",
+                    "value": {"name": "side"},
+                }
+            ]
+        },
     )
     done = override(farm, _EAST, [_policy("p", *({"overriders": rule} for rule in rules))])
     assert [(it.override, it.rule, *map(show_path, it.fields)) for it in done.steps] == [
@@ -83,7 +95,10 @@ _MOVED = ("[0].command", "[0].image", "[0].name", "[1]")
 
 
 def _in_conf(path: str, value: Any) -> dict[str, Any]:
-    return {"fieldPath": "/data/conf", "json": [{"subPath": path, "operator": "replace", "value": value}]}
+    return {
+        "fieldPath": "/data/conf",
+        "json": [{"subPath": path, "operator": "replace", "value": value}],
+    }
 
 
 def test_a_rule_may_be_for_some_members_only() -> None:
@@ -125,7 +140,10 @@ def test_a_failing_rule_keeps_the_object_from_its_member_alone() -> None:
     policy = OverridePolicy.from_manifest(load_text(_FAILING, "tune.yaml")[0])
     done = override(Manifest(_WEB), _EAST, [policy])
     assert (done.data, done.applied) == (None, ())
-    assert [event.reason for event in done.events] == ["ApplyOverridePolicySucceed", "ApplyOverridePolicyFailed"]
+    assert [event.reason for event in done.events] == [
+        "ApplyOverridePolicySucceed",
+        "ApplyOverridePolicyFailed",
+    ]
     assert str(done.problem) == (
         "tune.yaml:9: OverridePolicy shop/tune: spec.overrideRules[1].overriders: "
         "error in remove for path: '/spec/paused': unable to remove nonexistent key: paused: missing value "
@@ -158,7 +176,11 @@ def test_the_words_of_a_container_are_changed_in_order_and_no_other_ones() -> No
 
 
 def test_changes_of_images_have_a_limit_that_is_named() -> None:
-    image = {"overriders": {"imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]}}
+    image = {
+        "overriders": {
+            "imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]
+        }
+    }
     done = override(_many(400), _EAST, [_policy("p", *[image] * 200)])
     assert done.problem is None
     done = override(_many(400), _EAST, [_policy("p", *[image] * 300)])
@@ -168,9 +190,19 @@ def test_changes_of_images_have_a_limit_that_is_named() -> None:
 def test_documents_in_fields_have_a_limit_that_is_named() -> None:
     document = json.dumps({"a": 1, "long": "x" * 2**20})
     config = Manifest({**_WEB, "data": {"a": document}})
-    change = {"fieldPath": "/data/a", "json": [{"subPath": "/a", "operator": "replace", "value": 2}]}
+    change = {
+        "fieldPath": "/data/a",
+        "json": [{"subPath": "/a", "operator": "replace", "value": 2}],
+    }
     rule = {"overriders": {"fieldOverrider": [change]}}
     assert override(config, _EAST, [_policy("p", *[rule] * 3)]).problem is None
-    assert override(config, _EAST, [_policy("p", {"overriders": {"fieldOverrider": [change] * 9}})]).problem is None
+    assert (
+        override(
+            config, _EAST, [_policy("p", {"overriders": {"fieldOverrider": [change] * 9}})]
+        ).problem
+        is None
+    )
     done = override(config, _EAST, [_policy("p", *[rule] * 9)])
-    assert "fieldOverrider: its rules read and write more than 4194304 characters" in str(done.problem)
+    assert "fieldOverrider: its rules read and write more than 4194304 characters" in str(
+        done.problem
+    )

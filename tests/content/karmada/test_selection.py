@@ -11,17 +11,30 @@ from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
 from fleet_components.systems.karmada.model.override import OverrideSpec
-from fleet_components.systems.karmada.model.policy import ClusterAffinity, Rank, ResourceSelector, Toleration
+from fleet_components.systems.karmada.model.policy import (
+    ClusterAffinity,
+    Rank,
+    ResourceSelector,
+    Toleration,
+)
 
 MEMBER = Cluster("m1", {"env": "prod"}, provider="aws", region="eu", zones=("z1", "z2"))
 
 
 def _field(key: str, operator: str, *values: str) -> dict[str, Any]:
-    return {"fieldSelector": {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}}
+    return {
+        "fieldSelector": {
+            "matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]
+        }
+    }
 
 
 def _label(key: str, operator: str, *values: str) -> dict[str, Any]:
-    return {"labelSelector": {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}}
+    return {
+        "labelSelector": {
+            "matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]
+        }
+    }
 
 
 @pytest.mark.parametrize(
@@ -72,15 +85,29 @@ def test_a_member_without_fields_is_in_nothing(operator: str, matched: bool) -> 
         (ResourceSelector("apps/v1", "Deployment", "other", "web"), Rank.NO_MATCH),
         (ResourceSelector("apps/v1", "Deployment", name="db"), Rank.NO_MATCH),
         (ResourceSelector("apps/v1beta1", "Deployment"), Rank.NO_MATCH),
-        (decode(ResourceSelector, {"apiVersion": "apps/v1", "kind": "Deployment", "labelSelector": {}}), Rank.LABEL),
         (
-            decode(ResourceSelector, {"apiVersion": "apps/v1", "kind": "Deployment", **_label("app", "In", "db")}),
+            decode(
+                ResourceSelector,
+                {"apiVersion": "apps/v1", "kind": "Deployment", "labelSelector": {}},
+            ),
+            Rank.LABEL,
+        ),
+        (
+            decode(
+                ResourceSelector,
+                {"apiVersion": "apps/v1", "kind": "Deployment", **_label("app", "In", "db")},
+            ),
             Rank.NO_MATCH,
         ),
         (
             decode(
                 ResourceSelector,
-                {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", **_label("app", "In", "db")},
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "Deployment",
+                    "name": "web",
+                    **_label("app", "In", "db"),
+                },
             ),
             Rank.NAME,
         ),
@@ -114,16 +141,25 @@ def test_a_cluster_object_is_read_whole() -> None:
     model = {"grade": 1, "ranges": [{"name": "cpu", "min": "1", "max": "2"}]}
     cluster = read_karmada_cluster(
         {
-            "metadata": {"name": "m1", "labels": {"a": "b"}, "deletionTimestamp": "2026-01-01T00:00:00Z"},
+            "metadata": {
+                "name": "m1",
+                "labels": {"a": "b"},
+                "deletionTimestamp": "2026-01-01T00:00:00Z",
+            },
             "spec": {
                 "provider": "aws",
                 "zone": "z1",
-                "taints": [{"key": "k", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}],
+                "taints": [
+                    {"key": "k", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}
+                ],
                 "resourceModels": [model],
             },
             "status": {
                 "apiEnablements": [{"groupVersion": "v1", "resources": [{"kind": "Secret"}]}],
-                "resourceSummary": {"allocatable": {"cpu": 4}, "allocatableModelings": [{"grade": 1, "count": 3}]},
+                "resourceSummary": {
+                    "allocatable": {"cpu": 4},
+                    "allocatableModelings": [{"grade": 1, "count": 3}],
+                },
             },
         }
     )
@@ -137,4 +173,8 @@ def test_a_cluster_object_is_read_whole() -> None:
 
 def test_a_declared_cluster_object_has_no_status() -> None:
     cluster = read_karmada_cluster({"metadata": {"name": "m1"}, "spec": {"syncMode": "Push"}})
-    assert (cluster.observed, cluster.api_enablements, cluster.resource_models) == (False, None, None)
+    assert (cluster.observed, cluster.api_enablements, cluster.resource_models) == (
+        False,
+        None,
+        None,
+    )

@@ -27,20 +27,29 @@ GAME = WorkloadShape("game.io/v1", "Game", ("spec", "size"), ("spec", "pod"))
 
 
 def _job(**spec: Any) -> Manifest:
-    return Manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec})
+    return Manifest(
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
+    )
 
 
 def _deployment(**spec: Any) -> Manifest:
     metadata = {"name": "web", "namespace": "default"}
-    return Manifest({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
+    return Manifest(
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    )
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: case["object"]["kind"])
 def test_the_default_interpreter_is_met(case: dict[str, Any]) -> None:
     manifest = Manifest(case["object"])
     assert replicas_of(manifest) == case.get("replicas", 0)
-    assert _requirements(requirements_of(manifest)) == _recorded_requirements(case.get("requirements"))
-    found = [[it.api_version, it.kind, it.namespace, it.name, dict(it.labels)] for it in dependencies_of(manifest)]
+    assert _requirements(requirements_of(manifest)) == _recorded_requirements(
+        case.get("requirements")
+    )
+    found = [
+        [it.api_version, it.kind, it.namespace, it.name, dict(it.labels)]
+        for it in dependencies_of(manifest)
+    ]
     assert sorted(found, key=str) == sorted(case["deps"], key=str)
 
 
@@ -58,7 +67,11 @@ def _recorded_requirements(recorded: Mapping[str, Any] | None) -> Any:
     if recorded is None:
         return None
     claim = recorded.get("nodeClaim")
-    parts = claim and (claim.get("nodeSelector") or {}, claim.get("tolerations") or [], claim.get("hardNodeAffinity"))
+    parts = claim and (
+        claim.get("nodeSelector") or {},
+        claim.get("tolerations") or [],
+        claim.get("hardNodeAffinity"),
+    )
     return _nano(recorded.get("resourceRequest") or {}), parts
 
 
@@ -77,9 +90,23 @@ def _nano(amounts: Mapping[str, str]) -> dict[str, int]:
         (_job(completions=7), 1, 7),
         (_job(parallelism=4, completions=2), 2, 2),
         (Manifest({"apiVersion": "v1", "kind": "ConfigMap"}), 0, None),
-        (Manifest({"apiVersion": "apps/v1", "kind": "DaemonSet", "spec": {"replicas": 3}}), 0, None),
+        (
+            Manifest({"apiVersion": "apps/v1", "kind": "DaemonSet", "spec": {"replicas": 3}}),
+            0,
+            None,
+        ),
         (Manifest({"apiVersion": "v1", "kind": "Pod"}), 1, None),
-        (Manifest({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet", "spec": {"replicas": 4}}), 4, None),
+        (
+            Manifest(
+                {
+                    "apiVersion": "apps.kruise.io/v1alpha1",
+                    "kind": "CloneSet",
+                    "spec": {"replicas": 4},
+                }
+            ),
+            4,
+            None,
+        ),
     ],
 )
 def test_replicas_are_those_that_the_api_server_would_store(
@@ -96,16 +123,29 @@ def test_a_divided_job_divides_its_completions_by_the_parallelism_of_each_member
 
 
 def test_replicas_are_set_where_the_kind_keeps_them_and_nowhere_else() -> None:
-    deployment, config = _deployment(), Manifest({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}})
+    deployment, config = (
+        _deployment(),
+        Manifest({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}),
+    )
     assert with_replicas(deployment, 5) == _deployment(replicas=5).data
     assert deployment.data["spec"] == {}
     assert with_replicas(config, 5) == config.data
 
 
 def test_a_declared_kind_is_a_workload() -> None:
-    pod = {"spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}], "serviceAccountName": "game"}}
+    pod = {
+        "spec": {
+            "containers": [{"resources": {"requests": {"cpu": "1"}}}],
+            "serviceAccountName": "game",
+        }
+    }
     game = Manifest(
-        {"apiVersion": "game.io/v1", "kind": "Game", "metadata": {"namespace": "a"}, "spec": {"size": 2, "pod": pod}}
+        {
+            "apiVersion": "game.io/v1",
+            "kind": "Game",
+            "metadata": {"namespace": "a"},
+            "spec": {"size": 2, "pod": pod},
+        }
     )
     assert (replicas_of(game), requirements_of(game), dependencies_of(game)) == (0, None, ())
     assert replicas_of(game, [GAME]) == 2
@@ -117,5 +157,7 @@ def test_a_declared_kind_is_a_workload() -> None:
 
 def test_a_dependency_names_its_object() -> None:
     volume = {"name": "v", "secret": {"secretName": "tls"}}
-    (dependency,) = dependencies_of(_deployment(template={"spec": {"containers": [], "volumes": [volume]}}))
+    (dependency,) = dependencies_of(
+        _deployment(template={"spec": {"containers": [], "volumes": [volume]}})
+    )
     assert dependency == Dependency("Secret", "tls", "v1", "default")

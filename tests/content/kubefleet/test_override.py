@@ -28,12 +28,19 @@ from fleet_components.systems.kubefleet.model.override import ResourceOverride
 
 _EAST = Cluster("east", labels={"env": "prod", "zone": "z1"})
 _WEST = Cluster("west", labels={"env": "test"})
-_SPACE: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"a": "1"}}}
+_SPACE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "shop", "labels": {"a": "1"}},
+}
 _WEB: dict[str, Any] = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
     "metadata": {"name": "web", "namespace": "shop", "labels": {"a": "1"}},
-    "spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "web", "image": "nginx:1"}]}}},
+    "spec": {
+        "replicas": 1,
+        "template": {"spec": {"containers": [{"name": "web", "image": "nginx:1"}]}},
+    },
 }
 _ROLE: dict[str, Any] = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -60,12 +67,19 @@ def _delete(**rule: Any) -> dict[str, Any]:
 
 
 def _on(*terms: Any) -> dict[str, Any]:
-    return {"clusterSelector": {"clusterSelectorTerms": [{"labelSelector": term} for term in terms]}}
+    return {
+        "clusterSelector": {"clusterSelectorTerms": [{"labelSelector": term} for term in terms]}
+    }
 
 
 def _ref(data: dict[str, Any]) -> dict[str, Any]:
     group, _, version = data["apiVersion"].rpartition("/")
-    return {"group": group, "version": version, "kind": data["kind"], "name": data["metadata"]["name"]}
+    return {
+        "group": group,
+        "version": version,
+        "kind": data["kind"],
+        "name": data["metadata"]["name"],
+    }
 
 
 def _override(
@@ -91,7 +105,10 @@ _CLUSTER_WIDE = ("ClusterResourceOverride", "clusterResourceSelectors")
 
 
 def _parts(
-    overrides: Iterable[ResourceOverride], objects: Iterable[Any] = _ALL, cluster: Cluster = _EAST, placement: str = "p"
+    overrides: Iterable[ResourceOverride],
+    objects: Iterable[Any] = _ALL,
+    cluster: Cluster = _EAST,
+    placement: str = "p",
 ) -> tuple[OverrideInForce, ...]:
     return in_force(objects, cluster, overrides, placement)
 
@@ -120,7 +137,9 @@ def test_the_override_of_an_object_has_the_last_word_over_those_of_its_namespace
     done = _done(
         _WEB,
         _override("a", _WEB, _patch("/metadata/labels/by", "a")),
-        _override("b", _WEB, _patch("/metadata/labels/by", "b"), _patch("/metadata/labels/last", "b")),
+        _override(
+            "b", _WEB, _patch("/metadata/labels/by", "b"), _patch("/metadata/labels/last", "b")
+        ),
         _override("z", _SPACE, _patch("/metadata/labels/by", "z")),
     )
     assert _labels(done) == {"a": "1", "by": "b", "last": "b"}
@@ -143,14 +162,24 @@ def test_an_override_of_a_namespace_reaches_each_object_in_it_and_no_other() -> 
 @pytest.mark.parametrize(
     "override",
     [
-        pytest.param(_override("c", _ROLE, _patch("/x", 1), clusterResourceSelectors=[_ref(_WEB)]), id="cluster-wide"),
+        pytest.param(
+            _override("c", _ROLE, _patch("/x", 1), clusterResourceSelectors=[_ref(_WEB)]),
+            id="cluster-wide",
+        ),
         pytest.param(_override("r", _ROLE, _patch("/x", 1), namespace="shop"), id="namespaced"),
-        pytest.param(_override("r", _WEB, _patch("/x", 1), namespace="other"), id="another namespace"),
-        pytest.param(_override("r", {**_WEB, "apiVersion": "apps/v1beta2"}, _patch("/x", 1)), id="another version"),
+        pytest.param(
+            _override("r", _WEB, _patch("/x", 1), namespace="other"), id="another namespace"
+        ),
+        pytest.param(
+            _override("r", {**_WEB, "apiVersion": "apps/v1beta2"}, _patch("/x", 1)),
+            id="another version",
+        ),
         pytest.param(_override("r", {**_WEB, "kind": "Job"}, _patch("/x", 1)), id="another kind"),
     ],
 )
-def test_an_override_that_names_an_object_in_another_way_does_not_reach_it(override: ResourceOverride) -> None:
+def test_an_override_that_names_an_object_in_another_way_does_not_reach_it(
+    override: ResourceOverride,
+) -> None:
     assert _parts([override]) == ()
 
 
@@ -164,8 +193,12 @@ def test_an_override_that_names_an_object_in_another_way_does_not_reach_it(overr
     ],
 )
 def test_an_override_may_be_for_one_placement(ref: Any, reached: set[str]) -> None:
-    override = _override("r", _WEB, _patch("/spec/replicas", 2), **({"placement": ref} if ref else {}))
-    assert {key for key in ("p", "q", "shop/p", "other/p") if _parts([override], placement=key)} == reached
+    override = _override(
+        "r", _WEB, _patch("/spec/replicas", 2), **({"placement": ref} if ref else {})
+    )
+    assert {
+        key for key in ("p", "q", "shop/p", "other/p") if _parts([override], placement=key)
+    } == reached
 
 
 # Which member
@@ -181,11 +214,19 @@ def test_an_override_may_be_for_one_placement(ref: Any, reached: set[str]) -> No
         (_on({"matchLabels": {"env": "prod", "zone": "z2"}}), False, False),
         (_on({"matchLabels": {"zone": "z2"}}, {"matchLabels": {"env": "test"}}), False, True),
         (_on({"matchExpressions": [{"key": "zone", "operator": "DoesNotExist"}]}), False, True),
-        (_on({"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z1"]}]}), False, True),
+        (
+            _on({"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z1"]}]}),
+            False,
+            True,
+        ),
     ],
 )
 def test_a_rule_selects_members_by_any_of_its_terms(selector: Any, east: bool, west: bool) -> None:
-    rule = {key: value for key, value in _patch("/spec/replicas", 2, **selector).items() if value is not None}
+    rule = {
+        key: value
+        for key, value in _patch("/spec/replicas", 2, **selector).items()
+        if value is not None
+    }
     override = _override("r", _WEB, rule)
     assert (bool(_parts([override])), bool(_parts([override], cluster=_WEST))) == (east, west)
 
@@ -198,14 +239,27 @@ def test_what_is_in_force_holds_what_has_an_effect_and_nothing_else() -> None:
         _patch("/spec/never", 1),
     )
     other = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "none"}
-    written = _override("r", _WEB, *rules, version="v1alpha1", resourceSelectors=[other, _ref(_WEB)])
+    written = _override(
+        "r", _WEB, *rules, version="v1alpha1", resourceSelectors=[other, _ref(_WEB)]
+    )
     expected = {
         "kind": "ResourceOverride",
         "name": "r",
         "namespace": "shop",
-        "targets": [{"group": "apps", "version": "v1", "kind": "Deployment", "name": "web", "namespace": "shop"}],
+        "targets": [
+            {
+                "group": "apps",
+                "version": "v1",
+                "kind": "Deployment",
+                "name": "web",
+                "namespace": "shop",
+            }
+        ],
         "rules": [
-            {"index": 1, "jsonPatchOverrides": [{"op": "add", "path": "/spec/at", "value": "z1/east"}]},
+            {
+                "index": 1,
+                "jsonPatchOverrides": [{"op": "add", "path": "/spec/at", "value": "z1/east"}],
+            },
             {"index": 2, "deletes": True},
         ],
     }
@@ -217,14 +271,21 @@ def test_what_is_in_force_holds_what_has_an_effect_and_nothing_else() -> None:
 # Rules
 
 
-def test_a_deletion_ends_the_rules_of_its_override_and_no_other_one_brings_the_object_back() -> None:
+def test_a_deletion_ends_the_rules_of_its_override_and_no_other_one_brings_the_object_back() -> (
+    None
+):
     done = _done(
         _WEB,
-        _override("c", _SPACE, _patch("/metadata/labels/x", "1"), _delete(), _patch("/nowhere/else", 1)),
+        _override(
+            "c", _SPACE, _patch("/metadata/labels/x", "1"), _delete(), _patch("/nowhere/else", 1)
+        ),
         _override("r", _WEB, _patch("/spec/nothing/there", 2, "replace"), _delete()),
     )
     assert (done.data, done.problem) == (None, None)
-    assert [(it.rule, it.fields) for it in done.steps] == [(0, (("metadata", "labels", "x"),)), (1, ((),))]
+    assert [(it.rule, it.fields) for it in done.steps] == [
+        (0, (("metadata", "labels", "x"),)),
+        (1, ((),)),
+    ]
 
 
 def test_a_variable_fails_even_where_the_object_is_deleted() -> None:
@@ -238,11 +299,17 @@ def test_a_variable_fails_even_where_the_object_is_deleted() -> None:
     [
         ("${MEMBER-CLUSTER-NAME}-${MEMBER-CLUSTER-NAME}", "east-east"),
         (["${MEMBER-CLUSTER-NAME}", 1, None], ["east", 1, None]),
-        ({"${MEMBER-CLUSTER-NAME}": {"${MEMBER-CLUSTER-LABEL-KEY-env}": 1.5}}, {"east": {"prod": 1.5}}),
+        (
+            {"${MEMBER-CLUSTER-NAME}": {"${MEMBER-CLUSTER-LABEL-KEY-env}": 1.5}},
+            {"east": {"prod": 1.5}},
+        ),
         ("${MEMBER-CLUSTER-NAME", "${MEMBER-CLUSTER-NAME"),
         ("${member-cluster-name}", "${member-cluster-name}"),
         ("${MEMBER-CLUSTER-KIND}", "${MEMBER-CLUSTER-KIND}"),
-        ("${MEMBER-CLUSTER-LABEL-KEY-${MEMBER-CLUSTER-NAME}}", "label key east not found on cluster east"),
+        (
+            "${MEMBER-CLUSTER-LABEL-KEY-${MEMBER-CLUSTER-NAME}}",
+            "label key east not found on cluster east",
+        ),
         ("${MEMBER-CLUSTER-LABEL-KEY-}", "label key  not found on cluster east"),
         (
             "${MEMBER-CLUSTER-LABEL-KEY-env} ${MEMBER-CLUSTER-LABEL-KEY-env",
@@ -266,11 +333,16 @@ def test_variables_stand_in_values_only() -> None:
 
 def test_a_rule_that_makes_no_object_fails() -> None:
     done = _done(_WEB, _override("r", _WEB, _patch("/metadata/labels", ["a"])))
-    assert "makes an object that no member takes: metadata.labels: labels must be a map" in str(done.problem)
+    assert "makes an object that no member takes: metadata.labels: labels must be a map" in str(
+        done.problem
+    )
 
 
 def test_an_added_null_in_the_labels_is_empty_text() -> None:
-    assert _labels(_done(_WEB, _override("r", _WEB, _patch("/metadata/labels/x")))) == {"a": "1", "x": ""}
+    assert _labels(_done(_WEB, _override("r", _WEB, _patch("/metadata/labels/x")))) == {
+        "a": "1",
+        "x": "",
+    }
 
 
 # Failures
@@ -326,22 +398,36 @@ def test_no_problem_shows_a_value(value: Any) -> None:
 def test_no_override_takes_the_mark_off_a_secret_inside() -> None:
     template = {**_WEB, "kind": "Farm", "spec": {"template": _SECRET}}
     done = _done(
-        template, _override("r", template, _patch("/spec/template/kind", "Pod", "replace")), objects=[template]
+        template,
+        _override("r", template, _patch("/spec/template/kind", "Pod", "replace")),
+        objects=[template],
     )
     assert "makes public what was secret" in str(done.problem)
 
 
 # Properties
 
-_PATHS = st.sampled_from(["/metadata/labels/x", "/metadata/labels/y", "/metadata/annotations", "/spec/replicas"])
+_PATHS = st.sampled_from(
+    ["/metadata/labels/x", "/metadata/labels/y", "/metadata/annotations", "/spec/replicas"]
+)
 _VALUES = st.sampled_from(["1", "${MEMBER-CLUSTER-NAME}", "${MEMBER-CLUSTER-LABEL-KEY-zone}"])
-_MEMBERS = st.sampled_from([_on(), _on({"matchLabels": {"env": "prod"}}), _on({"matchLabels": {"env": "test"}})])
+_MEMBERS = st.sampled_from(
+    [_on(), _on({"matchLabels": {"env": "prod"}}), _on({"matchLabels": {"env": "test"}})]
+)
 _RULES = st.one_of(
-    st.builds(lambda path, value, op, on: _patch(path, value, op, **on), _PATHS, _VALUES, st.just("add"), _MEMBERS),
+    st.builds(
+        lambda path, value, op, on: _patch(path, value, op, **on),
+        _PATHS,
+        _VALUES,
+        st.just("add"),
+        _MEMBERS,
+    ),
     st.builds(lambda path, on: _patch(path, None, "remove", **on), _PATHS, _MEMBERS),
     st.builds(lambda on: _delete(**on), _MEMBERS),
 )
-_OVERRIDES = st.lists(st.tuples(st.sampled_from(_ALL), st.lists(_RULES, min_size=1, max_size=3)), max_size=5).map(
+_OVERRIDES = st.lists(
+    st.tuples(st.sampled_from(_ALL), st.lists(_RULES, min_size=1, max_size=3)), max_size=5
+).map(
     lambda drawn: [_override(f"o{number}", of, *rules) for number, (of, rules) in enumerate(drawn)]
 )
 
@@ -353,9 +439,14 @@ def test_the_order_of_the_input_has_no_effect_and_nothing_is_changed_in_place(
     before = deepcopy(_ALL)
     parts = _parts(overrides, cluster=cluster)
     kept = deepcopy(parts)
-    assert _parts(data.draw(st.permutations(overrides)), data.draw(st.permutations(_ALL)), cluster) == parts
+    assert (
+        _parts(data.draw(st.permutations(overrides)), data.draw(st.permutations(_ALL)), cluster)
+        == parts
+    )
     read = [read_in_force(json.loads(json.dumps(write_in_force(part)))) for part in parts]
-    assert [apply_overrides([one], parts, "m")[0] for one in _ALL] == apply_overrides(_ALL, read, "m")
+    assert [apply_overrides([one], parts, "m")[0] for one in _ALL] == apply_overrides(
+        _ALL, read, "m"
+    )
     assert (before, kept) == (_ALL, parts)
 
 
@@ -363,12 +454,19 @@ def test_the_order_of_the_input_has_no_effect_and_nothing_is_changed_in_place(
 def test_each_changed_field_has_a_rule_and_each_rule_selects_the_member(
     overrides: list[ResourceOverride], cluster: Cluster
 ) -> None:
-    written = {str(override.manifest.key): override.spec.policy.override_rules for override in overrides}
-    for one, done in zip(_ALL, apply_overrides(_ALL, _parts(overrides, cluster=cluster), cluster.name), strict=True):
+    written = {
+        str(override.manifest.key): override.spec.policy.override_rules for override in overrides
+    }
+    for one, done in zip(
+        _ALL, apply_overrides(_ALL, _parts(overrides, cluster=cluster), cluster.name), strict=True
+    ):
         assert all(written[it.override][it.rule].applies_to(cluster) for it in done.steps)
         if done.problem:
             continue
-        assert [one, *(it.data for it in done.steps)] == [*(it.before for it in done.steps), done.data]
+        assert [one, *(it.data for it in done.steps)] == [
+            *(it.before for it in done.steps),
+            done.data,
+        ]
         assert (done.data == one) or any(it.fields for it in done.steps)
 
 

@@ -23,12 +23,22 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "podLabels": (*_TEMPLATE, "metadata", "labels"),
     "containers": (*_TEMPLATE, "spec", "containers"),
     "nodeSelector": (*_TEMPLATE, "spec", "nodeSelector"),
-    **{name: ("spec", name) for name in ("parallelism", "completions", "suspend", "backoffLimit", "completionMode")},
+    **{
+        name: ("spec", name)
+        for name in ("parallelism", "completions", "suspend", "backoffLimit", "completionMode")
+    },
     **{name: ("spec", name) for name in ("type", "ports")},
     **{name: (name,) for name in ("data", "secrets")},
 }
 """Where the fields are of which the recordings tell."""
-_STAMPS = ("karmada.io/", "fleet-components/", "pulumi.com/", "deployment.kubernetes.io/", "controller-uid", "job-name")
+_STAMPS = (
+    "karmada.io/",
+    "fleet-components/",
+    "pulumi.com/",
+    "deployment.kubernetes.io/",
+    "controller-uid",
+    "job-name",
+)
 """Parts of the names of labels and annotations that are no user's."""
 _DEFAULTS = {
     "suspend": False,
@@ -38,7 +48,10 @@ _DEFAULTS = {
     "protocol": "TCP",
 }
 """What an API server sets where an object says nothing."""
-_POLICIES = {"PropagationPolicy": "propagationpolicy", "ClusterPropagationPolicy": "clusterpropagationpolicy"}
+_POLICIES = {
+    "PropagationPolicy": "propagationpolicy",
+    "ClusterPropagationPolicy": "clusterpropagationpolicy",
+}
 
 
 def copies_there(step: Step) -> Seen:
@@ -46,7 +59,8 @@ def copies_there(step: Step) -> Seen:
     return {
         f"{member} {copy['kind']} {copy['name'].rpartition('/')[2]}": {
             **{field: _plain(field, value) for field, value in copy.items() if field in _FIELDS},
-            "overwrites": (copy.get("annotations") or {}).get("work.karmada.io/conflict-resolution") == "overwrite",
+            "overwrites": (copy.get("annotations") or {}).get("work.karmada.io/conflict-resolution")
+            == "overwrite",
         }
         for member, copies in step.after["memberObjects"].items()
         for copy in copies
@@ -55,7 +69,9 @@ def copies_there(step: Step) -> Seen:
 
 def copies_here(state: StackState) -> Seen:
     """The objects of a stack, of the kinds that are recorded on members."""
-    found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and "@" in r.name]
+    found = [
+        r for r in state.resources.values() if r.type.startswith("kubernetes:") and "@" in r.name
+    ]
     return {
         f"{cluster_of(r.name)} {r.inputs['kind']} {r.inputs['metadata']['name']}": fields(r.inputs)
         for r in found
@@ -89,7 +105,9 @@ def is_bound(outcome: TemplateOutcome) -> bool:
 
 def counts(binding: Data) -> bool:
     """Whether a binding is for anything."""
-    return any(binding.get(part) for part in ("placement", "clusters", "requiredBy")) or bool(_policy(binding))
+    return any(binding.get(part) for part in ("placement", "clusters", "requiredBy")) or bool(
+        _policy(binding)
+    )
 
 
 def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict[str, Any]:
@@ -104,7 +122,9 @@ def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict
         "group": binding.get("schedulerObservingAffinityName", ""),
         "evictions": [_task_there(task) for task in binding.get("gracefulEvictionTasks") or ()],
         "policy": _policy(binding),
-        "requiredBy": {one["name"]: sorted(dict(_targets(one))) for one in binding.get("requiredBy") or ()},
+        "requiredBy": {
+            one["name"]: sorted(dict(_targets(one))) for one in binding.get("requiredBy") or ()
+        },
         **claim,
     }
 
@@ -116,9 +136,14 @@ def _binding_here(outcome: TemplateOutcome) -> dict[str, Any]:
         "replicas": outcome.template.replicas,
         "requests": _amounts(outcome.template.requests or {}),
         "group": memory.schedule.observed_group,
-        "evictions": [_task_here(cluster, task) for cluster, task in memory.schedule.evictions.items()],
+        "evictions": [
+            _task_here(cluster, task) for cluster, task in memory.schedule.evictions.items()
+        ],
         "policy": f"{memory.policy.kind} {memory.policy.name}" if memory.policy else "",
-        "requiredBy": {_binding_name(key): sorted(members) for key, members in memory.schedule.required_by.items()},
+        "requiredBy": {
+            _binding_name(key): sorted(members)
+            for key, members in memory.schedule.required_by.items()
+        },
         "claim": f"{claim.kind} {claim.name}" if (claim := memory.claim.policy) else "",
     }
 
@@ -133,7 +158,14 @@ def _task_there(task: Data) -> tuple[Any, ...]:
 
 
 def _task_here(cluster: str, task: EvictionTask) -> tuple[Any, ...]:
-    return (cluster, task.replicas, task.purge_mode, task.reason, task.producer, task.suppress_deletion)
+    return (
+        cluster,
+        task.replicas,
+        task.purge_mode,
+        task.reason,
+        task.producer,
+        task.suppress_deletion,
+    )
 
 
 def _targets(binding: Data) -> list[tuple[str, int]]:
@@ -154,14 +186,24 @@ def _policy(data: Data) -> str:
 def fields(data: Data) -> dict[str, Any]:
     """An object of a stack, or one that somebody has written on a member, as recordings tell of it."""
     found = {field: _at(data, path) for field, path in _FIELDS.items()}
-    plain = {field: _plain(field, _DEFAULTS.get(field) if value is None else value) for field, value in found.items()}
-    return {**plain, "overwrites": "pulumi.com/patchForce" in (_at(data, _FIELDS["annotations"]) or {})}
+    plain = {
+        field: _plain(field, _DEFAULTS.get(field) if value is None else value)
+        for field, value in found.items()
+    }
+    return {
+        **plain,
+        "overwrites": "pulumi.com/patchForce" in (_at(data, _FIELDS["annotations"]) or {}),
+    }
 
 
 def _plain(field: str, value: Any) -> Any:
     """A field without what API servers and either system add to it."""
     if field in ("labels", "annotations", "podLabels"):
-        return {key: text for key, text in (value or {}).items() if not any(part in key for part in _STAMPS)}
+        return {
+            key: text
+            for key, text in (value or {}).items()
+            if not any(part in key for part in _STAMPS)
+        }
     if field == "ports":
         return [{"protocol": "TCP", "targetPort": port["port"], **port} for port in value or ()]
     return value

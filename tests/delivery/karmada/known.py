@@ -75,7 +75,11 @@ def _by_hand(difference: Difference) -> bool:
         return False
     written = fields(hand)
     if not found.field:
-        return all(value == written.get(field) for field, value in found.there.items() if value or written.get(field))
+        return all(
+            value == written.get(field)
+            for field, value in found.there.items()
+            if value or written.get(field)
+        )
     there, here, own = found.there, found.here, written.get(found.field)
     if found.field == "overwrites" and not _refused(difference, of):
         return False
@@ -86,7 +90,9 @@ def _written(difference: Difference, of: Of) -> Data | None:
     """The object that somebody has written on a member, or the part of it."""
     data: Data | None = None
     for step in _steps(difference):
-        for action in (one["memberAction"] for one in step.data.get("do", ()) if "memberAction" in one):
+        for action in (
+            one["memberAction"] for one in step.data.get("do", ()) if "memberAction" in one
+        ):
             if action["member"] != of.member:
                 continue
             if "apply" in action and _is(action["apply"], of):
@@ -117,7 +123,11 @@ def _is(data: Data, of: Of) -> bool:
 def _away(step: Step) -> set[str]:
     """The members that do not answer after a step."""
     members = step.after.get("clusters") or ()
-    return {one["name"] for one in members if any(taint["key"] == NOT_READY for taint in one.get("taints") or ())}
+    return {
+        one["name"]
+        for one in members
+        if any(taint["key"] == NOT_READY for taint in one.get("taints") or ())
+    }
 
 
 def _unreachable(difference: Difference) -> bool:
@@ -159,7 +169,9 @@ def _members(step: Any) -> Iterator[str]:
 def _copy(step: Any, of: Of) -> Data:
     """The status of a copy on a member as it was seen there."""
     copies = step.after["memberObjects"][of.member]
-    named = (one for one in copies if (one["kind"], one["name"].rpartition("/")[2]) == (of.kind, of.name))
+    named = (
+        one for one in copies if (one["kind"], one["name"].rpartition("/")[2]) == (of.kind, of.name)
+    )
     return next((one.get("status") or {} for one in named), {})
 
 
@@ -176,15 +188,29 @@ def _differs_by(found: Differing, kind: str, statuses: list[Data], sign: int) ->
 def _flaps(difference: Difference) -> bool:
     """A Duplicated workload was evicted from a member, and is back there."""
     found, of = _found(difference)
-    back = [member for member in _evicted(difference.step, of) if member in _targets(difference.step, of)]
+    back = [
+        member
+        for member in _evicted(difference.step, of)
+        if member in _targets(difference.step, of)
+    ]
     if not back or not _duplicated(difference.step, of):
         return False
     if of.part == "binding":
         there, here = dict(found.there), dict(found.here)
-        return there == here | {member: there[member] for member in back} and len({*there.values()}) == 1
+        return (
+            there == here | {member: there[member] for member in back}
+            and len({*there.values()}) == 1
+        )
     if of.part == "template":
-        return _differs_by(found, of.kind, [_copy(difference.step, attrs.evolve(of, member=m)) for m in back], 1)
-    return of.member in back and not found.field and found.here is None and _plain(difference, of, found.there)
+        return _differs_by(
+            found, of.kind, [_copy(difference.step, attrs.evolve(of, member=m)) for m in back], 1
+        )
+    return (
+        of.member in back
+        and not found.field
+        and found.here is None
+        and _plain(difference, of, found.there)
+    )
 
 
 def _plain(difference: Difference, of: Of, there: Data) -> bool:
@@ -201,7 +227,11 @@ def _plain(difference: Difference, of: Of, there: Data) -> bool:
 def _evicted(step: Any, of: Of) -> set[str]:
     """The members that a workload was evicted from in a step."""
     name = f"{of.name}-{of.kind.lower()}"
-    states = (moment[5] for moment in step.after["timeline"] if moment[3].endswith("Binding") and moment[4] == name)
+    states = (
+        moment[5]
+        for moment in step.after["timeline"]
+        if moment[3].endswith("Binding") and moment[4] == name
+    )
     return {member for state in states for member in state.get("evicting", ())}
 
 
@@ -232,7 +262,9 @@ def _asks_directly(difference: Difference) -> bool:
     for step in _steps(difference):
         for data in step.data.get("apply", ()):
             policies[data["kind"], data["metadata"]["name"]] = data.get("spec", {})
-    applications = [one["failover"]["application"] for one in policies.values() if "failover" in one]
+    applications = [
+        one["failover"]["application"] for one in policies.values() if "failover" in one
+    ]
     return any(one.get("purgeMode") == "Directly" for one in applications)
 
 
@@ -240,7 +272,12 @@ def _undiscovered(difference: Difference) -> bool:
     """A kind is new, and what is of it gets its binding only in a later step."""
     found, of = _found(difference)
     steps = _steps(difference)
-    defined = [data for step in steps for data in step.data.get("apply", ()) if data["kind"].endswith("Definition")]
+    defined = [
+        data
+        for step in steps
+        for data in step.data.get("apply", ())
+        if data["kind"].endswith("Definition")
+    ]
     new = any(data["spec"]["names"]["kind"] == of.kind for data in defined)
     later = (step for step in difference.recording.steps if step.number > difference.step.number)
     return (
@@ -264,7 +301,11 @@ def _renamed(difference: Difference) -> bool:
         if patch["path"] == "/metadata/name"
     ]
     names = {patch["value"] for _, patch in patches}
-    names |= {one.get("name", "") for override, _ in patches for one in override["spec"]["resourceSelectors"]}
+    names |= {
+        one.get("name", "")
+        for override, _ in patches
+        for one in override["spec"]["resourceSelectors"]
+    }
     return of.name in names and _stayed(difference)
 
 

@@ -11,7 +11,9 @@ from fleet_components.plan.subject import Decided, Delivery
 from tests.delivery.karmada.recording import SERVED, Step
 from tests.delivery.recording import Data
 
-RECORDED = {kind for version in ("v1", "apps/v1", "batch/v1") for kind in SERVED[version].split()} - {"Namespace"}
+RECORDED = {
+    kind for version in ("v1", "apps/v1", "batch/v1") for kind in SERVED[version].split()
+} - {"Namespace"}
 """The kinds that are recorded on members."""
 TOLD = {
     "Deployment": ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
@@ -23,14 +25,18 @@ _MANAGED = "karmada.io/managed"
 
 def observed(step: Step, template: Decided) -> dict[str, ObservedMember]:
     """What was there of a template after a step, and what members answered when it was written."""
-    found = {cluster: _copy(step, cluster, delivery) for cluster, delivery in template.deliveries.items()}
+    found = {
+        cluster: _copy(step, cluster, delivery) for cluster, delivery in template.deliveries.items()
+    }
     return {cluster: ObservedMember({copy.key: copy}) for cluster, copy in found.items() if copy}
 
 
 def _copy(step: Step, cluster: str, delivery: Delivery) -> ObservedObject | None:
     manifest = Manifest(delivery.objects[0])
     there, stands = _there(step, cluster, manifest), _stands(step, cluster, manifest)
-    refused = step.answers.get((manifest.kind, f"{manifest.namespace}/{manifest.name}", cluster), "")
+    refused = step.answers.get(
+        (manifest.kind, f"{manifest.namespace}/{manifest.name}", cluster), ""
+    )
     if not stands and not refused:
         return None
     foreign = there is not None and _MANAGED not in (there.get("labels") or {})
@@ -55,7 +61,10 @@ def _stands(step: Step, cluster: str, manifest: Manifest) -> bool:
 def _there(step: Step, cluster: str, manifest: Manifest) -> Data | None:
     path = _path(manifest)
     copies: Mapping[str, list[Data]] = step.after["memberObjects"]
-    return next((one for one in copies[cluster] if (one["kind"], one["name"]) == (manifest.kind, path)), None)
+    return next(
+        (one for one in copies[cluster] if (one["kind"], one["name"]) == (manifest.kind, path)),
+        None,
+    )
 
 
 def _path(manifest: Manifest) -> str:

@@ -17,8 +17,20 @@ _NODE = {"cpu": 6, "memory": 64 * 2**30, "pods": 100}
 _FREE_NODE = "3"
 """The grade of a free node in Karmada's default resource models."""
 _MEMBERS = {
-    "member1": ({"location": "us", "tier": "private"}, "huaweicloud", "cn-north-1", "cn-north-1a", 1),
-    "member2": ({"location": "eu", "tier": "private"}, "huaweicloud", "cn-south-1", "cn-south-1a", 2),
+    "member1": (
+        {"location": "us", "tier": "private"},
+        "huaweicloud",
+        "cn-north-1",
+        "cn-north-1a",
+        1,
+    ),
+    "member2": (
+        {"location": "eu", "tier": "private"},
+        "huaweicloud",
+        "cn-south-1",
+        "cn-south-1a",
+        2,
+    ),
     "member3": ({"location": "us", "tier": "public"}, "aws", "us-east-1", "us-east-1a", 3),
     "member4": ({"location": "eu", "tier": "public"}, "aws", "us-east-1", "us-east-1b", 4),
 }
@@ -58,8 +70,14 @@ class Step(recording.Step):
     @property
     def pruned(self) -> list[str]:
         """Fields that the API server does not know and dropped with a warning."""
-        warnings = [answer["warning"] for answer in self.data.get("apiAnswers", ()) if "warning" in answer]
-        return [match[1] for warning in warnings for match in re.finditer(r'unknown field \\?"([^"\\]+)', warning)]
+        warnings = [
+            answer["warning"] for answer in self.data.get("apiAnswers", ()) if "warning" in answer
+        ]
+        return [
+            match[1]
+            for warning in warnings
+            for match in re.finditer(r'unknown field \\?"([^"\\]+)', warning)
+        ]
 
 
 @attrs.frozen(slots=False)
@@ -97,7 +115,11 @@ class Recording(recording.Recording[Step]):
         preemption = "PropagationPolicyPreemption=true" in setup
         eviction = "Failover=true" in setup and "--enable-no-execute-taint-eviction=true" in setup
         timeout = re.search(r"--graceful-eviction-timeout=(\d+)(s|m)", setup)
-        seconds = {"gracefulEvictionTimeout": int(timeout[1]) * (60 if timeout[2] == "m" else 1)} if timeout else {}
+        seconds = (
+            {"gracefulEvictionTimeout": int(timeout[1]) * (60 if timeout[2] == "m" else 1)}
+            if timeout
+            else {}
+        )
         return {"exact": True, "preemption": preemption, "noExecuteEviction": eviction, **seconds}
 
     @cached_property
@@ -107,9 +129,15 @@ class Recording(recording.Recording[Step]):
         if not self._fails_over:
             return found
         for step in self.data["steps"]:
-            bound = {one["name"].rpartition("/")[2]: one["resource"] for one in step["after"]["bindings"]}
+            bound = {
+                one["name"].rpartition("/")[2]: one["resource"] for one in step["after"]["bindings"]
+            }
             for _, _, _, kind, name, state in step["after"]["timeline"]:
-                members = [one for one in state.get("evicting", ()) if state["agg"].get(one) == "applied Unhealthy"]
+                members = [
+                    one
+                    for one in state.get("evicting", ())
+                    if state["agg"].get(one) == "applied Unhealthy"
+                ]
                 if members and kind.endswith("Binding") and name in bound:
                     key = bound[name]["kind"], bound[name]["name"]
                     found[key] = sorted({*found.get(key, ()), *members})
@@ -119,14 +147,18 @@ class Recording(recording.Recording[Step]):
     def _fails_over(self) -> bool:
         """Whether a policy has workloads evicted that do not work."""
         written = (data for step in self.data["steps"] for data in step.get("apply", ()))
-        return any("application" in (data.get("spec", {}).get("failover") or {}) for data in written)
+        return any(
+            "application" in (data.get("spec", {}).get("failover") or {}) for data in written
+        )
 
     @property
     def odd(self) -> dict[tuple[str, str], bool]:
         """The direction of ties of the templates for which it was seen: the FNV-1a hash of their uid is odd."""
         bindings = (binding for step in self.data["steps"] for binding in step["after"]["bindings"])
         return {
-            (binding["resource"]["kind"], binding["resource"]["name"]): binding["tieBreak"]["fnv1a32OfTemplateUidIsOdd"]
+            (binding["resource"]["kind"], binding["resource"]["name"]): binding["tieBreak"][
+                "fnv1a32OfTemplateUidIsOdd"
+            ]
             for binding in bindings
             if "tieBreak" in binding
         }
@@ -144,7 +176,11 @@ class Recording(recording.Recording[Step]):
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What was refused, with the reasons."""
         deleted = {_deleted(action) for action in step.data.get("do", ()) if "delete" in action}
-        return {key: words for key, words in _refusals(step).items() if key in objects and key not in deleted}
+        return {
+            key: words
+            for key, words in _refusals(step).items()
+            if key in objects and key not in deleted
+        }
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:
         """The settings, the members as they were seen after a step with what was free before it, and the objects."""
@@ -160,12 +196,21 @@ class Recording(recording.Recording[Step]):
     def _member(self, seen: Data, step: Step, objects: Objects) -> dict[str, Any]:
         labels, provider, region, zone, _ = _MEMBERS[seen["name"]]
         leaving = {"deletionTimestamp": "2026-11-20T12:00:00Z"} if seen.get("deleting") else {}
-        taints = [{key: value for key, value in t.items() if key != "timeAdded"} for t in seen.get("taints") or ()]
+        taints = [
+            {key: value for key, value in t.items() if key != "timeAdded"}
+            for t in seen.get("taints") or ()
+        ]
         return {
             "apiVersion": "cluster.karmada.io/v1alpha1",
             "kind": "Cluster",
             "metadata": {"name": seen["name"], "labels": seen.get("labels") or labels, **leaving},
-            "spec": {"syncMode": "Push", "provider": provider, "region": region, "zones": [zone], "taints": taints},
+            "spec": {
+                "syncMode": "Push",
+                "provider": provider,
+                "region": region,
+                "zones": [zone],
+                "taints": taints,
+            },
             "status": {
                 "apiEnablements": _enablements({**SERVED, **_custom(seen["name"], step, objects)}),
                 "resourceSummary": self._summary(step.capacity[seen["name"]]),
@@ -173,18 +218,24 @@ class Recording(recording.Recording[Step]):
         }
 
     def _summary(self, capacity: Data) -> dict[str, Any]:
-        amounts = {part: capacity.get(part) or {} for part in ("allocatable", "allocated", "allocating")}
+        amounts = {
+            part: capacity.get(part) or {} for part in ("allocatable", "allocated", "allocating")
+        }
         if "CustomizedClusterResourceModeling=false" in self.data["setup"]:
             return amounts
         grades = {str(grade): 0 for grade in range(9)} | capacity["nodesByModelGrade"]
-        return {**amounts, "allocatableModelings": [{"grade": int(g), "count": n} for g, n in grades.items()]}
+        return {
+            **amounts,
+            "allocatableModelings": [{"grade": int(g), "count": n} for g, n in grades.items()],
+        }
 
     def _at_first(self) -> dict[str, Data]:
         """All nodes free, with what the recording says of their number and kind."""
         recorded = self.data["steps"][0]["after"].get("clusterCapacityAfter", {})
         return {
             name: {
-                "allocatable": recorded.get(name, {}).get("allocatable") or {k: str(n * v) for k, v in _NODE.items()},
+                "allocatable": recorded.get(name, {}).get("allocatable")
+                or {k: str(n * v) for k, v in _NODE.items()},
                 "nodesByModelGrade": {_FREE_NODE: n},
             }
             for name, (*_, n) in _MEMBERS.items()
@@ -196,12 +247,18 @@ def _answers(events: Iterable[Data]) -> Iterator[tuple[Key, str]]:
     for event in events:
         if found := _WRITTEN.match(event["message"]):
             kind = event["on"].partition(" ")[0]
-            yield (kind, found["path"] or found["refused"], found["member"] or found["by"]), found["error"] or ""
+            yield (
+                (kind, found["path"] or found["refused"], found["member"] or found["by"]),
+                found["error"] or "",
+            )
 
 
 def _as_it_was(data: Data, step: Step) -> Data:
     """The object with the metadata, replicas and ports that it had on the hub: some recordings name those of a later step."""
-    hub = {(template["kind"], template["name"].rpartition("/")[2]): template for template in step.after["templates"]}
+    hub = {
+        (template["kind"], template["name"].rpartition("/")[2]): template
+        for template in step.after["templates"]
+    }
     template = hub.get((data["kind"], data["metadata"]["name"]))
     if template is None:
         return data
@@ -212,7 +269,9 @@ def _as_it_was(data: Data, step: Step) -> Data:
 
 
 def _of_users(marks: Data | None) -> dict[str, Any]:
-    return {key: text for key, text in (marks or {}).items() if not any(part in key for part in _ADDED)}
+    return {
+        key: text for key, text in (marks or {}).items() if not any(part in key for part in _ADDED)
+    }
 
 
 def _custom(member: str, step: Step, objects: Objects) -> dict[str, str]:
@@ -224,21 +283,30 @@ def _custom(member: str, step: Step, objects: Objects) -> dict[str, str]:
         if any(target["name"] == member for target in binding.get("clusters") or ())
     }
     specs = [
-        data["spec"] for (kind, name), data in objects.items() if kind == "CustomResourceDefinition" and name in reached
+        data["spec"]
+        for (kind, name), data in objects.items()
+        if kind == "CustomResourceDefinition" and name in reached
     ]
-    return {f"{spec['group']}/{spec['versions'][0]['name']}": spec["names"]["kind"] for spec in specs}
+    return {
+        f"{spec['group']}/{spec['versions'][0]['name']}": spec["names"]["kind"] for spec in specs
+    }
 
 
 def _enablements(served: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
-        {"groupVersion": version, "resources": [{"name": kind.lower(), "kind": kind} for kind in kinds.split()]}
+        {
+            "groupVersion": version,
+            "resources": [{"name": kind.lower(), "kind": kind} for kind in kinds.split()],
+        }
         for version, kinds in served.items()
     ]
 
 
 def _refusals(step: Step) -> dict[Key, tuple[str, ...]]:
     """The reasons of all that was refused in a step, by kind and name."""
-    answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
+    answers = [
+        answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400
+    ]
     return {_named(one["on"]): reasons(one["message"]) for one in answers}
 
 

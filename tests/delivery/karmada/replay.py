@@ -12,7 +12,12 @@ import attrs
 
 from fleet_components.systems.karmada.plan.record import template_uid
 from tests.delivery import replay
-from tests.delivery.karmada.comparison import bindings_here, bindings_there, copies_here, copies_there
+from tests.delivery.karmada.comparison import (
+    bindings_here,
+    bindings_there,
+    copies_here,
+    copies_there,
+)
 from tests.delivery.karmada.known import KNOWN, REFUSED
 from tests.delivery.karmada.recording import Recording, Step
 from tests.delivery.karmada.statuses import statuses_here, statuses_there
@@ -34,9 +39,14 @@ class Replay(replay.Replay[Recording, Step]):
     @cached_property
     def stack(self) -> str:
         """The name of a stack under which ties between members go as they were seen to go."""
-        odd = {f"{self.recording.namespace}/{kind}/{name}": odd for (kind, name), odd in self.recording.odd.items()}
+        odd = {
+            f"{self.recording.namespace}/{kind}/{name}": odd
+            for (kind, name), odd in self.recording.odd.items()
+        }
         names = (f"s{number}" for number in count())
-        return next(n for n in names if all(_is_odd(template_uid(_full(n), key)) == odd[key] for key in odd))
+        return next(
+            n for n in names if all(_is_odd(template_uid(_full(n), key)) == odd[key] for key in odd)
+        )
 
     def update(self, step: Step) -> Iterator[str]:
         """What the API server drops with a warning is refused here; what does not work is seen once it stands."""
@@ -56,7 +66,10 @@ class Replay(replay.Replay[Recording, Step]):
         """The copies on the members, the bindings, and all statuses."""
         templates = tuple(self.plan.of("Template")) if self.plan else ()
         yield copies_there(step), copies_here(self.state)
-        yield bindings_there(step), bindings_here({one.subject.key: one.outcome for one in templates})
+        yield (
+            bindings_there(step),
+            bindings_here({one.subject.key: one.outcome for one in templates}),
+        )
         yield statuses_there(step), statuses_here(step, templates)
 
     def _health(self) -> list[Data]:

@@ -15,8 +15,14 @@ from tests.delivery.recording import Data, Seen
 
 def statuses_there(step: Step) -> Seen:
     """The recorded statuses."""
-    bound = {(b["resource"]["kind"], b["resource"]["name"]): b for b in step.after["bindings"] if counts(b)}
-    templates = {(one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]}
+    bound = {
+        (b["resource"]["kind"], b["resource"]["name"]): b
+        for b in step.after["bindings"]
+        if counts(b)
+    }
+    templates = {
+        (one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]
+    }
     found = (
         _statuses(kind, name, binding, templates.get((kind, name), {}).get("status"))
         for (kind, name), binding in bound.items()
@@ -32,16 +38,29 @@ def statuses_here(step: Step, templates: Iterable[Decided]) -> Seen:
 
 def _ours(step: Step, one: Decided) -> Iterator[tuple[str, Data]]:
     binding, template = api_objects(one, observed(step, one))
-    return _statuses(template["kind"], template["metadata"]["name"], binding["status"], template["status"])
+    return _statuses(
+        template["kind"], template["metadata"]["name"], binding["status"], template["status"]
+    )
 
 
-def _statuses(kind: str, name: str, binding: Data, template: Data | None) -> Iterator[tuple[str, Data]]:
-    conditions = {one["type"]: (one["status"], one["reason"], one["message"]) for one in binding.get("conditions", ())}
-    yield f"binding of {kind} {name}", {kind: conditions.get(kind) for kind in ("Scheduled", "FullyApplied")}
+def _statuses(
+    kind: str, name: str, binding: Data, template: Data | None
+) -> Iterator[tuple[str, Data]]:
+    conditions = {
+        one["type"]: (one["status"], one["reason"], one["message"])
+        for one in binding.get("conditions", ())
+    }
+    yield (
+        f"binding of {kind} {name}",
+        {kind: conditions.get(kind) for kind in ("Scheduled", "FullyApplied")},
+    )
     yield f"template {kind} {name}", {"status": _told(kind, template)}
     for item in binding.get("aggregatedStatus") or ():
         fields = {field: item.get(field) for field in ("applied", "appliedMessage", "health")}
-        yield f"{item['clusterName']} of {kind} {name}", {**fields, "status": _told(kind, item.get("status"))}
+        yield (
+            f"{item['clusterName']} of {kind} {name}",
+            {**fields, "status": _told(kind, item.get("status"))},
+        )
 
 
 def _told(kind: str, status: Mapping[str, Any] | None) -> Mapping[str, Any]:

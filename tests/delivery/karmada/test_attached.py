@@ -20,22 +20,44 @@ def recorded() -> Any:
     (step,) = data["steps"] = data["steps"][:1]
     policy, workload = step["apply"]
     policy["spec"]["propagateDeps"] = True
-    workload["spec"]["template"]["spec"]["volumes"] = [{"name": "conf", "configMap": {"name": "conf"}}]
-    step["apply"].append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "1"}})
+    workload["spec"]["template"]["spec"]["volumes"] = [
+        {"name": "conf", "configMap": {"name": "conf"}}
+    ]
+    step["apply"].append(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "1"}}
+    )
     after, space = step["after"], data["namespace"]
     (parent,) = after["bindings"]
     for member in MEMBERS:
         after["memberObjects"][member].append(
-            {"kind": "ConfigMap", "name": f"{space}/conf", "labels": {"karmada.io/managed": "true"}, "data": {"a": "1"}}
+            {
+                "kind": "ConfigMap",
+                "name": f"{space}/conf",
+                "labels": {"karmada.io/managed": "true"},
+                "data": {"a": "1"},
+            }
         )
     after["bindings"].append(
         {
             "kind": "ResourceBinding",
             "name": f"{space}/conf-configmap",
-            "resource": {"apiVersion": "v1", "kind": "ConfigMap", "name": "conf", "namespace": space},
-            "requiredBy": [{"namespace": space, "name": "nginx-deployment", "clusters": parent["clusters"]}],
-            "conditions": [condition for condition in parent["conditions"] if condition["type"] == "FullyApplied"],
-            "aggregatedStatus": [{"applied": True, "clusterName": name, "health": "Healthy"} for name in MEMBERS],
+            "resource": {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "name": "conf",
+                "namespace": space,
+            },
+            "requiredBy": [
+                {"namespace": space, "name": "nginx-deployment", "clusters": parent["clusters"]}
+            ],
+            "conditions": [
+                condition
+                for condition in parent["conditions"]
+                if condition["type"] == "FullyApplied"
+            ],
+            "aggregatedStatus": [
+                {"applied": True, "clusterName": name, "health": "Healthy"} for name in MEMBERS
+            ],
         }
     )
     return data
@@ -58,10 +80,22 @@ def _elsewhere(after: Any) -> None:
     [
         (lambda after: after["bindings"].pop(), "ConfigMap conf: only here"),
         (_elsewhere, "ConfigMap conf: requiredBy"),
-        (lambda after: after["bindings"][1]["requiredBy"][0].update(name="x"), "ConfigMap conf: requiredBy"),
-        (lambda after: after["bindings"][1]["aggregatedStatus"].pop(), "member2 of ConfigMap conf: only here"),
-        (lambda after: after["memberObjects"]["member1"].pop(), "member1 ConfigMap conf: only here"),
-        (lambda after: after["memberObjects"]["member1"][-1].update(data={}), "member1 ConfigMap conf: data"),
+        (
+            lambda after: after["bindings"][1]["requiredBy"][0].update(name="x"),
+            "ConfigMap conf: requiredBy",
+        ),
+        (
+            lambda after: after["bindings"][1]["aggregatedStatus"].pop(),
+            "member2 of ConfigMap conf: only here",
+        ),
+        (
+            lambda after: after["memberObjects"]["member1"].pop(),
+            "member1 ConfigMap conf: only here",
+        ),
+        (
+            lambda after: after["memberObjects"]["member1"][-1].update(data={}),
+            "member1 ConfigMap conf: data",
+        ),
     ],
 )
 def test_another_recording_does_not_pass(change: Callable[[Any], object], words: str) -> None:

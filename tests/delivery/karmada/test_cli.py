@@ -25,10 +25,16 @@ def image(text: str) -> str:
 
 
 STEPS: Mapping[str, Mapping[str, Any]] = {
-    "a new image": {"web": deployment(4, "web:2", volumes=[{"name": "s", "secret": {"secretName": "pay"}}])},
-    "scaled": {"web": deployment(8, "web:2", volumes=[{"name": "s", "secret": {"secretName": "pay"}}])},
+    "a new image": {
+        "web": deployment(4, "web:2", volumes=[{"name": "s", "secret": {"secretName": "pay"}}])
+    },
+    "scaled": {
+        "web": deployment(8, "web:2", volumes=[{"name": "s", "secret": {"secretName": "pay"}}])
+    },
     "another override": {"override": None},
-    "taken over": {"policy": policy(placement=on("a", "c"), propagateDeps=True, conflictResolution="Overwrite")},
+    "taken over": {
+        "policy": policy(placement=on("a", "c"), propagateDeps=True, conflictResolution="Overwrite")
+    },
     "suspended on a": {
         "policy": policy(
             placement=on("a", "c"),
@@ -61,7 +67,9 @@ def test_a_render_is_what_the_program_gives_the_provider(world: World) -> None:
 @pytest.mark.long
 def test_a_directory_is_rendered_like_its_project(world: World) -> None:
     def unstamped(files: Mapping[str, str]) -> dict[str, str]:
-        return {path: text.replace("organization/shop/dev", "local") for path, text in files.items()}
+        return {
+            path: text.replace("organization/shop/dev", "local") for path, text in files.items()
+        }
 
     files = world.render()
     assert set(files) == {
@@ -77,7 +85,11 @@ def test_a_directory_is_rendered_like_its_project(world: World) -> None:
         assert world.render(confirm=token) == unstamped(by_project), name
 
 
-NAMES = ("apps_v1-deployment-shop-web.yaml", "v1-namespace-default-shop.yaml", "v1-secret-shop-pay.yaml")
+NAMES = (
+    "apps_v1-deployment-shop-web.yaml",
+    "v1-namespace-default-shop.yaml",
+    "v1-secret-shop-pay.yaml",
+)
 
 
 def test_each_member_gets_its_replicas_its_override_and_its_stamp(world: World) -> None:
@@ -99,7 +111,9 @@ def test_an_unchanged_render_writes_the_same(world: World, project: bool) -> Non
     """In every situation: also while suspended, without a policy, and where a Secret's data are not shown."""
     for name, changes in {"": {}, **STEPS}.items():
         world.write(**changes)
-        world.render(project=project, confirm=world.refused(project=project) if name == LAST else "")
+        world.render(
+            project=project, confirm=world.refused(project=project) if name == LAST else ""
+        )
         before = tree(world.root / "out")
         world.render(project=project)
         assert tree(world.root / "out") == before, name
@@ -108,7 +122,9 @@ def test_an_unchanged_render_writes_the_same(world: World, project: bool) -> Non
 def test_a_suspended_member_keeps_exactly_what_it_has(world: World) -> None:
     before = world.render()
     suspension = {"dispatchingOnClusters": {"clusterNames": ["a"]}}
-    whole = policy(placement={**on("a", "b"), **weights(a=1, b=1)}, propagateDeps=True, suspension=suspension)
+    whole = policy(
+        placement={**on("a", "b"), **weights(a=1, b=1)}, propagateDeps=True, suspension=suspension
+    )
     world.write(web=deployment(8, "web:2"), policy=whole, override=None)
     after = world.render()
     assert after[f"a/{MANIFEST}"] == before[f"a/{MANIFEST}"]
@@ -141,9 +157,20 @@ def test_a_plan_starts_from_a_render(world: World) -> None:
     world.render()
     for source, stack in ((world.folder, "local"), (world.root / "project", "dev")):
         world.render(project=stack == "dev")
-        document = json.loads(said("plan", source, "--all", "--state", world.state_file(stack), "-o", "json"))
-        assert {change for change, count in document["totals"].items() if count and change != "resources"} == {"stays"}
-        shares = {c["name"]: c["replicas"] for t in document["subjects"] if t["key"] == WEB for c in t["clusters"]}
+        document = json.loads(
+            said("plan", source, "--all", "--state", world.state_file(stack), "-o", "json")
+        )
+        assert {
+            change
+            for change, count in document["totals"].items()
+            if count and change != "resources"
+        } == {"stays"}
+        shares = {
+            c["name"]: c["replicas"]
+            for t in document["subjects"]
+            if t["key"] == WEB
+            for c in t["clusters"]
+        }
         assert shares == {"a": {"old": 3, "new": 3}, "b": {"old": 1, "new": 1}}
     world.write(web=deployment(8))
     text = said("plan", world.folder, "--state", world.state_file())
@@ -157,12 +184,19 @@ def test_a_directory_is_planned_as_the_stack_that_is_named(tmp_path: Path) -> No
     world.write(web=deployment(3), policy=policy(placement={**on("a", "b"), **weights(a=1, b=1)}))
     seen = set()
     for stack in ("local", "blue", "green", "red", "white", "black"):
-        (template,) = json.loads(said("plan", world.folder, "--stack", stack, "-o", "json"))["subjects"]
+        (template,) = json.loads(said("plan", world.folder, "--stack", stack, "-o", "json"))[
+            "subjects"
+        ]
         planned = {cluster["name"]: cluster["replicas"]["new"] for cluster in template["clusters"]}
         said("render", world.folder, "--stack", stack, "--out", tmp_path / "out")
         files = {name: tmp_path / "out" / stack / name / MANIFEST for name in planned}
-        assert planned == {name: yaml.safe_load(file.read_text())["spec"]["replicas"] for name, file in files.items()}
-        assert f"{sum(planned.values())} replicas" in said("explain", world.folder, WEB, "--stack", stack)
+        assert planned == {
+            name: yaml.safe_load(file.read_text())["spec"]["replicas"]
+            for name, file in files.items()
+        }
+        assert f"{sum(planned.values())} replicas" in said(
+            "explain", world.folder, WEB, "--stack", stack
+        )
         seen.add(tuple(planned.values()))
     assert seen == {(1, 2), (2, 1)}
 
@@ -175,12 +209,20 @@ def test_completions_are_remembered_too(tmp_path: Path) -> None:
         "spec": {
             "parallelism": 4,
             "completions": 8,
-            "template": {"spec": {"containers": [{"name": "sum", "image": "sum:1"}], "restartPolicy": "Never"}},
+            "template": {
+                "spec": {
+                    "containers": [{"name": "sum", "image": "sum:1"}],
+                    "restartPolicy": "Never",
+                }
+            },
         },
     }
     selector = [{"apiVersion": "batch/v1", "kind": "Job", "name": "sum"}]
     world = World(tmp_path)
-    world.write(job=job, policy=policy(resourceSelectors=selector, placement={**on("a", "b"), **weights(a=3, b=1)}))
+    world.write(
+        job=job,
+        policy=policy(resourceSelectors=selector, placement={**on("a", "b"), **weights(a=3, b=1)}),
+    )
     files = world.render()
     specs = [yaml.safe_load(text)["spec"] for text in files.values()]
     assert [(spec["parallelism"], spec["completions"]) for spec in specs] == [(3, 6), (1, 2)]

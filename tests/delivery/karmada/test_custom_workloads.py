@@ -21,7 +21,12 @@ DEFINITION: dict[str, Any] = {
     },
 }
 FARM = {"apiVersion": "example.com/v1", "kind": "Farm", "name": "web"}
-WITH_PODS = {"apiVersion": "example.com/v1", "kind": "Farm", "replicas": "spec.size", "podTemplate": "spec.pods"}
+WITH_PODS = {
+    "apiVersion": "example.com/v1",
+    "kind": "Farm",
+    "replicas": "spec.size",
+    "podTemplate": "spec.pods",
+}
 
 
 def farm(size: int | None, **pod: Any) -> dict[str, Any]:
@@ -30,17 +35,27 @@ def farm(size: int | None, **pod: Any) -> dict[str, Any]:
         "apiVersion": "example.com/v1",
         "kind": "Farm",
         "metadata": {"name": "web", "namespace": "shop"},
-        "spec": {**({} if size is None else {"size": size}), "pods": {"spec": {"containers": [], **pod}}},
+        "spec": {
+            **({} if size is None else {"size": size}),
+            "pods": {"spec": {"containers": [], **pod}},
+        },
     }
 
 
 def declared(*workloads: dict[str, Any]) -> dict[str, Any]:
     """The settings with custom kinds."""
     spec = {"workloads": list(workloads)}
-    return {"apiVersion": "fleet-components/v1", "kind": "KarmadaSettings", "metadata": {"name": "k"}, "spec": spec}
+    return {
+        "apiVersion": "fleet-components/v1",
+        "kind": "KarmadaSettings",
+        "metadata": {"name": "k"},
+        "spec": spec,
+    }
 
 
-def fleet(driver: Driver, size: int | None, placement: dict[str, Any], *workloads: dict[str, Any]) -> None:
+def fleet(
+    driver: Driver, size: int | None, placement: dict[str, Any], *workloads: dict[str, Any]
+) -> None:
     """A fleet with a custom workload."""
     driver.world.objects = {
         "definition": DEFINITION,
@@ -76,14 +91,19 @@ def test_without_the_field_the_default_counts(in_process: InProcess[World]) -> N
     assert sizes(in_process) == {"a": 1, "b": 1}
 
 
-def test_what_was_sent_keeps_its_replicas_when_the_declaration_goes(in_process: InProcess[World]) -> None:
+def test_what_was_sent_keeps_its_replicas_when_the_declaration_goes(
+    in_process: InProcess[World],
+) -> None:
     fleet(in_process, 6, weights(a=2, b=1), WITH_PODS)
     in_process.world.objects["policy"]["spec"]["suspension"] = {}
     carried_out(in_process)
     in_process.world.objects["policy"]["spec"]["suspension"] = {"dispatching": True}
     in_process.world.objects["settings"] = declared()
     carried_out(in_process)
-    assert {cluster: size for cluster, size in sizes(in_process).items() if size} == {"a": 4, "b": 2}
+    assert {cluster: size for cluster, size in sizes(in_process).items() if size} == {
+        "a": 4,
+        "b": 2,
+    }
 
 
 def test_the_declared_pod_template_names_what_goes_along(in_process: InProcess[World]) -> None:
@@ -92,7 +112,11 @@ def test_the_declared_pod_template_names_what_goes_along(in_process: InProcess[W
     volume = {"name": "conf", "configMap": {"name": "conf"}}
     in_process.world.objects["web"] = farm(2, volumes=[volume])
     metadata = {"name": "conf", "namespace": "shop"}
-    in_process.world.objects["conf"] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    in_process.world.objects["conf"] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+    }
     carried_out(in_process)
     assert sorted(in_process.stands("ConfigMap")) == ["b"]
 
@@ -100,8 +124,13 @@ def test_the_declared_pod_template_names_what_goes_along(in_process: InProcess[W
 def test_the_declared_pod_template_says_what_a_replica_needs(in_process: InProcess[World]) -> None:
     for name, cpu in (("a", "8"), ("b", "2")):
         summary = {"allocatable": {"cpu": cpu, "pods": "10"}}
-        serves = [{"groupVersion": "example.com/v1", "resources": [{"kind": "Farm", "name": "farms"}]}]
-        in_process.world.members[name]["status"] = {"resourceSummary": summary, "apiEnablements": serves}
+        serves = [
+            {"groupVersion": "example.com/v1", "resources": [{"kind": "Farm", "name": "farms"}]}
+        ]
+        in_process.world.members[name]["status"] = {
+            "resourceSummary": summary,
+            "apiEnablements": serves,
+        }
         in_process.world.members[name]["spec"]["resourceModels"] = []
     dynamic = {
         "replicaSchedulingType": "Divided",
@@ -131,23 +160,38 @@ def test_a_script_is_refused_with_what_would_do(in_process: InProcess[World]) ->
 @pytest.mark.parametrize(
     ("workload", "words"),
     [
-        ({**WITH_PODS, "replicas": "spec..size"}, 'spec.workloads[0].replicas: "spec..size" is not a field'),
+        (
+            {**WITH_PODS, "replicas": "spec..size"},
+            'spec.workloads[0].replicas: "spec..size" is not a field',
+        ),
         ({**WITH_PODS, "podTemplate": ""}, 'spec.workloads[0].podTemplate: "" is not a field'),
         ({**WITH_PODS, "default": -1}, "spec.workloads[0].default: -1 is not a number of replicas"),
-        ({"apiVersion": "example.com/v1", "kind": "Farm"}, "spec.workloads[0].replicas: replicas is missing"),
+        (
+            {"apiVersion": "example.com/v1", "kind": "Farm"},
+            "spec.workloads[0].replicas: replicas is missing",
+        ),
     ],
 )
-def test_wrong_declarations_are_refused(in_process: InProcess[World], workload: dict[str, Any], words: str) -> None:
+def test_wrong_declarations_are_refused(
+    in_process: InProcess[World], workload: dict[str, Any], words: str
+) -> None:
     fleet(in_process, 6, on("a"), workload)
     assert words in in_process.preview().text
 
 
-def test_without_the_field_and_without_a_default_it_is_refused(in_process: InProcess[World]) -> None:
+def test_without_the_field_and_without_a_default_it_is_refused(
+    in_process: InProcess[World],
+) -> None:
     fleet(in_process, None, weights(a=1, b=1), WITH_PODS)
-    assert "spec.size: there is no number of replicas (write it, or declare a default)" in in_process.preview().text
+    assert (
+        "spec.size: there is no number of replicas (write it, or declare a default)"
+        in in_process.preview().text
+    )
 
 
-def test_replicas_that_are_no_number_are_refused_at_the_declared_field(in_process: InProcess[World]) -> None:
+def test_replicas_that_are_no_number_are_refused_at_the_declared_field(
+    in_process: InProcess[World],
+) -> None:
     fleet(in_process, 6, weights(a=1), WITH_PODS)
     in_process.world.objects["web"]["spec"]["size"] = "many"
     assert "spec.size in body must be of type integer" in in_process.preview().text
@@ -159,7 +203,10 @@ def test_an_object_of_a_kind_with_our_own_name_is_only_an_object(driver: Driver)
         "definition": {
             **DEFINITION,
             "metadata": {"name": "customworkloads.example.com"},
-            "spec": {**DEFINITION["spec"], "names": {"kind": "CustomWorkload", "plural": "customworkloads"}},
+            "spec": {
+                **DEFINITION["spec"],
+                "names": {"kind": "CustomWorkload", "plural": "customworkloads"},
+            },
         },
         "web": {**own, "metadata": {"name": "web", "namespace": "shop"}, "size": 1},
         "policy": policy(placement=on("a"), resourceSelectors=[{**own, "name": "web"}]),

@@ -28,7 +28,9 @@ def needing(*volumes: dict[str, Any]) -> dict[str, Any]:
 def test_dependencies_go_where_the_workload_goes(driver: Driver) -> None:
     objects = driver.world.objects
     objects["policy"] = policy(placement=on("a", "b"), propagateDeps=True)
-    objects["web"] = needing({"configMap": {"name": "settings"}}, {"secret": {"secretName": "token"}})
+    objects["web"] = needing(
+        {"configMap": {"name": "settings"}}, {"secret": {"secretName": "token"}}
+    )
     objects |= {"settings": CONFIG, "token": SECRET}
     carried_out(driver)
     assert set(driver.stands("ConfigMap")) == set(driver.stands("Secret")) == {"a", "b"}

@@ -55,7 +55,9 @@ def outcome(plan: FleetPlan) -> str:
 def test_there_is_an_example_of_every_policy() -> None:
     assert len(FOLDERS) == 18
     listed = (EXAMPLES / "README.md").read_text()
-    assert [folder.name for folder in FOLDERS if f"[{folder.name}]({folder.name}/)" not in listed] == []
+    assert [
+        folder.name for folder in FOLDERS if f"[{folder.name}]({folder.name}/)" not in listed
+    ] == []
 
 
 @every_example
@@ -78,7 +80,11 @@ def test_a_second_pass_moves_nothing(folder: Path) -> None:
     [
         ("one-cluster", {"policy.yaml": ("member1", "member2")}, {"member2": 1}),
         ("one-cluster", {"app.yaml": ("replicas: 1", "replicas: 2")}, {"member1": 2}),
-        ("dynamic-weights", {"app.yaml": ("replicas: 12", "replicas: 90")}, {"member1": 2, "member2": 4, "member3": 6}),
+        (
+            "dynamic-weights",
+            {"app.yaml": ("replicas: 12", "replicas: 90")},
+            {"member1": 2, "member2": 4, "member3": 6},
+        ),
         ("primary-backup", {"members.yaml": ("name: member1", "name: elsewhere")}, {"member2": 2}),
         (
             "failover",
@@ -90,11 +96,21 @@ def test_a_second_pass_moves_nothing(folder: Path) -> None:
             },
             {"member2": 3, "member3": 3},
         ),
-        ("custom-kind", {"app.yaml": ("size: 9", "size: 7")}, {"member1": 3, "member2": 2, "member3": 2}),
-        ("static-weights", {"app.yaml": ("replicas: 4", "replicas: 10")}, {"member1": 5, "member2": 5}),
+        (
+            "custom-kind",
+            {"app.yaml": ("size: 9", "size: 7")},
+            {"member1": 3, "member2": 2, "member3": 2},
+        ),
+        (
+            "static-weights",
+            {"app.yaml": ("replicas: 4", "replicas: 10")},
+            {"member1": 5, "member2": 5},
+        ),
     ],
 )
-def test_what_a_change_comes_to(name: str, edits: Edits, expected: dict[str, int], tmp_path: Path) -> None:
+def test_what_a_change_comes_to(
+    name: str, edits: Edits, expected: dict[str, int], tmp_path: Path
+) -> None:
     folder = EXAMPLES / f"karmada-{name}"
     assert shares(plan(edited(folder, edits, tmp_path / name), plan(folder))) == expected
 

@@ -24,26 +24,46 @@ from tests.delivery.karmada.world import (
 pytestmark = pytest.mark.long
 
 DOWN = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-11-21T10:00:00Z"}
-FOR_A_MINUTE = {"clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]}
+FOR_A_MINUTE = {
+    "clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]
+}
 EVENLY = weights(a=1, b=1, c=1)
 
 
 def settings(**spec: Any) -> dict[str, Any]:
     """Taints evict, and whatever else is asked for."""
     spec = {"noExecuteEviction": True, **spec}
-    return {"apiVersion": "fleet-components/v1", "kind": "KarmadaSettings", "metadata": {"name": "k"}, "spec": spec}
+    return {
+        "apiVersion": "fleet-components/v1",
+        "kind": "KarmadaSettings",
+        "metadata": {"name": "k"},
+        "spec": spec,
+    }
 
 
 def unhealthy(cluster: str, **when: str) -> dict[str, Any]:
     """The application is seen to fail on a member."""
-    seen = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web", "cluster": cluster}
+    seen = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "shop",
+        "name": "web",
+        "cluster": cluster,
+    }
     spec = {"unhealthy": [{**seen, **when}]}
-    return {"apiVersion": "fleet-components/v1", "kind": "ApplicationHealth", "metadata": {"name": "h"}, "spec": spec}
+    return {
+        "apiVersion": "fleet-components/v1",
+        "kind": "ApplicationHealth",
+        "metadata": {"name": "h"},
+        "spec": spec,
+    }
 
 
 def failing_over(purge_mode: str) -> dict[str, Any]:
     """A policy that moves an application half a minute after it fails."""
-    failover = {"application": {"decisionConditions": {"tolerationSeconds": 30}, "purgeMode": purge_mode}}
+    failover = {
+        "application": {"decisionConditions": {"tolerationSeconds": 30}, "purgeMode": purge_mode}
+    }
     return {"propagateDeps": True, "failover": failover}
 
 
@@ -92,14 +112,18 @@ def test_a_toleration_runs_out_at_its_time(in_process: InProcess[World], exact: 
     taint(in_process, "a", DOWN)
     delivered(in_process, {**on("a", "b"), **FOR_A_MINUTE}, 2)
     due = "a: to be left at 2026-11-21T10:01:00Z: the taint down:NoExecute is tolerated until 2026-11-21T10:01:00Z"
-    assert due in in_process.preview().text, "without a time nothing expires, and the output says when it would"
+    assert due in in_process.preview().text, (
+        "without a time nothing expires, and the output says when it would"
+    )
     for time, there in (("10:00:59", ["a", "b"]), ("10:01:00", ["b"]), ("10:09:00", ["b"])):
         world.config["asOf"] = f"2026-11-21T{time}Z"
         carried_out(in_process)
         assert sorted(replicas(in_process)) == there
 
 
-def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(in_process: InProcess[World]) -> None:
+def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects["settings"] = settings()
     in_process.world.config["asOf"] = "2026-11-21T10:05:00Z"
     taint(in_process, "a", DOWN)
@@ -107,7 +131,9 @@ def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(in_process
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
-def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(in_process: InProcess[World]) -> None:
+def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects["settings"] = settings()
     in_process.world.config["asOf"] = "2026-11-21T10:05:00Z"
     taint(in_process, "a", DOWN)
@@ -145,7 +171,9 @@ def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[Wor
     assert replicas(in_process) == {"a": 2}
 
 
-def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy(in_process: InProcess[World]) -> None:
+def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy(
+    in_process: InProcess[World],
+) -> None:
     world = in_process.world
     world.objects["settings"] = settings(exact=True, gracefulEvictionTimeout=60)
     world.config["asOf"] = "2026-11-21T10:00:00Z"
@@ -161,7 +189,9 @@ def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy
     assert of_kind(carried_out(in_process)) == {"a": "create"}
 
 
-def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(in_process: InProcess[World]) -> None:
+def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(
+    in_process: InProcess[World],
+) -> None:
     world = in_process.world
     world.objects["settings"] = settings(exact=True, gracefulEvictionTimeout=60)
     world.config = {"limit": 1, "asOf": "2026-11-21T10:00:00Z"}
@@ -171,11 +201,15 @@ def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(
     taint(in_process, "a")
     world.config["asOf"] = "2026-11-21T10:00:59Z"
     carried_out(in_process)
-    assert (tasks(in_process), replicas(in_process)) == (["a"], {"a": 2}), "that the taint is gone does not end it"
+    assert (tasks(in_process), replicas(in_process)) == (["a"], {"a": 2}), (
+        "that the taint is gone does not end it"
+    )
     taint(in_process, "a", DOWN)
     world.config["asOf"] = "2026-11-21T10:01:00Z"
     carried_out(in_process)
-    assert (tasks(in_process), replicas(in_process)) == (["a"], {"a": 2}), "Karmada asks whether it is later than that"
+    assert (tasks(in_process), replicas(in_process)) == (["a"], {"a": 2}), (
+        "Karmada asks whether it is later than that"
+    )
     world.config["asOf"] = "2026-11-21T10:01:01Z"
     carried_out(in_process)
     assert (tasks(in_process), replicas(in_process)) == ([], {})
@@ -188,13 +222,18 @@ def test_purged_directly_the_old_copy_goes_first(driver: Driver) -> None:
     seen, done = driver.preview(), driver.up()
     assert done.ok
     assert of_kind(seen) == {"a": "delete"}
-    assert "held: b, c not updated (keep revision 0): purge mode Directly: the copy on a goes first" in seen.text
+    assert (
+        "held: b, c not updated (keep revision 0): purge mode Directly: the copy on a goes first"
+        in seen.text
+    )
     assert replicas(driver) == {"b": 2, "c": 2}
     assert of_kind(carried_out(driver)) == {"b": "update", "c": "update"}
     assert replicas(driver) == {"b": 3, "c": 3}
 
 
-def test_the_flag_purges_directly_where_the_policy_says_nothing(in_process: InProcess[World]) -> None:
+def test_the_flag_purges_directly_where_the_policy_says_nothing(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects["settings"] = settings(purgeMode="Directly")
     delivered(in_process, EVENLY, 6)
     taint(in_process, "a", DOWN)
@@ -213,7 +252,9 @@ def test_an_update_that_fails_on_the_new_member_keeps_the_old_copy(driver: Drive
     assert of_kind(carried_out(driver)) == {first: "delete", other: "create"}
 
 
-def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stays(in_process: InProcess[World]) -> None:
+def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stays(
+    in_process: InProcess[World],
+) -> None:
     world = in_process.world
     world.objects["settings"], world.config = settings(), {"limit": 1}
     delivered(in_process, on("a"), 2)
@@ -222,7 +263,8 @@ def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stay
     world.objects["policy"] = policy(placement=on("a", "b"), suspension=suspended)
     seen = carried_out(in_process)
     assert (
-        "held: a not updated (keep revision 0): the taint down:NoExecute is not tolerated; its copy stays" in seen.text
+        "held: a not updated (keep revision 0): the taint down:NoExecute is not tolerated; its copy stays"
+        in seen.text
     )
     assert replicas(in_process) == {"a": 2}
     world.objects["policy"] = policy(placement=on("a", "b"))
@@ -230,13 +272,18 @@ def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stay
 
 
 @pytest.mark.parametrize("time", [None, "2026-11-21T10:00:29Z"])
-def test_an_application_that_fails_has_time_to_recover(in_process: InProcess[World], time: str | None) -> None:
+def test_an_application_that_fails_has_time_to_recover(
+    in_process: InProcess[World], time: str | None
+) -> None:
     delivered(in_process, EVENLY, 6, **failing_over("Gracefully"))
     in_process.world.objects["health"] = unhealthy("a", since="2026-11-21T10:00:00Z")
     in_process.world.config = {"asOf": time} if time else {}
     seen = in_process.preview()
     assert seen.changes == {}
-    assert "a: to be left at 2026-11-21T10:00:30Z: the application is Unhealthy since 2026-11-21T10:00:00Z" in seen.text
+    assert (
+        "a: to be left at 2026-11-21T10:00:30Z: the application is Unhealthy since 2026-11-21T10:00:00Z"
+        in seen.text
+    )
 
 
 def test_an_application_that_fails_moves(in_process: InProcess[World]) -> None:
@@ -247,18 +294,23 @@ def test_an_application_that_fails_moves(in_process: InProcess[World]) -> None:
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
-def test_an_application_that_fails_stays_where_the_policy_does_not_ask_for_more(in_process: InProcess[World]) -> None:
+def test_an_application_that_fails_stays_where_the_policy_does_not_ask_for_more(
+    in_process: InProcess[World],
+) -> None:
     delivered(in_process, EVENLY, 6)
     in_process.world.objects["health"] = unhealthy("a")
     assert in_process.preview().changes == {}
 
 
-def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(in_process: InProcess[World]) -> None:
+def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(
+    in_process: InProcess[World],
+) -> None:
     delivered(in_process, EVENLY, 6, **failing_over("Never"))
     in_process.world.objects["health"] = unhealthy("a")
     seen = carried_out(in_process)
     assert (
-        "a not updated (keep revision 0): the application is Unhealthy; purge mode Never: its copy stays" in seen.text
+        "a not updated (keep revision 0): the application is Unhealthy; purge mode Never: its copy stays"
+        in seen.text
     )
     assert replicas(in_process) == {"a": 2, "b": 3, "c": 3}
     in_process.world.objects["web"] = deployment(6, image="web:2")
@@ -269,7 +321,12 @@ def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(in_proc
 
 
 def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World]) -> None:
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf", "namespace": "shop"}, "data": {}}
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "conf", "namespace": "shop"},
+        "data": {},
+    }
     volumes: Any = [{"name": "conf", "configMap": {"name": "conf"}}]
     in_process.world.objects["conf"] = config
     delivered(in_process, EVENLY, 6, **failing_over("Never"))
@@ -283,13 +340,22 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        (settings(purgeMode="Never"), 'spec.purgeMode: "Never" is not a purge mode (Gracefully or Directly)'),
+        (
+            settings(purgeMode="Never"),
+            'spec.purgeMode: "Never" is not a purge mode (Gracefully or Directly)',
+        ),
         (settings(gracefulEvictionTimeout=-1), "spec.gracefulEvictionTimeout: is below 0"),
-        (settings(noExecuteEvictions=True), 'there is no field "noExecuteEvictions" (noExecuteEviction)'),
+        (
+            settings(noExecuteEvictions=True),
+            'there is no field "noExecuteEvictions" (noExecuteEviction)',
+        ),
         (settings(exact="yes"), "spec.exact: is text, not true or false"),
         (unhealthy("a", since="yesterday"), 'spec.unhealthy[0].since: "yesterday" is not a time'),
         (unhealthy("a", why="oom"), 'spec.unhealthy[0].why: there is no field "why"'),
-        ({**unhealthy("a"), "spec": {"unhealthy": [{"cluster": "a"}]}}, "spec.unhealthy[0].kind: kind is missing"),
+        (
+            {**unhealthy("a"), "spec": {"unhealthy": [{"cluster": "a"}]}},
+            "spec.unhealthy[0].kind: kind is missing",
+        ),
         ({**unhealthy("a"), "sepc": {}}, 'sepc: there is no field "sepc" (spec)'),
         ({**unhealthy("a"), "spec": None}, "spec: is null, not a map"),
     ],
@@ -297,10 +363,21 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
 def test_declarations_that_cannot_be_read_are_refused(
     in_process: InProcess[World], document: dict[str, Any], words: str
 ) -> None:
-    in_process.world.objects = {"web": deployment(4), "policy": policy(placement=on("a")), "document": document}
+    in_process.world.objects = {
+        "web": deployment(4),
+        "policy": policy(placement=on("a")),
+        "document": document,
+    }
     assert words in in_process.preview().text
 
 
 def test_an_observation_of_what_is_not_there_is_refused(in_process: InProcess[World]) -> None:
-    in_process.world.objects = {"other": deployment(4, name="other"), "policy": policy(), "health": unhealthy("a")}
-    assert "spec.unhealthy[0].name: there is no Deployment shop/web (take it out)" in in_process.preview().text
+    in_process.world.objects = {
+        "other": deployment(4, name="other"),
+        "policy": policy(),
+        "health": unhealthy("a"),
+    }
+    assert (
+        "spec.unhealthy[0].name: there is no Deployment shop/web (take it out)"
+        in in_process.preview().text
+    )

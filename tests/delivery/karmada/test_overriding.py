@@ -112,7 +112,9 @@ def test_an_override_whose_policy_waits_for_it(in_process: InProcess[World]) -> 
     assert in_process.images() == {"a": "mirror.example.com/web:1"}
 
 
-def test_a_policy_that_selects_the_new_name_of_a_renamed_object_applies(in_process: InProcess[World]) -> None:
+def test_a_policy_that_selects_the_new_name_of_a_renamed_object_applies(
+    in_process: InProcess[World],
+) -> None:
     rename = {"path": "/metadata/name", "operator": "replace", "value": "shop-front"}
     rules: list[dict[str, Any]] = [{"overriders": {"plaintext": [rename]}}]
     add = {"labelsOverrider": [{"operator": "add", "value": {"renamed": "yes"}}]}
@@ -120,19 +122,30 @@ def test_a_policy_that_selects_the_new_name_of_a_renamed_object_applies(in_proce
     delivered(in_process, on("a"), 2)
     in_process.world.objects |= {
         "rename": policy("rename", "ClusterOverridePolicy", overrideRules=rules),
-        "label": policy("label", "OverridePolicy", resourceSelectors=[front], overrideRules=[{"overriders": add}]),
+        "label": policy(
+            "label",
+            "OverridePolicy",
+            resourceSelectors=[front],
+            overrideRules=[{"overriders": add}],
+        ),
     }
     carried_out(in_process)
     metadata = in_process.stands()["a"]["metadata"]
     assert (metadata["name"], metadata["labels"]["renamed"]) == ("shop-front", "yes")
 
 
-def test_where_dispatching_is_suspended_a_new_label_of_the_member_changes_nothing(driver: Driver) -> None:
+def test_where_dispatching_is_suspended_a_new_label_of_the_member_changes_nothing(
+    driver: Driver,
+) -> None:
     labelled = override("b")
-    labelled["spec"]["overrideRules"][0]["targetCluster"] = {"labelSelector": {"matchLabels": {"air": "gapped"}}}
+    labelled["spec"]["overrideRules"][0]["targetCluster"] = {
+        "labelSelector": {"matchLabels": {"air": "gapped"}}
+    }
     driver.world.objects["override"] = labelled
     delivered(driver, on("a", "b"), suspension={})
-    driver.world.objects["policy"] = policy(placement=on("a", "b"), suspension={"dispatching": True})
+    driver.world.objects["policy"] = policy(
+        placement=on("a", "b"), suspension={"dispatching": True}
+    )
     carried_out(driver)
     driver.world.members["b"] = member("b", labels={"air": "gapped"})
     assert of_kind(carried_out(driver)) == {}

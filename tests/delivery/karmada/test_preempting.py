@@ -37,17 +37,23 @@ def test_a_higher_policy_takes_over_where_the_gate_is_open_and_it_asks(
         "gate": gate(gated),
     }
     carried_out(in_process)
-    in_process.world.objects["high"] = policy("high", placement=on("b"), priority=2, preemption=asked)
+    in_process.world.objects["high"] = policy(
+        "high", placement=on("b"), priority=2, preemption=asked
+    )
     carried_out(in_process)
     moves = takes and asks
     assert claimed(in_process) == f"PropagationPolicy shop/{'high' if moves else 'low'}"
     assert sorted(replicas(in_process)) == (["b"] if moves else ["a"])
 
 
-def test_an_equal_priority_takes_nothing_and_a_cluster_policy_gives_way(in_process: InProcess[World]) -> None:
+def test_an_equal_priority_takes_nothing_and_a_cluster_policy_gives_way(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects = {
         "web": deployment(2),
-        "everywhere": policy("everywhere", "ClusterPropagationPolicy", placement=on("a"), priority=9),
+        "everywhere": policy(
+            "everywhere", "ClusterPropagationPolicy", placement=on("a"), priority=9
+        ),
         "gate": gate(True),
     }
     carried_out(in_process)
@@ -59,14 +65,18 @@ def test_an_equal_priority_takes_nothing_and_a_cluster_policy_gives_way(in_proce
     assert claimed(in_process) == "PropagationPolicy shop/own"
 
 
-def test_a_priority_that_is_lowered_lets_one_in_between_take_over(in_process: InProcess[World]) -> None:
+def test_a_priority_that_is_lowered_lets_one_in_between_take_over(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects = {
         "web": deployment(2),
         "first": policy("first", placement=on("a"), priority=5),
         "gate": gate(True),
     }
     carried_out(in_process)
-    in_process.world.objects["between"] = policy("between", placement=on("b"), priority=3, preemption="Always")
+    in_process.world.objects["between"] = policy(
+        "between", placement=on("b"), priority=3, preemption="Always"
+    )
     carried_out(in_process)
     assert claimed(in_process) == "PropagationPolicy shop/first"
     in_process.world.objects["first"] = policy("first", placement=on("a"), priority=2)

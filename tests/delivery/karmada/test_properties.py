@@ -34,9 +34,13 @@ clusters = st.lists(
         Cluster,
         st.sampled_from(NAMES),
         region=st.sampled_from(["", "north", "south"]),
-        taints=st.sampled_from([(), (), (Taint("sick"),), (Taint("down", effect="NoExecute", time_added=BEGAN),)]),
+        taints=st.sampled_from(
+            [(), (), (Taint("sick"),), (Taint("down", effect="NoExecute", time_added=BEGAN),)]
+        ),
         leaving=st.sampled_from([False, False, False, True]),
-        resource_summary=st.builds(ResourceSummary, st.fixed_dictionaries({"pods": st.sampled_from(["3", "9", "30"])})),
+        resource_summary=st.builds(
+            ResourceSummary, st.fixed_dictionaries({"pods": st.sampled_from(["3", "9", "30"])})
+        ),
     ),
     unique_by=lambda cluster: cluster.name,
 )
@@ -52,14 +56,24 @@ divisions: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
                 "weightPreference": {"dynamicWeight": "AvailableReplicas"},
             }
         },
-        {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}},
+        {
+            "replicaScheduling": {
+                "replicaSchedulingType": "Divided",
+                "replicaDivisionPreference": "Aggregated",
+            }
+        },
     ]
 )
 affinities: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {},
         {"clusterAffinity": {"clusterNames": ["a", "b"]}},
-        {"clusterAffinities": [{"affinityName": "x", "clusterNames": ["c"]}, {"affinityName": "y"}]},
+        {
+            "clusterAffinities": [
+                {"affinityName": "x", "clusterNames": ["c"]},
+                {"affinityName": "y"},
+            ]
+        },
     ]
 )
 extras: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
@@ -70,7 +84,10 @@ extras: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         {"suspension": {"dispatchingOnClusters": {"clusterNames": ["a"]}}},
         {"priority": 3},
         {"failover": {"cluster": {"purgeMode": "Directly"}}},
-        {"propagateDeps": True, "failover": {"application": {"decisionConditions": {}, "purgeMode": "Never"}}},
+        {
+            "propagateDeps": True,
+            "failover": {"application": {"decisionConditions": {}, "purgeMode": "Never"}},
+        },
     ]
 )
 
@@ -101,7 +118,9 @@ overrides = st.builds(
                         {
                             "targetCluster": {"clusterNames": [cluster]},
                             "overriders": {
-                                "imageOverrider": [{"component": "Tag", "operator": "replace", "value": image}]
+                                "imageOverrider": [
+                                    {"component": "Tag", "operator": "replace", "value": image}
+                                ]
                             },
                         }
                     ],
@@ -120,7 +139,9 @@ requests = st.builds(
         st.sampled_from([None, 0, 1, 5, 12]),
         st.sampled_from(["web:1", "web:2"]),
     ),
-    inventory=st.builds(Inventory, clusters, st.sampled_from([None, BEGAN, BEGAN + timedelta(seconds=90)])),
+    inventory=st.builds(
+        Inventory, clusters, st.sampled_from([None, BEGAN, BEGAN + timedelta(seconds=90)])
+    ),
     policies=st.builds(
         Policies,
         st.lists(policies, max_size=2, unique_by=lambda p: p.key).map(tuple),
@@ -149,11 +170,14 @@ def done(outcome: TemplateOutcome) -> dict[str, Done]:
     """What stands after the update went through."""
     decisions = outcome.record.decisions.items()
     return {
-        c: Done(s.revision, replicas=s.replicas, completions=s.completions, overrides=s.overrides) for c, s in decisions
+        c: Done(s.revision, replicas=s.replicas, completions=s.completions, overrides=s.overrides)
+        for c, s in decisions
     }
 
 
-def run(request: TemplateSubject, before: TemplateRecord, stands: dict[str, Done]) -> TemplateOutcome:
+def run(
+    request: TemplateSubject, before: TemplateRecord, stands: dict[str, Done]
+) -> TemplateOutcome:
     return place_template(attrs.evolve(request, done=stands), before)
 
 
@@ -181,7 +205,9 @@ def test_a_second_run_changes_nothing(history: list[TemplateSubject]) -> None:
 
 @quick
 @given(st.lists(requests, min_size=1, max_size=4), st.data())
-def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateSubject], data: st.DataObject) -> None:
+def test_an_update_that_breaks_is_taken_up_again(
+    history: list[TemplateSubject], data: st.DataObject
+) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
         outcome = run(request, record, stands)
@@ -191,16 +217,21 @@ def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateSubject],
         record = through_the_engine(outcome.record)
     last = run(history[-1], record, stands)
     assert {
-        c: share for c, share in last.record.decisions.items() if last.rollout.entries[c].change is Change.KEEP
+        c: share
+        for c, share in last.record.decisions.items()
+        if last.rollout.entries[c].change is Change.KEEP
     } == {
         c: share
         for c, share in last.record.decisions.items()
-        if share.stands(stands.get(c, Done(None))) and last.rollout.entries[c].change is not Change.HELD
+        if share.stands(stands.get(c, Done(None)))
+        and last.rollout.entries[c].change is not Change.HELD
     }
     memory = last.record.memory
     assert set(last.rollout.removals) >= set(stands) - {*memory.targets, *memory.left_later}
     held = last.rollout.held
-    assert all(last.record.decisions[c].stands(stands[c]) for c in held if c in last.record.decisions)
+    assert all(
+        last.record.decisions[c].stands(stands[c]) for c in held if c in last.record.decisions
+    )
     if not is_purging(last):
         assert run(history[-1], through_the_engine(last.record), done(last)).record == last.record
 
@@ -215,24 +246,34 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateSubject]) -> None:
         for cluster, share in record.decisions.items():
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             (data,) = record.objects(share, member)
-            if not any(one.needs.required_by for one in history):  # what others need is not a workload in real fleets
+            if not any(
+                one.needs.required_by for one in history
+            ):  # what others need is not a workload in real fleets
                 assert share.replicas in (None, data["spec"].get("replicas"))
             if cluster in outcome.rollout.held:
-                assert share.stands(before[cluster])  # it keeps exactly what it runs, replicas or none
+                assert share.stands(
+                    before[cluster]
+                )  # it keeps exactly what it runs, replicas or none
             else:
                 assert cluster not in record.memory.schedule.clusters or share.replicas is not None
 
 
 @quick
 @given(st.lists(requests, min_size=1, max_size=4))
-def test_nothing_stays_where_it_has_to_leave_and_copies_go_last(history: list[TemplateSubject]) -> None:
+def test_nothing_stays_where_it_has_to_leave_and_copies_go_last(
+    history: list[TemplateSubject],
+) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
         outcome, before = run(request, record, stands), stands
         record, stands = outcome.record, done(outcome)
         memory, tasks = record.memory.schedule, record.memory.schedule.evictions
         assert not memory.clusters.keys() & tasks.keys()
-        if not request.settings.no_execute_eviction and not request.unhealthy and not request.settings.exact:
+        if (
+            not request.settings.no_execute_eviction
+            and not request.unhealthy
+            and not request.settings.exact
+        ):
             assert not tasks or not outcome.decision  # without a policy nothing is looked at
         for cluster, task in tasks.items() if outcome.decision else ():
             if cluster not in before or cluster in record.memory.targets:

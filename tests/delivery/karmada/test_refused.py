@@ -10,7 +10,9 @@ from tests.delivery.karmada.world import POLICY, World, deployment, on, policy
 Object = dict[str, Any]
 
 
-def refusal(in_process: InProcess[World], web: Object | None = None, *more: Object, **spec: Any) -> str:
+def refusal(
+    in_process: InProcess[World], web: Object | None = None, *more: Object, **spec: Any
+) -> str:
     """What a preview of the Deployment and further objects says."""
     documents = (web or deployment(4), policy(placement=on("a"), **spec), *more)
     in_process.world.objects = {str(number): document for number, document in enumerate(documents)}
@@ -29,12 +31,18 @@ def test_an_object_of_both_systems_is_refused_with_both_names(in_process: InProc
     }
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     text = refusal(in_process, None, namespace, placement)
-    assert "is claimed by ClusterResourcePlacement everything and by PropagationPolicy shop/web" in text
+    assert (
+        "is claimed by ClusterResourcePlacement everything and by PropagationPolicy shop/web"
+        in text
+    )
 
 
 def test_a_scheduler_of_ones_own_is_refused(in_process: InProcess[World]) -> None:
     text = refusal(in_process, schedulerName="mine")
-    assert 'spec.schedulerName: "mine" is not carried out by this version: there is no scheduler but' in text
+    assert (
+        'spec.schedulerName: "mine" is not carried out by this version: there is no scheduler but'
+        in text
+    )
 
 
 def test_a_script_that_interprets_a_kind_is_refused(in_process: InProcess[World]) -> None:
@@ -42,7 +50,10 @@ def test_a_script_that_interprets_a_kind_is_refused(in_process: InProcess[World]
         "apiVersion": "config.karmada.io/v1alpha1",
         "kind": "ResourceInterpreterCustomization",
         "metadata": {"name": "mine"},
-        "spec": {"target": {"apiVersion": "example.com/v1", "kind": "Widget"}, "customizations": {}},
+        "spec": {
+            "target": {"apiVersion": "example.com/v1", "kind": "Widget"},
+            "customizations": {},
+        },
     }
     text = refusal(in_process, None, script)
     assert "ResourceInterpreterCustomization is not carried out by this version" in text

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from tests.delivery.driver import InProcess
-from tests.delivery.karmada.world import Driver, World, carried_out, deployment, on, policy, replicas, weights
+from tests.delivery.karmada.world import (
+    Driver,
+    World,
+    carried_out,
+    deployment,
+    on,
+    policy,
+    replicas,
+    weights,
+)
 
 LABEL = "resourcetemplate.karmada.io/retain-replicas"
 
@@ -23,12 +32,16 @@ def test_a_member_keeps_its_replicas_and_gets_everything_else(driver: Driver) ->
     assert replicas(driver) == {"a": 2, "b": 2}
     driver.world.objects["web"] = retaining(8, "web:2")
     seen = carried_out(driver)
-    assert "replicas: each member keeps those that it has, as a label of the object asks" in seen.text
+    assert (
+        "replicas: each member keeps those that it has, as a label of the object asks" in seen.text
+    )
     assert replicas(driver) == {"a": 2, "b": 2}
     assert set(driver.images().values()) == {"web:2"}
 
 
-def test_without_the_label_the_decided_replicas_are_sent_again(in_process: InProcess[World]) -> None:
+def test_without_the_label_the_decided_replicas_are_sent_again(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects = {"web": retaining(4), "policy": policy(placement=weights(a=1, b=1))}
     carried_out(in_process)
     in_process.world.objects["web"] = retaining(8, label="false")
@@ -48,7 +61,10 @@ def test_objects_without_replicas_take_no_notice(in_process: InProcess[World]) -
     metadata = {"name": "conf", "namespace": "shop", "labels": {LABEL: "true"}}
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}}
     selector = {"apiVersion": "v1", "kind": "ConfigMap", "name": "conf"}
-    in_process.world.objects = {"conf": config, "policy": policy(placement=on("a"), resourceSelectors=[selector])}
+    in_process.world.objects = {
+        "conf": config,
+        "policy": policy(placement=on("a"), resourceSelectors=[selector]),
+    }
     carried_out(in_process)
     in_process.world.objects["conf"] = {**config, "data": {"a": "2"}}
     carried_out(in_process)
@@ -59,7 +75,11 @@ def test_an_object_that_is_protected_cannot_be_deleted(driver: Driver) -> None:
     web = deployment(2)
     web["metadata"]["labels"]["resourcetemplate.karmada.io/deletion-protected"] = "Always"
     driver.world.config = {"limit": 1}
-    driver.world.objects = {"web": web, "policy": policy(placement=on("a")), "other": deployment(1, name="other")}
+    driver.world.objects = {
+        "web": web,
+        "policy": policy(placement=on("a")),
+        "other": deployment(1, name="other"),
+    }
     carried_out(driver)
     del driver.world.objects["web"]
     refused = driver.up()

@@ -126,7 +126,10 @@ def test_deleting_a_policy_leaves_what_it_placed_and_freezes_it(driver: Driver) 
     del driver.world.objects["policy"]
     seen = carried_out(driver)
     assert of_kind(seen) == {}
-    assert "no policy has it any more: it stays as it was placed, and its changes are not delivered" in seen.text
+    assert (
+        "no policy has it any more: it stays as it was placed, and its changes are not delivered"
+        in seen.text
+    )
     driver.world.objects["web"] = deployment(8, image="web:2")
     assert of_kind(carried_out(driver)) == {}
     assert replicas(driver) == {"a": 3, "b": 1}
@@ -163,7 +166,9 @@ def test_deleting_the_object_removes_it(driver: Driver) -> None:
     assert driver.stands() == {}
 
 
-def test_a_policy_deleted_after_an_update_that_broke_at_once_leaves_the_template_alone(driver: Driver) -> None:
+def test_a_policy_deleted_after_an_update_that_broke_at_once_leaves_the_template_alone(
+    driver: Driver,
+) -> None:
     driver.world.objects = {"web": deployment(), "policy": policy(placement=on("a", "b"))}
     assert not driver.up(fails="b").ok
     stood = set(driver.stands())
@@ -219,9 +224,12 @@ def dynamic(driver: Driver, **pods: int) -> None:
         }
     }
     driver.world.objects = {"web": deployment(12), "policy": policy(placement=placement)}
-    enabled = {"apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]}
+    enabled = {
+        "apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]
+    }
     driver.world.members = {
-        name: {**member(name), "status": {**summary(free), **enabled}} for name, free in pods.items()
+        name: {**member(name), "status": {**summary(free), **enabled}}
+        for name, free in pods.items()
     }
 
 
@@ -240,7 +248,10 @@ def test_a_rebalance_divides_anew_once(driver: Driver) -> None:
     assert sum(replicas(driver).values()) == 12
     driver.world.objects["again"] = rebalancer("once-more", name="nothing")
     refused = driver.preview()
-    assert "WorkloadRebalancer once-more: spec.workloads[0]: there is no Deployment shop/nothing" in refused.text
+    assert (
+        "WorkloadRebalancer once-more: spec.workloads[0]: there is no Deployment shop/nothing"
+        in refused.text
+    )
 
 
 def test_too_little_capacity_is_said_and_moves_nothing(in_process: InProcess[World]) -> None:
@@ -257,10 +268,15 @@ def test_suspension_holds_what_runs_and_still_removes(driver: Driver) -> None:
     suspended = {"dispatchingOnClusters": {"clusterNames": ["b"]}}
     driver.world.objects["policy"] = policy(placement=weights(a=1, b=1), suspension=suspended)
     driver.world.objects["web"] = deployment(8, image="web:2")
-    assert "held: b not updated (keep revision 0): dispatching is suspended" in carried_out(driver).text
+    assert (
+        "held: b not updated (keep revision 0): dispatching is suspended"
+        in carried_out(driver).text
+    )
     assert driver.images() == {"a": "web:2", "b": "web:1"}
     assert replicas(driver) == {"a": 4, "b": 2}
-    driver.world.objects["policy"] = policy(placement=weights(a=1, c=1), suspension={"dispatching": True})
+    driver.world.objects["policy"] = policy(
+        placement=weights(a=1, c=1), suspension={"dispatching": True}
+    )
     assert driver.up().ok
     assert replicas(driver) == {"a": 4}
     driver.world.objects["policy"] = policy(placement=weights(a=1, c=1))
@@ -275,10 +291,15 @@ def test_suspension_holds_what_runs_and_still_removes(driver: Driver) -> None:
     [({}, (1, 1)), ({"parallelism": 2}, (2, None)), ({"completions": 3}, (1, 3))],
 )
 def test_a_job_has_the_completions_of_the_control_plane(
-    in_process: InProcess[World], written: dict[str, int], counts: tuple[int, int | None], divided: bool
+    in_process: InProcess[World],
+    written: dict[str, int],
+    counts: tuple[int, int | None],
+    divided: bool,
 ) -> None:
     """Written with neither, it is stored with one of each; with a parallelism alone, it is a work queue."""
-    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "sum", "image": "sum:1"}]}}
+    template = {
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "sum", "image": "sum:1"}]}
+    }
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -287,7 +308,10 @@ def test_a_job_has_the_completions_of_the_control_plane(
     }
     selector = {"apiVersion": "batch/v1", "kind": "Job", "name": "sum"}
     placement = weights(a=1) if divided else on("a")
-    in_process.world.objects = {"sum": job, "policy": policy(placement=placement, resourceSelectors=[selector])}
+    in_process.world.objects = {
+        "sum": job,
+        "policy": policy(placement=placement, resourceSelectors=[selector]),
+    }
     carried_out(in_process)
     ((_, sent),) = in_process.stands("Job").items()
     assert (sent["spec"].get("parallelism"), sent["spec"].get("completions")) == counts
@@ -301,13 +325,24 @@ def test_a_job_divides_its_completions(driver: Driver) -> None:
         "spec": {
             "parallelism": 4,
             "completions": 10,
-            "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "sum", "image": "sum:1"}]}},
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "sum", "image": "sum:1"}],
+                }
+            },
         },
     }
     selector = {"apiVersion": "batch/v1", "kind": "Job", "name": "sum"}
-    driver.world.objects = {"sum": job, "policy": policy(placement=weights(a=2, b=1), resourceSelectors=[selector])}
+    driver.world.objects = {
+        "sum": job,
+        "policy": policy(placement=weights(a=2, b=1), resourceSelectors=[selector]),
+    }
     carried_out(driver)
-    specs = {c: (data["spec"]["parallelism"], data["spec"]["completions"]) for c, data in driver.stands("Job").items()}
+    specs = {
+        c: (data["spec"]["parallelism"], data["spec"]["completions"])
+        for c, data in driver.stands("Job").items()
+    }
     assert specs == {"a": (3, 7), "b": (1, 3)}
 
 
@@ -322,7 +357,9 @@ def test_one_member_serves_both_systems(in_process: InProcess[World]) -> None:
     }
     dynamic(in_process, a=1)
     in_process.world.objects["policy"]["spec"]["placement"]["clusterAffinity"] = {
-        "fieldSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["north"]}]}
+        "fieldSelector": {
+            "matchExpressions": [{"key": "region", "operator": "In", "values": ["north"]}]
+        }
     }
     in_process.world.members = {"a": kubefleet, "b": member("b", region="south")}
     assert in_process.up().ok
@@ -331,7 +368,9 @@ def test_one_member_serves_both_systems(in_process: InProcess[World]) -> None:
     assert "the member is declared as" in in_process.preview().text
 
 
-def test_a_member_that_is_tainted_keeps_what_it_has_and_gets_nothing_new(in_process: InProcess[World]) -> None:
+def test_a_member_that_is_tainted_keeps_what_it_has_and_gets_nothing_new(
+    in_process: InProcess[World],
+) -> None:
     delivered(in_process, {})
     in_process.world.members["c"] = member("c", taints=[{"key": "sick", "effect": "NoSchedule"}])
     in_process.world.members["d"] = member("d", taints=[{"key": "sick", "effect": "NoSchedule"}])
@@ -343,14 +382,19 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.world.objects["policy"] = policy(placement=on("a"))
     refused = driver.preview()
     assert not refused.ok
-    assert "PropagationPolicy shop/web: would lose 2 objects on 2 members (b, c), 2 of the 3 " in refused.text
+    assert (
+        "PropagationPolicy shop/web: would lose 2 objects on 2 members (b, c), 2 of the 3 "
+        in refused.text
+    )
     driver.world.config = {"confirm": refused.text.partition("fleet:confirm=")[2][:8]}
     assert driver.up().ok
     assert set(driver.stands()) == {"a"}
 
 
 @pytest.mark.parametrize(("keeps", "options"), [(True, {"retainOnDelete": True}), (False, {})])
-def test_resources_are_preserved_when_asked(in_process: InProcess[World], keeps: bool, options: dict[str, Any]) -> None:
+def test_resources_are_preserved_when_asked(
+    in_process: InProcess[World], keeps: bool, options: dict[str, Any]
+) -> None:
     asked = policy(placement=on("a"), preserveResourcesOnDeletion=keeps)
     in_process.world.objects = {"web": deployment(4), "policy": asked}
     assert in_process.run().named("dev/shop/Deployment/web@a/shop/web").options == options
@@ -358,7 +402,12 @@ def test_resources_are_preserved_when_asked(in_process: InProcess[World], keeps:
 
 @pytest.mark.parametrize(
     ("policys", "objects", "forced"),
-    [("Abort", None, False), ("Overwrite", None, True), ("Overwrite", "abort", False), ("Abort", "overwrite", True)],
+    [
+        ("Abort", None, False),
+        ("Overwrite", None, True),
+        ("Overwrite", "abort", False),
+        ("Abort", "overwrite", True),
+    ],
 )
 def test_conflicts_are_resolved_as_asked(
     in_process: InProcess[World], policys: str, objects: str | None, forced: bool
@@ -366,6 +415,11 @@ def test_conflicts_are_resolved_as_asked(
     web = deployment(4)
     if objects:
         web["metadata"]["annotations"] = {"work.karmada.io/conflict-resolution": objects}
-    in_process.world.objects = {"web": web, "policy": policy(placement=on("a"), conflictResolution=policys)}
-    annotations = in_process.run().inputs("dev/shop/Deployment/web@a/shop/web")["metadata"]["annotations"]
+    in_process.world.objects = {
+        "web": web,
+        "policy": policy(placement=on("a"), conflictResolution=policys),
+    }
+    annotations = in_process.run().inputs("dev/shop/Deployment/web@a/shop/web")["metadata"][
+        "annotations"
+    ]
     assert ("pulumi.com/patchForce" in annotations) is forced

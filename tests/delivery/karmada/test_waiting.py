@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.delivery.karmada.world import Driver, World, carried_out, delivered, deployment, on, policy, replicas
+from tests.delivery.karmada.world import (
+    Driver,
+    World,
+    carried_out,
+    delivered,
+    deployment,
+    on,
+    policy,
+    replicas,
+)
 
 NOBODY = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"}
 
@@ -16,7 +25,10 @@ def lazy() -> dict[str, object]:
 
 
 def test_a_lazy_policy_leaves_what_waited_for_it_until_that_changes(driver: Driver) -> None:
-    driver.world.objects = {"web": deployment(2), "other": policy("other", resourceSelectors=[NOBODY])}
+    driver.world.objects = {
+        "web": deployment(2),
+        "other": policy("other", resourceSelectors=[NOBODY]),
+    }
     carried_out(driver)
     driver.world.objects["policy"] = lazy()
     carried_out(driver)
@@ -27,7 +39,9 @@ def test_a_lazy_policy_leaves_what_waited_for_it_until_that_changes(driver: Driv
     assert replicas(driver) == {"a": 3}
 
 
-def test_what_comes_with_or_after_a_lazy_policy_is_delivered_at_once(in_process: InProcess[World]) -> None:
+def test_what_comes_with_or_after_a_lazy_policy_is_delivered_at_once(
+    in_process: InProcess[World],
+) -> None:
     in_process.world.objects = {"policy": lazy(), "web": deployment(2)}
     carried_out(in_process)
     assert replicas(in_process) == {"a": 2}
@@ -52,7 +66,13 @@ def test_one_shots_outlive_their_object_with_a_warning(
     in_process: InProcess[World], group: str, kind: str, field: str, reference: dict[str, str]
 ) -> None:
     delivered(in_process, on("a"))
-    asked = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web", **reference}
+    asked = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "shop",
+        "name": "web",
+        **reference,
+    }
     in_process.world.objects["again"] = {
         "apiVersion": group,
         "kind": kind,

@@ -20,7 +20,12 @@ from tests.delivery.karmada.world import (
     weights,
 )
 
-AGGREGATED = {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}}
+AGGREGATED = {
+    "replicaScheduling": {
+        "replicaSchedulingType": "Divided",
+        "replicaDivisionPreference": "Aggregated",
+    }
+}
 WORKLOADS = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]
 Fleet = InProcess[World]
 
@@ -36,7 +41,9 @@ def free(fleet: Fleet, **nodes: dict[int, int]) -> None:
     for name, grades in nodes.items():
         summary = {
             "allocatable": {"pods": "100"},
-            "allocatableModelings": [{"grade": grade, "count": count} for grade, count in grades.items()],
+            "allocatableModelings": [
+                {"grade": grade, "count": count} for grade, count in grades.items()
+            ],
         }
         status = {"apiEnablements": WORKLOADS, "resourceSummary": summary}
         fleet.world.members[name] = {**member(name), "status": status}
@@ -50,7 +57,10 @@ def written(fleet: Fleet, **objects: dict[str, Any]) -> dict[str, int]:
 
 
 def test_a_group_that_is_too_small_is_left_until_a_rebalance(in_process: Fleet) -> None:
-    groups = [{"affinityName": "first", "clusterNames": ["a"]}, {"affinityName": "second", "clusterNames": ["c"]}]
+    groups = [
+        {"affinityName": "first", "clusterNames": ["a"]},
+        {"affinityName": "second", "clusterNames": ["c"]},
+    ]
     free(in_process, a={3: 1}, b={3: 2}, c={3: 3})
     placed = policy(placement={"clusterAffinities": groups, **AGGREGATED})
     assert written(in_process, policy=placed, web=asking(4)) == {"a": 4}
@@ -103,19 +113,28 @@ def test_what_cannot_be_selected_leaves_what_stands(in_process: Fleet) -> None:
 def test_what_fits_nowhere_stands_nowhere(in_process: Fleet) -> None:
     delivered(in_process, on("a"))
     assert written(in_process, policy=policy(placement=on("elsewhere"))) == {}
-    assert "3 cluster(s) did not match the placement cluster affinity constraint." in in_process.preview().text
+    assert (
+        "3 cluster(s) did not match the placement cluster affinity constraint."
+        in in_process.preview().text
+    )
     assert written(in_process, policy=policy(placement=on("b"))) == {"b": 4}
 
 
 def test_an_object_that_its_policy_matches_no_more_is_frozen(in_process: Fleet) -> None:
-    selector = {"apiVersion": "apps/v1", "kind": "Deployment", "labelSelector": {"matchLabels": {"app": "web"}}}
+    selector = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
     delivered(in_process, on("a"), resourceSelectors=[selector])
     changed = deployment(9, image="web:2")
     changed["metadata"]["labels"] = {"app": "other"}
     other = policy("other", placement=on("b"), resourceSelectors=[WEB], priority=9)
     assert written(in_process, web=changed, other=other) == {"a": 4}
     assert decided(in_process)["policy"] == "PropagationPolicy shop/web"
-    assert written(in_process, policy=policy(placement=on("a", "c"), resourceSelectors=[selector])) == {"b": 9}
+    assert written(
+        in_process, policy=policy(placement=on("a", "c"), resourceSelectors=[selector])
+    ) == {"b": 9}
     assert decided(in_process)["policy"] == "PropagationPolicy shop/other"
 
 
@@ -133,9 +152,18 @@ def test_by_default_a_no_execute_taint_drives_nothing_away(in_process: Fleet) ->
     delivered(in_process, weights(a=1, c=1))
     in_process.world.members["c"] = member("c", taints=[{"key": "bad", "effect": "NoExecute"}])
     assert in_process.preview().changes == {}
-    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"}}
-    everywhere = policy("settings", resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement={})
-    assert written(in_process, web=deployment(8), settings=settings, everywhere=everywhere) == {"a": 4, "c": 4}
+    settings = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": "shop"},
+    }
+    everywhere = policy(
+        "settings", resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement={}
+    )
+    assert written(in_process, web=deployment(8), settings=settings, everywhere=everywhere) == {
+        "a": 4,
+        "c": 4,
+    }
     assert set(in_process.stands("ConfigMap")) == {"a", "b"}
     in_process.world.members["c"] = member("c")
     carried_out(in_process)
@@ -143,12 +171,25 @@ def test_by_default_a_no_execute_taint_drives_nothing_away(in_process: Fleet) ->
 
 
 def test_an_object_of_a_custom_kind_goes_where_its_definition_went(in_process: Fleet) -> None:
-    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
+    widget = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "namespace": "shop"},
+    }
     selector = {"apiVersion": "example.com/v1", "kind": "Widget", "name": "w"}
     for name in ("a", "b"):
-        served = [{"groupVersion": "example.com/v1", "resources": [{"kind": "Widget"}]}] if name == "a" else []
-        in_process.world.members[name] = {**member(name), "status": {"apiEnablements": [*WORKLOADS, *served]}}
+        served = (
+            [{"groupVersion": "example.com/v1", "resources": [{"kind": "Widget"}]}]
+            if name == "a"
+            else []
+        )
+        in_process.world.members[name] = {
+            **member(name),
+            "status": {"apiEnablements": [*WORKLOADS, *served]},
+        }
     in_process.world.objects = {"definition": dict(WIDGETS), "widget": widget}
-    in_process.world.objects["policy"] = policy(placement=on("a", "b"), resourceSelectors=[selector])
+    in_process.world.objects["policy"] = policy(
+        placement=on("a", "b"), resourceSelectors=[selector]
+    )
     carried_out(in_process)
     assert set(in_process.stands("Widget")) == {"a"}

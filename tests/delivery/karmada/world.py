@@ -38,7 +38,9 @@ def member(name: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def deployment(replicas: int | None = 2, image: str = "web:1", name: str = "web", **pod: Any) -> dict[str, Any]:
+def deployment(
+    replicas: int | None = 2, image: str = "web:1", name: str = "web", **pod: Any
+) -> dict[str, Any]:
     """A Deployment in the namespace ``shop``."""
     labels = {"app": name}
     spec = {"containers": [{"name": name, "image": image}], **pod}
@@ -63,7 +65,10 @@ def policy(name: str = "web", kind: str = "PropagationPolicy", **spec: Any) -> d
 
 def weights(**by_member: int) -> dict[str, Any]:
     """A placement that divides replicas by static weights."""
-    rules = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in by_member.items()]
+    rules = [
+        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+        for name, weight in by_member.items()
+    ]
     return {
         "replicaScheduling": {
             "replicaSchedulingType": "Divided",
@@ -88,7 +93,9 @@ class World:
         config: further ``fleet:`` configuration.
     """
 
-    members: dict[str, dict[str, Any]] = attrs.field(factory=lambda: {n: member(n) for n in ("a", "b", "c")})
+    members: dict[str, dict[str, Any]] = attrs.field(
+        factory=lambda: {n: member(n) for n in ("a", "b", "c")}
+    )
     objects: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     config: dict[str, Any] = attrs.field(factory=dict)
 
@@ -102,9 +109,14 @@ class World:
 Driver = delivery.Driver[World]
 
 
-def delivered(driver: Driver, placement: dict[str, Any], count: int | None = 4, **spec: Any) -> None:
+def delivered(
+    driver: Driver, placement: dict[str, Any], count: int | None = 4, **spec: Any
+) -> None:
     """Deliver the Deployment ``web`` as a policy says."""
-    driver.world.objects |= {"web": deployment(count), "policy": policy(placement=placement, **spec)}
+    driver.world.objects |= {
+        "web": deployment(count),
+        "policy": policy(placement=placement, **spec),
+    }
     assert driver.up().ok
 
 
@@ -130,4 +142,6 @@ def decided(driver: Driver) -> Mapping[str, Any]:
 def of_kind(outcome: delivery.Outcome, kind: str = "Deployment") -> dict[str, str]:
     """What happens to the objects of a kind, by cluster."""
     found = outcome.changes.items()
-    return {delivery.cluster_of(name): change for name, change in found if name.startswith(f"{kind} ")}
+    return {
+        delivery.cluster_of(name): change for name, change in found if name.startswith(f"{kind} ")
+    }

@@ -6,7 +6,12 @@ import re
 from functools import cache
 from typing import Any
 
-from tests.delivery.kubefleet.comparison import bindings_there, copies_there, others_there, placements_there
+from tests.delivery.kubefleet.comparison import (
+    bindings_there,
+    copies_there,
+    others_there,
+    placements_there,
+)
 from tests.delivery.recording import Data, Differing, Seen, Step
 from tests.delivery.replay import Difference
 
@@ -33,12 +38,19 @@ _LATER = ("Overridden", "WorkSynchronized", "Applied", "Available", "DiffReporte
 @cache
 def seen(step: Step) -> Seen:
     """All that was seen after a step."""
-    return {**placements_there(step), **others_there(step), **bindings_there(step), **copies_there(step)}
+    return {
+        **placements_there(step),
+        **others_there(step),
+        **bindings_there(step),
+        **copies_there(step),
+    }
 
 
 def before(difference: Difference) -> Seen:
     """All that was seen one step before."""
-    steps = [step for step in difference.recording.steps if step.number == difference.step.number - 1]
+    steps = [
+        step for step in difference.recording.steps if step.number == difference.step.number - 1
+    ]
     return seen(steps[0]) if steps else {}
 
 
@@ -62,7 +74,8 @@ def is_there(difference: Difference) -> bool:
     named = [
         one
         for one in difference.step.after["memberObjects"][cluster]
-        if (one["kind"], "/".join(filter(None, (one.get("namespace"), one["name"])))) == (kind, name)
+        if (one["kind"], "/".join(filter(None, (one.get("namespace"), one["name"]))))
+        == (kind, name)
     ]
     return any(owner.startswith("AppliedWork/") for one in named for owner in one.get("owners", ()))
 
@@ -83,18 +96,20 @@ def _said(found: Differing, entry: Data, waiting: int) -> bool:
     """Whether a field of a placement or of a member says that it waits, or nothing as it does."""
     if _STARTED.match(found.field):
         return _is_waiting(found.there, waiting)
-    if not any(_is_waiting(value, waiting) for field, value in entry.items() if _STARTED.match(field)):
+    if not any(
+        _is_waiting(value, waiting) for field, value in entry.items() if _STARTED.match(field)
+    ):
         return False
     if found.field == "order":
-        return bool(found.there == found.here[: len(found.there)] and found.there[-1:] == ["RolloutStarted"])
+        return bool(
+            found.there == found.here[: len(found.there)] and found.there[-1:] == ["RolloutStarted"]
+        )
     return not found.there and (found.field.endswith(_LATER) or found.field == "overrides")
 
 
 def _is_waiting(condition: Any, waiting: int) -> bool:
     """Whether a condition says that its member waits, or so many members of its placement."""
-    deciding = (
-        f"There are still {waiting} cluster(s) in the process of deciding whether to roll out the latest resources"
-    )
+    deciding = f"There are still {waiting} cluster(s) in the process of deciding whether to roll out the latest resources"
     texts = (
         *_WAITING,
         ("False", "RolloutNotStartedYet", f"{_BLOCKED} in {waiting} cluster(s)"),
@@ -106,7 +121,9 @@ def _is_waiting(condition: Any, waiting: int) -> bool:
 def _waiting_members(shown: Seen, placement: str) -> list[str]:
     """The members of a placement that wait."""
     members = {name: entry for name, entry in shown.items() if name.startswith(f"{placement} on ")}
-    return [name for name, entry in members.items() if entry["condition RolloutStarted"] in _WAITING]
+    return [
+        name for name, entry in members.items() if entry["condition RolloutStarted"] in _WAITING
+    ]
 
 
 def _not_bound(found: Differing) -> bool:
@@ -123,7 +140,8 @@ def unfinished(difference: Difference) -> bool:
     placement = found.name.partition(" on ")[0].rpartition(" ")[2].rpartition("/")[2]
     entry = seen(difference.step).get(found.name, {})
     texts = [
-        f"Work object {placement}-work has {what}" for what in ("not yet completed the apply op", "failed to apply")
+        f"Work object {placement}-work has {what}"
+        for what in ("not yet completed the apply op", "failed to apply")
     ]
     failing = [
         *(("False", "NotAllWorkHaveBeenApplied", text) for text in texts),
@@ -134,7 +152,9 @@ def unfinished(difference: Difference) -> bool:
     if applied not in failing:
         return False
     if found.field == "order":
-        return bool(found.there == found.here[: len(found.there)] and found.there[-1:] == ["Applied"])
+        return bool(
+            found.there == found.here[: len(found.there)] and found.there[-1:] == ["Applied"]
+        )
     return (
         found.there in failing
         if found.field.endswith("Applied")
@@ -144,5 +164,11 @@ def unfinished(difference: Difference) -> bool:
 
 def _not_applied(step: Step, placement: str) -> list[str]:
     """The members of a placement to which something was sent that is not there yet."""
-    members = {name: entry for name, entry in seen(step).items() if name.startswith(f"{placement} on ")}
-    return [name for name, entry in members.items() if (entry["condition Applied"] or ("",))[0] == "False"]
+    members = {
+        name: entry for name, entry in seen(step).items() if name.startswith(f"{placement} on ")
+    }
+    return [
+        name
+        for name, entry in members.items()
+        if (entry["condition Applied"] or ("",))[0] == "False"
+    ]

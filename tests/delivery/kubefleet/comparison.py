@@ -30,7 +30,12 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("data", "rules")},
 }
 """Where the fields are of which the recordings tell."""
-_STAMPS = ("kubernetes-fleet.io/last-applied", "kubernetes-fleet.io/spec-hash", "fleet-components/", "pulumi.com/")
+_STAMPS = (
+    "kubernetes-fleet.io/last-applied",
+    "kubernetes-fleet.io/spec-hash",
+    "fleet-components/",
+    "pulumi.com/",
+)
 _STAMPS_OF_JOBS = ("controller-uid", "job-name")
 """Parts of the names of annotations and labels that are no user's."""
 _DEFAULTS = {"parallelism": 1, "completions": 1, "suspend": False, "clusterIP": "<assigned>"}
@@ -58,10 +63,14 @@ Entry = tuple[str, str, str]
 def placements_there(step: Step) -> Seen:
     """The recorded placements, and each of their members."""
     found = [one for one in step.after["placements"] if not one.get("absent") and not _refused(one)]
-    return dict(pair for one in found for pair in _placement(one["kind"], one.get("namespace", ""), one))
+    return dict(
+        pair for one in found for pair in _placement(one["kind"], one.get("namespace", ""), one)
+    )
 
 
-def placement_here(decided: Decided, shown: Decision[PlacementMemory], observed: Mapping[str, ObservedMember]) -> Seen:
+def placement_here(
+    decided: Decided, shown: Decision[PlacementMemory], observed: Mapping[str, ObservedMember]
+) -> Seen:
     """A placement as a hub would show it, from what was decided, what was sent and what is known of the members."""
     namespace, _, name = decided.subject.key.rpartition("/")
     status = placement_status(decided, shown.status, observed)
@@ -78,19 +87,33 @@ def others_there(step: Step) -> Seen:
         for one in step.after.get("hubObjects", ())
         if not one.get("absent")
     }
-    return {name: _other(status) for name, (kind, status) in found.items() if kind in _OTHERS and status}
+    return {
+        name: _other(status) for name, (kind, status) in found.items() if kind in _OTHERS and status
+    }
 
 
-def others_here(decided: Decided, shown: Decision[PlacementMemory], observed: Mapping[str, ObservedMember]) -> Seen:
+def others_here(
+    decided: Decided, shown: Decision[PlacementMemory], observed: Mapping[str, ObservedMember]
+) -> Seen:
     """The statuses of the update runs and evictions of a placement, and that which a namespace can read."""
     subject: Any = decided.subject
-    kind, namespace = ("StagedUpdateRun", subject.namespace) if subject.namespace else ("ClusterStagedUpdateRun", "")
-    found = {_name(kind, namespace, name): (kind, status) for name, status in update_run_statuses(decided).items()}
+    kind, namespace = (
+        ("StagedUpdateRun", subject.namespace)
+        if subject.namespace
+        else ("ClusterStagedUpdateRun", "")
+    )
+    found = {
+        _name(kind, namespace, name): (kind, status)
+        for name, status in update_run_statuses(decided).items()
+    }
     for name, status in eviction_statuses(decided).items():
         found[_name(_EVICTION, "", name)] = _EVICTION, status
     for one in accessible_status(subject, placement_status(decided, shown.status, observed)):
         metadata = one["metadata"]
-        found[_name(one["kind"], metadata["namespace"], metadata["name"])] = one["kind"], one["sourceStatus"]
+        found[_name(one["kind"], metadata["namespace"], metadata["name"])] = (
+            one["kind"],
+            one["sourceStatus"],
+        )
     return {name: _other(status) for name, (_, status) in found.items()}
 
 
@@ -101,10 +124,16 @@ def _other(status: Data) -> Data:
 
 def _plainly(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _plainly(one) for name, one in value.items() if name != "observedGeneration" and one != []}
+        return {
+            name: _plainly(one)
+            for name, one in value.items()
+            if name != "observedGeneration" and one != []
+        }
     if isinstance(value, list):
         plain = [_plainly(one) for one in value]
-        return sorted(plain, key=lambda one: one["type"]) if plain and "reason" in plain[0] else plain
+        return (
+            sorted(plain, key=lambda one: one["type"]) if plain and "reason" in plain[0] else plain
+        )
     return value
 
 
@@ -125,10 +154,16 @@ def bindings_there(step: Step) -> Seen:
 def bindings_here(decided: Decided) -> Iterator[tuple[str, Data]]:
     """What a placement holds of its members."""
     subject = decided.subject
-    sent = {cluster for cluster in decided.record.memory.bindings if _sent(decided, cluster) is not None}
+    sent = {
+        cluster for cluster in decided.record.memory.bindings if _sent(decided, cluster) is not None
+    }
     namespace, _, name = subject.key.rpartition("/")
     for cluster, binding in decided.record.memory.delivered(sent).bindings.items():
-        scores = () if binding.affinity_score is None else (binding.affinity_score, binding.topology_spread_score)
+        scores = (
+            ()
+            if binding.affinity_score is None
+            else (binding.affinity_score, binding.topology_spread_score)
+        )
         yield (
             f"{_name('binding', namespace, name)} {cluster}",
             {
@@ -145,7 +180,10 @@ def out_of_order(step: Step, placement: str, waves: Sequence[set[str]]) -> Itera
     began = _began(step) if [one["name"] for one in step.after["placements"]] == [placement] else {}
     for earlier, later in pairwise(waves):
         hurried = [
-            (a, b) for a in sorted(earlier & began.keys()) for b in sorted(later & began.keys()) if began[b] < began[a]
+            (a, b)
+            for a in sorted(earlier & began.keys())
+            for b in sorted(later & began.keys())
+            if began[b] < began[a]
         ]
         yield from (f"{placement}: {b} began before {a}, here in a later wave" for a, b in hurried)
 
@@ -173,12 +211,16 @@ def copies_there(step: Step) -> Seen:
     return {
         f"{member} {_name(copy['kind'], copy.get('namespace', ''), copy['name'])}": {
             **{field: _plain(field, value) for field, value in copy.items() if field in _FIELDS},
-            **{f"spec.{field}": _plain(field, value) for field, value in copy.get("spec", {}).items()},
+            **{
+                f"spec.{field}": _plain(field, value)
+                for field, value in copy.get("spec", {}).items()
+            },
             **({"images": copy["images"]} if "images" in copy else {}),
         }
         for member, copies in step.after["memberObjects"].items()
         for copy in copies
-        if not copy.get("deleting") and any(owner.startswith(works) for owner in copy.get("owners", ()))
+        if not copy.get("deleting")
+        and any(owner.startswith(works) for owner in copy.get("owners", ()))
     }
 
 
@@ -194,7 +236,11 @@ def sent(state: StackState) -> dict[tuple[str, str], list[Data]]:
 
 def copies_here(state: StackState, kinds: Collection[str]) -> Seen:
     """The objects of a stack, of these kinds."""
-    found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and r.inputs.get("kind") in kinds]
+    found = [
+        r
+        for r in state.resources.values()
+        if r.type.startswith("kubernetes:") and r.inputs.get("kind") in kinds
+    ]
     return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": fields(r.inputs) for r in found}
 
 
@@ -206,17 +252,26 @@ def _placement(kind: str, namespace: str, data: Data) -> Iterator[tuple[str, Dat
     yield (
         name,
         {
-            **{_field(kind): _condition(status, kind) for kind in (f"{kind}{part}" for part in _SUMMED)},
+            **{
+                _field(kind): _condition(status, kind)
+                for kind in (f"{kind}{part}" for part in _SUMMED)
+            },
             "order": [one["type"].removeprefix(kind) for one in status.get("conditions") or ()],
-            "entries": _in_order([(one.get("clusterName", ""), *words[1:]) for one, words in found if words]),
+            "entries": _in_order(
+                [(one.get("clusterName", ""), *words[1:]) for one, words in found if words]
+            ),
             "index": _number(status.get("observedResourceIndex")),
             "indexes": {
-                one["clusterName"]: _number(one.get("observedResourceIndex")) for one in entries if "clusterName" in one
+                one["clusterName"]: _number(one.get("observedResourceIndex"))
+                for one in entries
+                if "clusterName" in one
             },
             "selected": [_identity(one) for one in status.get("selectedResources") or ()],
         },
     )
-    yield from ((f"{name} on {one['clusterName']}", _member(one)) for one in entries if "clusterName" in one)
+    yield from (
+        (f"{name} on {one['clusterName']}", _member(one)) for one in entries if "clusterName" in one
+    )
 
 
 def _member(entry: Data) -> Data:
@@ -303,7 +358,10 @@ def fields(data: Data) -> Data:
     """An object of a stack, or one that somebody has written on a member, as recordings tell of it."""
     found = {field: _plain(field, _at(data, path)) for field, path in _FIELDS.items()}
     pod = _at(data, ("spec", "template", "spec", "containers"))
-    spec = {field: _plain(field, value) for field, value in {**_DEFAULTS, **(data.get("spec") or {})}.items()}
+    spec = {
+        field: _plain(field, value)
+        for field, value in {**_DEFAULTS, **(data.get("spec") or {})}.items()
+    }
     return {
         **found,
         **{f"spec.{field}": value for field, value in spec.items()},
@@ -314,12 +372,21 @@ def fields(data: Data) -> Data:
 def _plain(field: str, value: Any) -> Any:
     """A field without what either system adds to it; of some annotations the recordings tell no value."""
     if field == "labels":
-        return {key: text for key, text in (value or {}).items() if not key.endswith(_STAMPS_OF_JOBS)}
+        return {
+            key: text for key, text in (value or {}).items() if not key.endswith(_STAMPS_OF_JOBS)
+        }
     if field == "ports":
         return [{"protocol": "TCP", "targetPort": port["port"], **port} for port in value or ()]
     if field == "annotations":
-        shown = {key: text for key, text in (value or {}).items() if not any(part in key for part in _STAMPS)}
-        return {key: "<present>" if "kubernetes-fleet.io/" in key else text for key, text in shown.items()}
+        shown = {
+            key: text
+            for key, text in (value or {}).items()
+            if not any(part in key for part in _STAMPS)
+        }
+        return {
+            key: "<present>" if "kubernetes-fleet.io/" in key else text
+            for key, text in shown.items()
+        }
     return value
 
 

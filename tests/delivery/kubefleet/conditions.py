@@ -23,7 +23,10 @@ def _steps(difference: Difference) -> Iterator[Step]:
 def _strategies(difference: Difference) -> Iterator[Data]:
     """The strategies of placements as they were written or changed, up to the step."""
     for step in _steps(difference):
-        for data in (*step.data.get("apply", ()), *(patch["merge"] for patch in step.data.get("patch", ()))):
+        for data in (
+            *step.data.get("apply", ()),
+            *(patch["merge"] for patch in step.data.get("patch", ())),
+        ):
             strategy = data.get("spec", {}).get("strategy")
             yield from [strategy] if isinstance(strategy, dict) else []
 
@@ -32,7 +35,10 @@ def applies(**fields: Any) -> When:
     """A placement has an apply strategy with these fields."""
 
     def holds(difference: Difference) -> bool:
-        return any(fields.items() <= one.get("applyStrategy", {}).items() for one in _strategies(difference))
+        return any(
+            fields.items() <= one.get("applyStrategy", {}).items()
+            for one in _strategies(difference)
+        )
 
     return holds
 
@@ -46,8 +52,16 @@ def by_hand(difference: Difference) -> bool:
         return not is_there(difference)
     hand = fields(written)
     if not found.field:
-        return all(value == hand.get(name) for name, value in found.there.items() if value or hand.get(name))
-    entries = [seen(step).get(found.name) for step in _steps(difference) if step.number < difference.step.number]
+        return all(
+            value == hand.get(name)
+            for name, value in found.there.items()
+            if value or hand.get(name)
+        )
+    entries = [
+        seen(step).get(found.name)
+        for step in _steps(difference)
+        if step.number < difference.step.number
+    ]
     kept = [entry[found.field] for entry in entries if entry and found.field in entry]
     return mixed(found.there, found.here, hand.get(found.field), *kept)
 
@@ -71,7 +85,9 @@ def _written(difference: Difference) -> Data | None:
         for action in step.data.get("memberAction", ()):
             data = action.get("apply") or action.get("object") or action.get("delete")
             if data and (action["cluster"], key_of(data)) == (cluster, (kind, namespace, plain)):
-                written = _laid_over(written or {}, action.get("apply") or action.get("merge") or {})
+                written = _laid_over(
+                    written or {}, action.get("apply") or action.get("merge") or {}
+                )
     return written
 
 
@@ -96,7 +112,11 @@ def fails(difference: Difference) -> bool:
 def taken_over(difference: Difference) -> bool:
     """Another update run came after this one, which fails for that here, and there a moment later."""
     shown = difference.step.after.get("hubObjects", ())
-    runs = [one["name"] for one in shown if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")]
+    runs = [
+        one["name"]
+        for one in shown
+        if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")
+    ]
     found = about(difference)
     if found.name.rpartition(" ")[2] not in runs[:-1]:
         return False
@@ -117,7 +137,12 @@ def _stuck(run: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         ]
         what = f"The updateRun is stuck waiting for {', '.join(clusters)} cluster(s) in stage {stage.get('stageName')}"
         hint = "to finish updating, please check placement status for potential errors"
-        yield {**_PROGRESSING, "status": "False", "reason": "UpdateRunStuck", "message": f"{what} {hint}"}
+        yield {
+            **_PROGRESSING,
+            "status": "False",
+            "reason": "UpdateRunStuck",
+            "message": f"{what} {hint}",
+        }
 
 
 def _maps(values: Any) -> list[Mapping[str, Any]]:
@@ -128,9 +153,19 @@ def _going_on(stage: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stage as it was before another run took the clusters that it was updating."""
     if "StageUpdatingFailed" not in (one["reason"] for one in stage.get("conditions", ())):
         return stage
-    started = ("Progressing", "True", "StageUpdatingStarted", "Clusters in the stage started updating")
+    started = (
+        "Progressing",
+        "True",
+        "StageUpdatingStarted",
+        "Clusters in the stage started updating",
+    )
     clusters = [
-        {**one, "conditions": [it for it in one["conditions"] if it["reason"] != "ClusterUpdatingFailed"]}
+        {
+            **one,
+            "conditions": [
+                it for it in one["conditions"] if it["reason"] != "ClusterUpdatingFailed"
+            ],
+        }
         if "conditions" in one
         else one
         for one in stage["clusters"]
@@ -143,13 +178,19 @@ def unnamed_binding(difference: Difference) -> bool:
     """A run fails for the binding of a cluster, whose name is random on a hub."""
     found = about(difference)
     named = json.dumps(found.there, sort_keys=True)
-    return re.sub("check the status of binding `[^`]*` and ", "", named) == json.dumps(found.here, sort_keys=True)
+    return re.sub("check the status of binding `[^`]*` and ", "", named) == json.dumps(
+        found.here, sort_keys=True
+    )
 
 
 def of_nothing(difference: Difference) -> bool:
     """An eviction names a placement that is not there."""
     there = {one["name"] for one in difference.step.after["placements"] if not one.get("absent")}
-    seen = [one for one in difference.step.after["hubObjects"] if f" {one['name']}: " in difference.words]
+    seen = [
+        one
+        for one in difference.step.after["hubObjects"]
+        if f" {one['name']}: " in difference.words
+    ]
     return bool(seen) and all(one["spec"]["placementName"] not in there for one in seen)
 
 
@@ -161,9 +202,14 @@ def unopened(difference: Difference) -> bool:
 def left(difference: Difference) -> bool:
     """A member has left the fleet."""
     gone = [
-        data for step in _steps(difference) for data in step.data.get("delete", ()) if data["kind"] == "MemberCluster"
+        data
+        for step in _steps(difference)
+        for data in step.data.get("delete", ())
+        if data["kind"] == "MemberCluster"
     ]
-    return any(data["metadata"]["name"] in difference.words for data in gone) and _was_there(difference)
+    return any(data["metadata"]["name"] in difference.words for data in gone) and _was_there(
+        difference
+    )
 
 
 def silent(difference: Difference) -> bool:
@@ -185,10 +231,16 @@ def ahead(difference: Difference) -> bool:
         for name, entry in seen(difference.step).items()
         if "index" in entry and name.split(" ")[1:] == names[: 1 if kind == "binding" else None]
     ]
-    counts = {_count(one) for entry in shown for one in (entry["index"], *entry["indexes"].values())}
+    counts = {
+        _count(one) for entry in shown for one in (entry["index"], *entry["indexes"].values())
+    }
     there, here = ([*map(_count, _listed(value))] for value in (found.there, found.here))
-    alike = counts == {*there} or (kind == "binding" and len(counts) == 1 and max(there) <= max(counts))
-    return _in_between(difference) and alike and len(there) == len(here) and all(map(gt, there, here))
+    alike = counts == {*there} or (
+        kind == "binding" and len(counts) == 1 and max(there) <= max(counts)
+    )
+    return (
+        _in_between(difference) and alike and len(there) == len(here) and all(map(gt, there, here))
+    )
 
 
 def _listed(value: Any) -> list[Any]:
@@ -211,7 +263,11 @@ def _in_between(difference: Difference) -> bool:
 
 
 def _conditions(step: Step) -> Iterator[Data]:
-    return (condition for binding in step.after["bindings"] for condition in binding.get("conditions", ()))
+    return (
+        condition
+        for binding in step.after["bindings"]
+        for condition in binding.get("conditions", ())
+    )
 
 
 def on_its_way(difference: Difference) -> bool:
@@ -224,7 +280,10 @@ def on_its_way(difference: Difference) -> bool:
 
 def untold(difference: Difference) -> bool:
     """Members wait until the time is over in which nobody can tell whether objects of another are ready."""
-    return any(one["reason"] == "NotAllWorkAreAvailabilityTrackable" for one in _conditions(difference.step))
+    return any(
+        one["reason"] == "NotAllWorkAreAvailabilityTrackable"
+        for one in _conditions(difference.step)
+    )
 
 
 def nothing_selected(difference: Difference) -> bool:
@@ -242,9 +301,16 @@ def namespace_goes(difference: Difference) -> bool:
     """The placement that had brought the namespace of an object is gone."""
     gone = {key_of(data) for step in _steps(difference) for data in step.data.get("delete", ())}
     written = [
-        data for step in difference.recording.steps for data in step.data.get("apply", ()) if key_of(data) in gone
+        data
+        for step in difference.recording.steps
+        for data in step.data.get("apply", ())
+        if key_of(data) in gone
     ]
-    brought = {one.get("name") for data in written for one in data.get("spec", {}).get("resourceSelectors", ())}
+    brought = {
+        one.get("name")
+        for data in written
+        for one in data.get("spec", {}).get("resourceSelectors", ())
+    }
     return any(f" {name}/" in difference.words for name in brought) and not is_there(difference)
 
 
@@ -256,7 +322,10 @@ def owned_twice(difference: Difference) -> bool:
         for member in (placement.get("status") or {}).get("placementStatuses") or ()
         for failed in member.get("failedPlacements") or ()
     )
-    return any("already owned by some other sources" in one or "owned by another Fleet" in one for one in failing)
+    return any(
+        "already owned by some other sources" in one or "owned by another Fleet" in one
+        for one in failing
+    )
 
 
 def pending(difference: Difference) -> bool:
@@ -266,20 +335,27 @@ def pending(difference: Difference) -> bool:
         for placement in difference.step.after["placements"]
         for condition in (placement.get("status") or {}).get("conditions", ())
     )
-    return any(one["type"].endswith("Scheduled") and one["reason"] == "SchedulePending" for one in conditions)
+    return any(
+        one["type"].endswith("Scheduled") and one["reason"] == "SchedulePending"
+        for one in conditions
+    )
 
 
 def entries_in_any_order(difference: Difference) -> bool:
     """The same members are listed, in another order."""
     found = about(difference)
-    return found.field == "entries" and sorted(map(repr, found.there)) == sorted(map(repr, found.here))
+    return found.field == "entries" and sorted(map(repr, found.there)) == sorted(
+        map(repr, found.here)
+    )
 
 
 def forgotten(difference: Difference) -> bool:
     """The condition names a run that is not there any more, and says the same beside that."""
     found = about(difference)
     run = re.search(r", resourceSnapshotIndex: \d*, updateRun: (\S+)$", found.there[2])
-    runs = [one["name"] for one in difference.step.after.get("hubObjects", ()) if not one.get("absent")]
+    runs = [
+        one["name"] for one in difference.step.after.get("hubObjects", ()) if not one.get("absent")
+    ]
     if run is None or run[1] in runs:
         return False
     return bool(found.here == (*found.there[:2], found.there[2].removesuffix(run[0])))
@@ -296,7 +372,11 @@ def field_left(difference: Difference) -> bool:
     """A field that has gone from the source stays on the member, and all others are as they are here."""
     found = about(difference)
     kept = before(difference).get(found.name, {}).get(found.field)
-    if not (isinstance(found.there, Mapping) and isinstance(found.here, Mapping) and isinstance(kept, Mapping)):
+    if not (
+        isinstance(found.there, Mapping)
+        and isinstance(found.here, Mapping)
+        and isinstance(kept, Mapping)
+    ):
         return False
     gone = {key: value for key, value in kept.items() if key not in found.here}
     return bool(found.there == {**gone, **found.here})
@@ -307,8 +387,12 @@ def moving(difference: Difference) -> bool:
     found = about(difference)
     cluster = found.name.split(" ")[-1 if found.name.startswith("binding ") else 0]
     bindings = [one for one in difference.step.after["bindings"] if one["targetCluster"] == cluster]
-    goes = any(one.get("deleting") or one["state"] == "Unscheduled" for one in bindings) and _was_there(difference)
-    comes = any(one["state"] == "Scheduled" for one in bindings) and not found.name.startswith("binding ")
+    goes = any(
+        one.get("deleting") or one["state"] == "Unscheduled" for one in bindings
+    ) and _was_there(difference)
+    comes = any(one["state"] == "Scheduled" for one in bindings) and not found.name.startswith(
+        "binding "
+    )
     return not found.field and ((found.here is None and goes) or (found.there is None and comes))
 
 
@@ -320,7 +404,11 @@ def immutable(difference: Difference) -> bool:
 def only_immutable(difference: Difference) -> bool:
     """All that has failed on a member is a change of a field that cannot be changed."""
     found = about(difference)
-    return found.field == "failedPlacements" and not found.here and all("immutable" in one[1] for one in found.there)
+    return (
+        found.field == "failedPlacements"
+        and not found.here
+        and all("immutable" in one[1] for one in found.there)
+    )
 
 
 def same_failure(difference: Difference) -> bool:
@@ -345,7 +433,9 @@ def stuck_at_once(difference: Difference) -> bool:
 
 def _alike(there: list[Any], here: list[Any]) -> bool:
     """Whether two lists of conditions are alike beside Progressing."""
-    one, other = ([one for one in conditions if not _progresses(one)] for conditions in (there, here))
+    one, other = (
+        [one for one in conditions if not _progresses(one)] for conditions in (there, here)
+    )
     return one == other and len(there) == len(here)
 
 
@@ -359,17 +449,25 @@ def moves_nothing(difference: Difference) -> bool:
     run = shown.get(found.name, {})
     began = next((step.number for step in _steps(difference) if found.name in seen(step)), 0)
     had = next((seen(step) for step in _steps(difference) if step.number == began - 1), {})
-    revisions = {str(entry["resources"]) for name, entry in had.items() if name.startswith("binding ")}
+    revisions = {
+        str(entry["resources"]) for name, entry in had.items() if name.startswith("binding ")
+    }
     over = any(one["type"] == "Succeeded" for one in run["conditions"])
     if over or revisions != {run["resourceSnapshotIndexUsed"]}:
         return False
-    return _alike(found.there, found.here) if found.field == "conditions" else _less(found.there, found.here)
+    return (
+        _alike(found.there, found.here)
+        if found.field == "conditions"
+        else _less(found.there, found.here)
+    )
 
 
 def _less(there: Any, here: Any) -> bool:
     """Whether all that is told of a run is told here, beside how far it has come."""
     if isinstance(there, Mapping):
-        return all(_less(value, here.get(name)) for name, value in there.items() if name != "conditions")
+        return all(
+            _less(value, here.get(name)) for name, value in there.items() if name != "conditions"
+        )
     if isinstance(there, list) and there and "reason" not in there[0]:
         return len(there) == len(here) and all(map(_less, there, here))
     return isinstance(there, list) or there == here
@@ -378,7 +476,9 @@ def _less(there: Any, here: Any) -> bool:
 def not_synchronized(difference: Difference) -> bool:
     """A member says that an envelope could not be opened, and why."""
     found = about(difference)
-    texts = [one["message"] for one in _conditions(difference.step) if one["reason"] == "SyncWorkFailed"]
+    texts = [
+        one["message"] for one in _conditions(difference.step) if one["reason"] == "SyncWorkFailed"
+    ]
     failing = [("False", "SyncWorkFailed", text) for text in texts]
     if found.field == "condition WorkSynchronized":
         return found.there in failing

@@ -10,7 +10,13 @@ import attrs
 
 from fleet_components.content.difference import differences
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
-from fleet_components.model.observed import Applied, Available, FieldDifference, ObservedMember, ObservedObject
+from fleet_components.model.observed import (
+    Applied,
+    Available,
+    FieldDifference,
+    ObservedMember,
+    ObservedObject,
+)
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.systems.kubefleet.content.availability import trackable
 from tests.delivery.kubefleet.recording import key_of, merged
@@ -78,7 +84,9 @@ class Members:
 
     def emptied(self, wanted: Mapping[tuple[str, str], Iterable[Data]]) -> None:
         """Delete what a placement has written or taken over, and wants no more."""
-        keys = {place: {Manifest(data).key for data in objects} for place, objects in wanted.items()}
+        keys = {
+            place: {Manifest(data).key for data in objects} for place, objects in wanted.items()
+        }
         for cluster, here in self.there.items():
             for key, live in list(here.items()):
                 if live.owner and key not in keys.get((live.owner, cluster), ()):
@@ -89,16 +97,22 @@ class Members:
     ) -> ObservedMember:
         """Bring the objects of a placement to a member, and say what came of each."""
         here = self.there.setdefault(cluster, {})
-        unready = {_key(one) for one in step.after["memberObjects"].get(cluster, ()) if not ready(one)}
+        unready = {
+            _key(one) for one in step.after["memberObjects"].get(cluster, ()) if not ready(one)
+        }
         found = {}
         for data in map(_clean, objects):
             key = Manifest(data).key
             seen = (
-                self._compared(here, owner, data, mode) if mode.reports else self._written(cluster, owner, data, mode)
+                self._compared(here, owner, data, mode)
+                if mode.reports
+                else self._written(cluster, owner, data, mode)
             )
             if seen.applied == "Applied":
                 state = _AVAILABLE[trackable(Manifest(data))]
-                seen = attrs.evolve(seen, available="ManifestNotAvailableYet" if key_of(data) in unready else state)
+                seen = attrs.evolve(
+                    seen, available="ManifestNotAvailableYet" if key_of(data) in unready else state
+                )
             found[key] = seen
         return ObservedMember(found)
 
@@ -109,12 +123,16 @@ class Members:
             if one == key or (key.kind == "Namespace" and one.namespace == key.name):
                 del here[one]
 
-    def _compared(self, here: Mapping[ObjectKey, _Live], owner: str, data: Data, mode: ApplyMode) -> ObservedObject:
+    def _compared(
+        self, here: Mapping[ObjectKey, _Live], owner: str, data: Data, mode: ApplyMode
+    ) -> ObservedObject:
         manifest = Manifest(data)
         live = here.get(manifest.key)
         if live is None:
             whole = FieldDifference("/", "(the whole object)")
-            return ObservedObject(manifest.key, manifest.api_version, compared="FoundDiff", differences=(whole,))
+            return ObservedObject(
+                manifest.key, manifest.api_version, compared="FoundDiff", differences=(whole,)
+            )
         found = tuple(_differing(live.data, data, full=mode.full))
         if found and live.owner != owner and mode.takes_over is TakeOver.IF_NO_DIFF:
             return attrs.evolve(_seen(live, data), compared="FailedToReportDiff")
@@ -126,8 +144,12 @@ class Members:
         live = here.get(manifest.key)
         if live is None:
             if (cluster, manifest.namespace) in self.gone:
-                error = f'error returned by the API server: namespaces "{manifest.namespace}" not found'
-                failed = ObservedObject(manifest.key, manifest.api_version, applied="ManifestApplyFailed")
+                error = (
+                    f'error returned by the API server: namespaces "{manifest.namespace}" not found'
+                )
+                failed = ObservedObject(
+                    manifest.key, manifest.api_version, applied="ManifestApplyFailed"
+                )
                 return attrs.evolve(failed, error=f"failed to create manifest object: {error}")
             live = here[manifest.key] = _made(data, owner)
             self.gone -= {(cluster, manifest.name)} if manifest.kind == "Namespace" else set()
@@ -146,7 +168,8 @@ class Members:
 def ready(seen: Any) -> bool:
     """Whether a workload was ready when it was seen."""
     return all(
-        seen.get(part, seen.get("replicas")) == seen.get("replicas") for part in ("readyReplicas", "updatedReplicas")
+        seen.get(part, seen.get("replicas")) == seen.get("replicas")
+        for part in ("readyReplicas", "updatedReplicas")
     )
 
 
@@ -158,16 +181,24 @@ def _not_taken(live: _Live, owner: str, data: Data, mode: ApplyMode) -> Observed
         return _seen(live, data, applied="NotTakenOver")
     if (owners := live.data["metadata"].get("ownerReferences")) and not mode.co_owned:
         words = " ".join(f"{{{_owner(one)}}}" for one in owners)
-        refused = "the object is already owned by some other sources(s) and co-ownership is disallowed"
-        error = f"failed to take over a pre-existing object: {refused} (existingOwnerRefs: [{words}])"
+        refused = (
+            "the object is already owned by some other sources(s) and co-ownership is disallowed"
+        )
+        error = (
+            f"failed to take over a pre-existing object: {refused} (existingOwnerRefs: [{words}])"
+        )
         return _seen(live, data, applied="FailedToTakeOver", error=error)
-    if mode.takes_over is TakeOver.IF_NO_DIFF and (found := tuple(_differing(live.data, data, full=mode.full))):
+    if mode.takes_over is TakeOver.IF_NO_DIFF and (
+        found := tuple(_differing(live.data, data, full=mode.full))
+    ):
         return _seen(live, data, applied="FailedToTakeOver", differences=found)
     return None
 
 
 def _owner(reference: Data) -> str:
-    named = f"APIVersion:{reference['apiVersion']} Kind:{reference['kind']} Name:{reference['name']}"
+    named = (
+        f"APIVersion:{reference['apiVersion']} Kind:{reference['kind']} Name:{reference['name']}"
+    )
     return f"{named} UID:<uuid> Controller:<nil> BlockOwnerDeletion:<nil>"
 
 
@@ -182,7 +213,11 @@ def _kept(live: _Live, data: Data, mode: ApplyMode) -> ObservedObject | None:
 def _conflicts(live: _Live, data: Data) -> Iterator[str]:
     """The fields that others have set, and the agent would set otherwise."""
     wanted = {path: value_at(data, path) for path in live.by_hand}
-    return (_pointer(p).replace("/", ".") for p, v in wanted.items() if v is not None and v != value_at(live.data, p))
+    return (
+        _pointer(p).replace("/", ".")
+        for p, v in wanted.items()
+        if v is not None and v != value_at(live.data, p)
+    )
 
 
 def _conflict(fields: list[str]) -> str:
@@ -204,13 +239,20 @@ def _applied(live: _Live, data: Data) -> Data:
 
 def _seen(live: _Live, data: Data, applied: Applied = "", **fields: Any) -> ObservedObject:
     manifest = Manifest(data)
-    found = ObservedObject(manifest.key, manifest.api_version, applied=applied, generation=live.generation)
+    found = ObservedObject(
+        manifest.key, manifest.api_version, applied=applied, generation=live.generation
+    )
     return attrs.evolve(found, **fields)
 
 
 def _differing(there: Data, wanted: Data, *, full: bool) -> Iterator[FieldDifference]:
     """The fields that differ; all that are on the member alone only in a full comparison."""
-    plain = {**there, "metadata": {name: one for name, one in there["metadata"].items() if name != "ownerReferences"}}
+    plain = {
+        **there,
+        "metadata": {
+            name: one for name, one in there["metadata"].items() if name != "ownerReferences"
+        },
+    }
     for one in differences(plain, wanted):
         if one.new is not None or full:
             yield from _fields(one.path, one.new, one.old)
@@ -218,8 +260,12 @@ def _differing(there: Data, wanted: Data, *, full: bool) -> Iterator[FieldDiffer
 
 def _fields(path: Path, wanted: Any, there: Any) -> Iterator[FieldDifference]:
     """A field that differs: each value in it, where one side has nothing."""
-    for below in _leaves(there if wanted is None else wanted) if wanted is None or there is None else [()]:
-        yield FieldDifference(_pointer((*path, *below)), _text(value_at(wanted, below)), _text(value_at(there, below)))
+    for below in (
+        _leaves(there if wanted is None else wanted) if wanted is None or there is None else [()]
+    ):
+        yield FieldDifference(
+            _pointer((*path, *below)), _text(value_at(wanted, below)), _text(value_at(there, below))
+        )
 
 
 def _leaves(data: Any, path: Path = ()) -> Iterator[Path]:
@@ -250,7 +296,11 @@ def _clean(data: Data) -> Data:
     """An object without what the stack writes beside it."""
     metadata = dict(data["metadata"])
     for part in ("annotations", "labels"):
-        kept = {name: text for name, text in (metadata.pop(part, None) or {}).items() if not name.startswith(_STAMPS)}
+        kept = {
+            name: text
+            for name, text in (metadata.pop(part, None) or {}).items()
+            if not name.startswith(_STAMPS)
+        }
         metadata |= {part: kept} if kept else {}
     return {**data, "metadata": metadata}
 

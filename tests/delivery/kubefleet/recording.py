@@ -16,7 +16,10 @@ from tests.delivery.recording import NOW, Data, Key, Objects, Step
 from tests.delivery.refusals import reasons
 from tests.vectors import MEMBERS, Content
 
-_REQUESTS = {"ClusterStagedUpdateRun": "ClusterApprovalRequest", "StagedUpdateRun": "ApprovalRequest"}
+_REQUESTS = {
+    "ClusterStagedUpdateRun": "ClusterApprovalRequest",
+    "StagedUpdateRun": "ApprovalRequest",
+}
 _API = "cluster.kubernetes-fleet.io/v1beta1"
 
 
@@ -52,7 +55,9 @@ class Recording(recording.Recording[Step]):
     def at_first(self) -> Objects:
         """The members, and what was on the hub before: what placements select and nobody writes in the recording."""
         out = set(re.findall(r"(cluster\d) was out of the fleet", self.data["about"]))
-        members = [self._member({"metadata": {"name": name}}) for name in self.joined if name not in out]
+        members = [
+            self._member({"metadata": {"name": name}}) for name in self.joined if name not in out
+        ]
         written = {key_of(data) for step in self.steps for data in step.data.get("apply", ())}
         there = {key: data for key, data in self._selected().items() if key not in written}
         return {**{key_of(member): member for member in members}, **there}
@@ -69,13 +74,22 @@ class Recording(recording.Recording[Step]):
             changes = changed_content(one for one in self.steps if one.number <= step.number)
             for data in step.data.get("apply", ()):
                 used = self._taken(key_of(data)) if data["kind"] in _REQUESTS else None
-                if used is not None and int(used) < changes and "resourceSnapshotIndex" not in data["spec"]:
+                if (
+                    used is not None
+                    and int(used) < changes
+                    and "resourceSnapshotIndex" not in data["spec"]
+                ):
                     found[key_of(data)] = used
         return found
 
     def _taken(self, run: Key) -> str | None:
         """The revision that an update run has taken."""
-        seen = (one for step in self.steps for one in step.after.get("hubObjects", ()) if _key_seen(one) == run)
+        seen = (
+            one
+            for step in self.steps
+            for one in step.after.get("hubObjects", ())
+            if _key_seen(one) == run
+        )
         used = (one.get("status", {}).get("resourceSnapshotIndexUsed") for one in seen)
         return next(filter(None, used), None)
 
@@ -101,7 +115,10 @@ class Recording(recording.Recording[Step]):
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What the API server refused."""
         keys = {f"{key[0]}/{key[2]}": key for key in objects}
-        return {keys[error["object"]]: reasons(error["message"]) for error in step.data.get("errors", ())}
+        return {
+            keys[error["object"]]: reasons(error["message"])
+            for error in step.data.get("errors", ())
+        }
 
     def broken(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """The placements whose selectors the hub refused later, and the envelopes that it could not open."""
@@ -114,7 +131,9 @@ class Recording(recording.Recording[Step]):
 
     def _delete(self, objects: Objects, key: Key) -> None:
         """A Namespace goes with all that is in it."""
-        gone = [one for one in objects if one == key or (key[0] == "Namespace" and one[1] == key[2])]
+        gone = [
+            one for one in objects if one == key or (key[0] == "Namespace" and one[1] == key[2])
+        ]
         for one in gone:
             del objects[one]
 
@@ -128,7 +147,11 @@ class Recording(recording.Recording[Step]):
             for data in step.data["apply"]:
                 objects[key_of(data)] = merged(data, {"spec": {"state": state[1]}})
         if "ConfigMap is changed" in action:
-            seen = {_key_seen(one): one for copies in step.after["memberObjects"].values() for one in copies}
+            seen = {
+                _key_seen(one): one
+                for copies in step.after["memberObjects"].values()
+                for one in copies
+            }
             for key in [key for key in objects if key[0] == "ConfigMap" and key in seen]:
                 objects[key] = merged(objects[key], {"data": seen[key]["data"]})
         if silent := re.match(r"agent of (\w+) stopped, waited", action):
@@ -165,7 +188,11 @@ class Recording(recording.Recording[Step]):
         """All that placements selected, as it was first seen on a member."""
         found: Objects = {}
         for step in self.steps:
-            seen = {_key_seen(one): one for copies in step.after["memberObjects"].values() for one in copies}
+            seen = {
+                _key_seen(one): one
+                for copies in step.after["memberObjects"].values()
+                for one in copies
+            }
             for placement in step.after["placements"]:
                 for one in placement.get("status", {}).get("selectedResources", ()):
                     key = _key_seen(one)
@@ -175,7 +202,9 @@ class Recording(recording.Recording[Step]):
 
 def changed_content(steps: Iterable[Step]) -> int:
     """How often the content of placements was changed in some steps."""
-    return sum(not _steers(patch["object"]) for step in steps for patch in step.data.get("patch", ()))
+    return sum(
+        not _steers(patch["object"]) for step in steps for patch in step.data.get("patch", ())
+    )
 
 
 def _steers(data: Data) -> bool:
@@ -203,7 +232,9 @@ def _clashing(step: Step) -> dict[Key, tuple[str, ...]]:
         for condition in binding.get("conditions", ())
         if condition["reason"] == "SyncWorkFailed"
     }
-    words = tuple(one.removeprefix("Failed to synchronize the work to the latest: ") for one in messages)
+    words = tuple(
+        one.removeprefix("Failed to synchronize the work to the latest: ") for one in messages
+    )
     written = {key_of(data) for data in step.data.get("apply", ())}
     return {key: words for key in written if key[0].endswith("Envelope") and words}
 
@@ -227,7 +258,11 @@ def _as_seen(selected: Data, seen: Data) -> dict[str, Any]:
     metadata = {part: seen[part] for part in ("labels",) if part in seen}
     names = {part: selected[part] for part in ("name", "namespace") if part in selected}
     data = {"apiVersion": f"{group}/{version}" if group else version, "kind": selected["kind"]}
-    pod = {"containers": [{"name": selected["name"], "image": image} for image in seen.get("images", ())]}
+    pod = {
+        "containers": [
+            {"name": selected["name"], "image": image} for image in seen.get("images", ())
+        ]
+    }
     labels = seen.get("labels", {})
     spec = {"replicas": seen.get("replicas"), "selector": {"matchLabels": labels}}
     workload = {"spec": {**spec, "template": {"metadata": {"labels": labels}, "spec": pod}}}
@@ -245,7 +280,11 @@ def _approval(name: str, objects: Objects) -> dict[str, Any]:
         "kind": _REQUESTS[kind],
         "metadata": metadata,
         "spec": {"parentStageRollout": run, "targetStage": stage},
-        "status": {"conditions": [{"type": "Approved", "status": "True", "reason": "approved", "message": ""}]},
+        "status": {
+            "conditions": [
+                {"type": "Approved", "status": "True", "reason": "approved", "message": ""}
+            ]
+        },
     }
 
 

@@ -99,7 +99,10 @@ class Replay(replay.Replay[Recording, Step]):
         """A hub writes the status of a placement anew when it says something else."""
         assert self.plan
         found = {one.name: one.outcome.decision for one in self.plan.of("Placement")}
-        self.shown = {name: _shown(self.shown.get(name, PENDING), decision) for name, decision in found.items()}
+        self.shown = {
+            name: _shown(self.shown.get(name, PENDING), decision)
+            for name, decision in found.items()
+        }
 
     def compared(self, step: Step) -> Iterator[Differing | str]:
         """Beside what was seen, the order in which members began."""
@@ -122,14 +125,18 @@ class Replay(replay.Replay[Recording, Step]):
         yield bindings_there(step), dict(pair for one in decided for pair in bindings_here(one))
         yield copies_there(step), copies_here(self.state, self.recording.kinds)
 
-    def _observed(self, step: Step, decided: Sequence[Decided]) -> dict[str, dict[str, ObservedMember]]:
+    def _observed(
+        self, step: Step, decided: Sequence[Decided]
+    ) -> dict[str, dict[str, ObservedMember]]:
         """What the agents of the members report of each placement."""
         objects, found = sent(self.state), dict[str, dict[str, ObservedMember]]()
         self.members.emptied(objects)
         for one in sorted(decided, key=lambda one: one.name):
             subject: Any = one.subject
             if subject.mode.reports:
-                objects |= {(subject.key, name): list(to.objects) for name, to in one.deliveries.items()}
+                objects |= {
+                    (subject.key, name): list(to.objects) for name, to in one.deliveries.items()
+                }
             found[one.name] = {
                 cluster: self.members.reconciled(cluster, subject.key, mine, subject.mode, step)
                 for (key, cluster), mine in objects.items()
@@ -143,11 +150,17 @@ def _of_revision(index: str | None) -> Data:
     return {"spec": {"resourceSnapshotIndex": index}} if index else {}
 
 
-def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Decision[PlacementMemory]:
+def _shown(
+    before: Decision[PlacementMemory], found: Decision[PlacementMemory]
+) -> Decision[PlacementMemory]:
     """A decision with the status that a hub shows then; a placement that has all it asks for is not scheduled again."""
     old, new = before.memory, found.memory
     condition = before.status.condition
     fulfilled = condition is not None and condition.status == "True"
-    if fulfilled and (old.snapshot, old.policy, old.bindings.keys()) == (new.snapshot, new.policy, new.bindings.keys()):
+    if fulfilled and (old.snapshot, old.policy, old.bindings.keys()) == (
+        new.snapshot,
+        new.policy,
+        new.bindings.keys(),
+    ):
         return before
     return attrs.evolve(found, status=standing(before, found))

@@ -11,7 +11,10 @@ config = pulumi.Config("fleet")
 renamed = config.get_object("renamed") or {}
 args = FleetArgs(
     source=read_source("fleet"),
-    kubeconfigs={name: pulumi.Output.secret(text) for name, text in config.require_object("kubeconfigs").items()},
+    kubeconfigs={
+        name: pulumi.Output.secret(text)
+        for name, text in config.require_object("kubeconfigs").items()
+    },
     confirm=[token for token in (config.get("confirm") or "").split(",") if token],
     renamed=Renamed(fleet=renamed.get("fleet", ""), members=renamed.get("members", {})),
 )

@@ -43,4 +43,6 @@ def member(name: str) -> Member:
     return Member(Cluster(name), provider=provider)
 
 
-fleet = Fleet("dev", FleetArgs(source=read_source("fleet"), members=[member(name) for name in ("x", "y")]))
+fleet = Fleet(
+    "dev", FleetArgs(source=read_source("fleet"), members=[member(name) for name in ("x", "y")])
+)

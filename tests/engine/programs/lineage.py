@@ -48,7 +48,9 @@ def named(alias: Alias) -> dict[str, Any]:
 def adding(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
     """What it makes of a component counts below, and what it makes of dependencies does not, unless it is one's own."""
     if args.name.endswith("-part"):
-        opts = ResourceOptions.merge(args.opts, ResourceOptions(protect=False, retain_on_delete=True))
+        opts = ResourceOptions.merge(
+            args.opts, ResourceOptions(protect=False, retain_on_delete=True)
+        )
         return pulumi.ResourceTransformResult(args.props, opts)
     if args.name.startswith("own") or "thing" in args.name:
         opts = ResourceOptions.merge(args.opts, ResourceOptions(depends_on=[first]))
@@ -69,7 +71,11 @@ App("four", kind="App" if now else "Old")
 five = App("five-new" if now else "five-old", **named(Alias(name="five-old")))
 Thing("five-new-b" if now else "five-old-a", five, **named(Alias(name="five-new-a")))
 Thing("into", five if now else None, **named(Alias(parent=None)))
-Thing("out", None if now else five, **named(Alias(parent="urn:pulumi:dev::fleet::my:index:App::five-old")))
+Thing(
+    "out",
+    None if now else five,
+    **named(Alias(parent="urn:pulumi:dev::fleet::my:index:App::five-old")),
+)
 Thing("out-too", None if now else five, **named(Alias(parent=five)))
 Thing("far", **named(Alias(stack="prod", project="shop")))
 App("six", protect=True, retain_on_delete=True)

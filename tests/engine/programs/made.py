@@ -38,11 +38,17 @@ database = Database("1") if config.get("database") else None
 def made() -> None:
     """A ConfigMap and a Secret beside what the source has."""
     inside = {"namespace": "shop"}
-    first = core.ConfigMap("made", metadata=inside, data={"currency": config.get("currency") or "EUR"})
+    first = core.ConfigMap(
+        "made", metadata=inside, data={"currency": config.get("currency") or "EUR"}
+    )
     token = pulumi.Config("own").get_secret("token") or ""
     core.Secret("pay", metadata=inside, string_data={"token": token, "of": first.metadata["name"]})
     if database and config.get("database") != "beside":
-        core.ConfigMap("database", metadata=inside, data={"host": getattr(database, config.require("database"))})
+        core.ConfigMap(
+            "database",
+            metadata=inside,
+            data={"host": getattr(database, config.require("database"))},
+        )
 
 
 kubeconfigs = pulumi.Config("fleet").require_object("kubeconfigs")

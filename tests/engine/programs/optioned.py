@@ -46,7 +46,9 @@ def labelled(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResu
         if args.type_.endswith(":Deployment")
         else []
     )
-    opts = ResourceOptions.merge(args.opts, ResourceOptions(ignore_changes=left_alone, protect=bool(left_alone)))
+    opts = ResourceOptions.merge(
+        args.opts, ResourceOptions(ignore_changes=left_alone, protect=bool(left_alone))
+    )
     return pulumi.ResourceTransformResult({**props, "metadata": metadata}, opts)
 
 
@@ -75,11 +77,15 @@ OPTIONS: dict[str, Callable[[], ResourceOptions | None]] = {
     "transformations": lambda: ResourceOptions(transformations=[legacy]),
     "of the stack": lambda: register_resource_transform(labelled),
     "of a parent": lambda: ResourceOptions(
-        parent=App("app", ResourceOptions(transforms=[labelled], protect=True, retain_on_delete=True))
+        parent=App(
+            "app", ResourceOptions(transforms=[labelled], protect=True, retain_on_delete=True)
+        )
     ),
     "protect": lambda: ResourceOptions(protect=True),
     "unprotected": lambda: ResourceOptions(protect=False),
-    "providers": lambda: ResourceOptions(providers=[pulumi.ProviderResource("pulumi-python", "mine", {})]),
+    "providers": lambda: ResourceOptions(
+        providers=[pulumi.ProviderResource("pulumi-python", "mine", {})]
+    ),
     "parent": lambda: ResourceOptions(parent=App("app")),
     "aliases": lambda: ResourceOptions(aliases=[Alias(name="dev")]),
 }

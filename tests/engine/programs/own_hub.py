@@ -13,4 +13,7 @@ hub = Provider("mine", kubeconfig=own.require("kubeconfig"), **(own.get_object("
 way = config.require("delivery")
 confirm = list(filter(None, (config.get("confirm") or "").split(",")))
 protect = config.get_bool("protect") is not False
-fleet = Fleet("dev", FleetArgs(config.require("source"), hub=hub, delivery=way, confirm=confirm, protect=protect))
+fleet = Fleet(
+    "dev",
+    FleetArgs(config.require("source"), hub=hub, delivery=way, confirm=confirm, protect=protect),
+)

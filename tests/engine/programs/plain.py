@@ -15,7 +15,9 @@ from fleet_components import Fleet
 KINDS = {"Namespace": Namespace, "ConfigMap": ConfigMap, "Deployment": Deployment}
 
 if pulumi.Config("own").get_bool("plain"):
-    provider = Provider("west", kubeconfig=pulumi.Config("fleet").require_object("kubeconfigs")["a"])
+    provider = Provider(
+        "west", kubeconfig=pulumi.Config("fleet").require_object("kubeconfigs")["a"]
+    )
     before: list[pulumi.Resource] = []
     for data in yaml.safe_load_all(Path("fleet/fleet.yaml").read_text()):
         if kind := KINDS.get(data["kind"]):

@@ -32,7 +32,11 @@ def declare_own(way: str, objects: list[dict[str, Any]]) -> None:
     elif way == "chart":
         Chart("mine", chart="fleet/chart", opts=pulumi.ResourceOptions(providers=[provider]))
     elif way == "kustomize":
-        Directory("mine", directory="fleet/chart/templates", opts=pulumi.ResourceOptions(providers=[provider]))
+        Directory(
+            "mine",
+            directory="fleet/chart/templates",
+            opts=pulumi.ResourceOptions(providers=[provider]),
+        )
     elif way == "release":
         space = objects[0]["metadata"]["namespace"]
         Release("mine", chart="fleet/chart", name="mine", namespace=space, opts=options)

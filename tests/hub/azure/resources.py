@@ -11,17 +11,24 @@ FLEET = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-fleet/providers/Micros
 
 def fleet(state: str = "Succeeded", *, hub: bool = True) -> dict[str, Any]:
     profile = {"hubProfile": {"dnsPrefix": "shop", "kubernetesVersion": "1.33.2"}} if hub else {}
-    return {"id": FLEET, "name": "shop", "location": "eastus", "properties": {"provisioningState": state, **profile}}
+    return {
+        "id": FLEET,
+        "name": "shop",
+        "location": "eastus",
+        "properties": {"provisioningState": state, **profile},
+    }
 
 
 def cluster(name: str) -> str:
-    return (
-        f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/{name}"
+    return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/{name}"
+
+
+def member(
+    name: str, group: str = "", state: str = "Succeeded", error: str = "", **labels: str
+) -> dict[str, Any]:
+    status = {"lastOperationId": "op"} | (
+        {"lastOperationError": {"code": "Bad", "message": error}} if error else {}
     )
-
-
-def member(name: str, group: str = "", state: str = "Succeeded", error: str = "", **labels: str) -> dict[str, Any]:
-    status = {"lastOperationId": "op"} | ({"lastOperationError": {"code": "Bad", "message": error}} if error else {})
     properties = {"clusterResourceId": cluster(name), "provisioningState": state, "status": status}
     properties |= {"group": group} if group else {}
     properties |= {"labels": labels} if labels else {}
@@ -43,9 +50,18 @@ def run(name: str, state: str, *stages: dict[str, Any], **more: Any) -> dict[str
 
 
 def strategy(name: str) -> dict[str, Any]:
-    stages = [{"name": "canary", "groups": [{"name": "first"}, {"name": "second"}], "afterStageWaitInSeconds": 60}]
+    stages = [
+        {
+            "name": "canary",
+            "groups": [{"name": "first"}, {"name": "second"}],
+            "afterStageWaitInSeconds": 60,
+        }
+    ]
     return {"name": name, "properties": {"strategy": {"stages": stages}}}
 
 
 def profile(name: str) -> dict[str, Any]:
-    return {"name": name, "properties": {"channel": "Stable", "updateStrategyId": f"{FLEET}/updateStrategies/slow"}}
+    return {
+        "name": name,
+        "properties": {"channel": "Stable", "updateStrategyId": f"{FLEET}/updateStrategies/slow"},
+    }

@@ -12,7 +12,12 @@ from tests.hub.azure.resources import FLEET, SUBSCRIPTION
 
 
 @pytest.mark.parametrize(
-    "text", [FLEET, f" {FLEET}/ ", FLEET.replace("resourceGroups", "resourcegroups").replace("Microsoft", "microsoft")]
+    "text",
+    [
+        FLEET,
+        f" {FLEET}/ ",
+        FLEET.replace("resourceGroups", "resourcegroups").replace("Microsoft", "microsoft"),
+    ],
 )
 def test_an_id_is_read_as_azure_writes_it_anywhere(text: str) -> None:
     assert read_fleet_id(text) == FleetId(SUBSCRIPTION, "rg-fleet", "shop")
@@ -26,13 +31,22 @@ def test_an_id_is_read_as_azure_writes_it_anywhere(text: str) -> None:
         ("", ['"" is not the resource ID of a fleet']),
         (f"https://management.azure.com{FLEET}", ["is not the resource ID of a fleet"]),
         (f"{FLEET}/members/m1", ["is not the resource ID of a fleet"]),
-        (FLEET.replace(SUBSCRIPTION, "mine"), ['the subscription "mine" of the resource ID is not a GUID']),
-        (FLEET.replace("/fleets/", "/managedClusters/"), ['is of "Microsoft.ContainerService/managedClusters"']),
+        (
+            FLEET.replace(SUBSCRIPTION, "mine"),
+            ['the subscription "mine" of the resource ID is not a GUID'],
+        ),
+        (
+            FLEET.replace("/fleets/", "/managedClusters/"),
+            ['is of "Microsoft.ContainerService/managedClusters"'],
+        ),
         (FLEET.replace("rg-fleet", "a b"), ['the resource group "a b"']),
         (FLEET.replace("rg-fleet", ".."), ['the resource group ".."']),
         (FLEET.replace("shop", "shop?x=1"), ['the fleet "shop?x=1"']),
         (FLEET.replace("shop", "s" * 64), ["the fleet "]),
-        (FLEET.replace("shop", "-").replace(SUBSCRIPTION, ""), ['the subscription ""', 'the fleet "-"']),
+        (
+            FLEET.replace("shop", "-").replace(SUBSCRIPTION, ""),
+            ['the subscription ""', 'the fleet "-"'],
+        ),
     ],
 )
 def test_each_wrong_part_is_named_with_the_form_that_is_right(text: str, told: list[str]) -> None:

@@ -46,7 +46,9 @@ def kubefleet(files: Mapping[str, str] = FLEET) -> list[dict[str, Any]]:
     return [one for text in files.values() for one in yaml.safe_load_all(text)]
 
 
-def observed(objects: Iterable[Mapping[str, Any]], system: System = System.KUBEFLEET, **more: Any) -> Observation:
+def observed(
+    objects: Iterable[Mapping[str, Any]], system: System = System.KUBEFLEET, **more: Any
+) -> Observation:
     """What is observed of a hub that has carried out its policies."""
     objects = [redacted(one) for one in objects]
     source = source_of(map(Manifest, objects))
@@ -72,7 +74,8 @@ def subjects(plan: FleetPlan) -> tuple[ObservedSubject, ...]:
             done={cluster: one.settled(cluster) for cluster in one.record.decisions},
             stands={
                 cluster: tuple(
-                    (Manifest(data).api_version, Manifest(data).key) for data in one.deliveries[cluster].written
+                    (Manifest(data).api_version, Manifest(data).key)
+                    for data in one.deliveries[cluster].written
                 )
                 for cluster in one.record.decisions
             },
@@ -84,14 +87,22 @@ def subjects(plan: FleetPlan) -> tuple[ObservedSubject, ...]:
 
 def seen(observation: Observation) -> Source:
     """The fleet as it was observed."""
-    return source_of(map(Manifest, (*observation.members, *observation.policies, *observation.objects)))
+    return source_of(
+        map(Manifest, (*observation.members, *observation.policies, *observation.objects))
+    )
 
 
 def later(observation: Observation, **changes: Any) -> Observation:
     """The hub an hour later."""
-    return attrs.evolve(observation, **{"as_of": datetime(2026, 11, 23, 19, 0, tzinfo=UTC), **changes})
+    return attrs.evolve(
+        observation, **{"as_of": datetime(2026, 11, 23, 19, 0, tzinfo=UTC), **changes}
+    )
 
 
 def texts(folder: Path) -> dict[str, str]:
     """The files of a directory."""
-    return {p.relative_to(folder).as_posix(): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_text()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }

@@ -25,7 +25,10 @@ from tests.fuzz.mutations import at, paths
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed, texts
 from tests.plan.test_damage import DELETED, JUNK, damaged
 
-SHOP, WEB = "observed/ClusterResourcePlacement/shop.json", "observed/Template/shop.Deployment.web.json"
+SHOP, WEB = (
+    "observed/ClusterResourcePlacement/shop.json",
+    "observed/Template/shop.Deployment.web.json",
+)
 FLEET, FILES, HUB = "observed/fleet.json", "observed/files.json", "observed/hub.yaml"
 KEEPER = Keeper("local", "fleet")
 
@@ -62,7 +65,10 @@ def with_file(system: str, path: str, text: str | None, where: Path) -> Path:
 
 
 def told(problems: tuple[Problem, ...], place: Path) -> list[tuple[str, str, str]]:
-    return [(Path(one.file).relative_to(place).as_posix(), show_path(one.path), one.what) for one in problems]
+    return [
+        (Path(one.file).relative_to(place).as_posix(), show_path(one.path), one.what)
+        for one in problems
+    ]
 
 
 FIELDS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
@@ -139,7 +145,9 @@ def test_a_memory_of_two_observations_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_a_header_it_is_no_observed_directory(tmp_path: Path) -> None:
-    with pytest.raises(FleetError, match=r"is not an observed directory: it has no observed/hub\.yaml"):
+    with pytest.raises(
+        FleetError, match=r"is not an observed directory: it has no observed/hub\.yaml"
+    ):
         read_observation(tmp_path, KEEPER)
 
 
@@ -150,7 +158,11 @@ def test_any_damage_is_told(data: st.DataObject) -> None:
     system = data.draw(st.sampled_from(("kubefleet", "karmada")))
     path = data.draw(
         st.sampled_from(
-            [path for path in texts(folder(system)) if path.startswith("observed/") and path[-5:] == ".json"]
+            [
+                path
+                for path in texts(folder(system))
+                if path.startswith("observed/") and path[-5:] == ".json"
+            ]
         )
     )
     whole = json.loads(texts(folder(system))[path])

@@ -27,7 +27,9 @@ def replicas(number: int) -> Any:
     return lambda one: {**one, "spec": {**one["spec"], "replicas": number}}
 
 
-def test_an_edit_stays_where_the_hub_changes_another_field(folder: Path, observation: Observation) -> None:
+def test_an_edit_stays_where_the_hub_changes_another_field(
+    folder: Path, observation: Observation
+) -> None:
     image = re.search(r"image: (\S+)", (folder / WEB).read_text())
     assert image
     edit(folder / WEB, image[0], "image: mine:2")
@@ -40,7 +42,9 @@ def test_an_edit_stays_where_the_hub_changes_another_field(folder: Path, observa
     assert updated(folder, scaled) == Changes(edited=(WEB,))
 
 
-def test_comments_and_order_stay_where_the_hub_changes_a_field(folder: Path, observation: Observation) -> None:
+def test_comments_and_order_stay_where_the_hub_changes_a_field(
+    folder: Path, observation: Observation
+) -> None:
     data = yaml.safe_load((folder / CONFIG).read_text())
     text = f"# ours\nkind: ConfigMap  # first\n{yaml.safe_dump({key: data[key] for key in ('data', 'metadata')})}apiVersion: v1\n"
     (folder / CONFIG).write_text(text)
@@ -54,7 +58,10 @@ def test_comments_stay_beside_anchors(folder: Path, observation: Observation) ->
     anchors = "apiVersion: v1\nkind: &k ConfigMap\nmetadata: {name: storefront, namespace: shop, labels: {of: *k}}\n"
     (folder / CONFIG).write_text(f"# ours\n{anchors}data: {{currency: &c EUR, also: *c}}\n")
     found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
-    assert yaml.safe_load((folder / CONFIG).read_text())["data"] == {"currency": "USD", "also": "EUR"}
+    assert yaml.safe_load((folder / CONFIG).read_text())["data"] == {
+        "currency": "USD",
+        "also": "EUR",
+    }
     assert "# ours" in (folder / CONFIG).read_text()
     assert found.remarks == ()
 
@@ -71,13 +78,17 @@ def test_secrets_are_apart_until_people_write_them(folder: Path, observation: Ob
         assert not (folder / "observed" / secret).exists()
         assert SECRET in (folder / secret).read_text()
     labelled = on_hub(
-        observation, "payment", lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}}
+        observation,
+        "payment",
+        lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}},
     )
     assert updated(folder, labelled).lost == ()
     assert (folder / secret).read_text().startswith("# ours")
 
 
-def test_an_edit_beside_a_secret_is_kept_with_its_file(folder: Path, tmp_path: Path, observation: Observation) -> None:
+def test_an_edit_beside_a_secret_is_kept_with_its_file(
+    folder: Path, tmp_path: Path, observation: Observation
+) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(observation, objects=objects)
     write_observation(tmp_path / "open", plain, update=False, secrets=True)
@@ -93,12 +104,26 @@ def test_an_edit_beside_a_secret_is_kept_with_its_file(folder: Path, tmp_path: P
 def test_a_hub_may_get_all_that_is_in_policies_and_objects(system: System, tmp_path: Path) -> None:
     found = observed(KARMADA if system == System.KARMADA else kubefleet(), system)
     settings = {**settings_of([]), "metadata": {"name": "karmada"}}
-    bare = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bare", "namespace": "shop"}, "type": "Opaque"}
-    found = attrs.evolve(found, policies=(*found.policies, INTO_SECRET, settings), objects=(*found.objects, bare))
+    bare = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "bare", "namespace": "shop"},
+        "type": "Opaque",
+    }
+    found = attrs.evolve(
+        found, policies=(*found.policies, INTO_SECRET, settings), objects=(*found.objects, bare)
+    )
     write_observation(tmp_path / "hub", found, update=False)
-    below = [text for path, text in texts(tmp_path / "hub").items() if path.startswith(("policies/", "objects/"))]
+    below = [
+        text
+        for path, text in texts(tmp_path / "hub").items()
+        if path.startswith(("policies/", "objects/"))
+    ]
     assert below
-    assert not any("[secret]" in text or "fleet-components" in text or "kind: Secret\n" in text for text in below)
+    assert not any(
+        "[secret]" in text or "fleet-components" in text or "kind: Secret\n" in text
+        for text in below
+    )
     assert (tmp_path / "hub/settings/karmada.yaml").exists()
     keys = {one.key for one in load(tmp_path / "hub")}
     assert keys >= {Manifest(one).key for one in (INTO_SECRET, settings, bare)}
@@ -118,16 +143,24 @@ def test_settings_that_people_complete_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", [True, False])
-def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(written: bool, tmp_path: Path) -> None:
+def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(
+    written: bool, tmp_path: Path
+) -> None:
     def showing(**spec: Any) -> Observation:
         whole = observed(KARMADA, System.KARMADA)
         settings = settings_of([])
-        return attrs.evolve(whole, policies=(*whole.policies, {**settings, "spec": {**settings["spec"], **spec}}))
+        return attrs.evolve(
+            whole, policies=(*whole.policies, {**settings, "spec": {**settings["spec"], **spec}})
+        )
 
     folder = tmp_path / "hub"
     write_observation(folder, showing(), update=False)
     if written:
-        edit(folder / "settings/karmada.yaml", "  exact: true\n", "  exact: true\n  noExecuteEviction: true\n")
+        edit(
+            folder / "settings/karmada.yaml",
+            "  exact: true\n",
+            "  exact: true\n  noExecuteEviction: true\n",
+        )
     for one in (showing(noExecuteEviction=True, purgeMode="Directly"), showing(), showing()):
         found = updated(folder, later(one))
         assert (found.edited, found.lost) == ((), ())
@@ -147,7 +180,11 @@ def test_foreign_files_are_never_touched(folder: Path, observation: Observation)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
-    assert set(updated(folder, changed).changed) == {CONFIG, "observed/files.json", "observed/hub.yaml"}
+    assert set(updated(folder, changed).changed) == {
+        CONFIG,
+        "observed/files.json",
+        "observed/hub.yaml",
+    }
     assert {path: (folder / path).read_text() for path in own} == own
 
 
@@ -163,7 +200,11 @@ def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
         )
         for file in folder.rglob("Secret.payment.yaml"):
             file.unlink()
-        own = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "payment", "namespace": "shop"}}
+        own = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "payment", "namespace": "shop"},
+        }
         text = f"# ours\n{yaml.safe_dump({**own, 'stringData': {'b': 'c'}, 'data': {}})}"
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text)
@@ -176,7 +217,9 @@ def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
         assert all((folder / path).exists() for path in found.private)
 
 
-def test_a_secret_that_people_have_touched_stays_with_its_data(tmp_path: Path, observation: Observation) -> None:
+def test_a_secret_that_people_have_touched_stays_with_its_data(
+    tmp_path: Path, observation: Observation
+) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(observation, objects=objects)
     write_observation(tmp_path / "open", plain, update=False, secrets=True)
@@ -187,15 +230,23 @@ def test_a_secret_that_people_have_touched_stays_with_its_data(tmp_path: Path, o
 
 
 def test_people_may_leave_out_the_namespace_default(folder: Path, observation: Observation) -> None:
-    one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+    one = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "default"},
+    }
     plain = attrs.evolve(observation, objects=(*observation.objects, {**one, "data": {"k": "v"}}))
-    (folder / "mine.yaml").write_text(yaml.safe_dump({**one, "metadata": {"name": "c"}, "data": {"k": "mine"}}))
+    (folder / "mine.yaml").write_text(
+        yaml.safe_dump({**one, "metadata": {"name": "c"}, "data": {"k": "mine"}})
+    )
     found = updated(folder, plain)
     assert (found.edited, found.lost) == (("mine.yaml",), ())
     assert not (folder / "objects/default/ConfigMap.c.yaml").exists()
 
 
-def test_an_object_that_was_written_in_the_place_of_a_removed_one_stays(folder: Path, observation: Observation) -> None:
+def test_an_object_that_was_written_in_the_place_of_a_removed_one_stays(
+    folder: Path, observation: Observation
+) -> None:
     edit(folder / CONFIG, "name: storefront", "name: other")
     found = updated(folder, on_hub(observation, "storefront", lambda _: None, "ConfigMap"))
     assert (found.edited, found.lost, found.removed) == ((CONFIG,), (), ())

@@ -35,7 +35,11 @@ def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
     folder: Path, observation: Observation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
-    changed = on_hub(changed, "dublin", lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}})
+    changed = on_hub(
+        changed,
+        "dublin",
+        lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}},
+    )
     calls = []
     replace = os.replace
 
@@ -84,7 +88,9 @@ def test_an_interrupted_first_run_is_told_and_an_update_completes_it(
     assert not list(folder.glob(".fleet-observe-*"))
 
 
-def test_of_two_first_runs_at_once_one_writes_and_the_other_says_so(observation: Observation, tmp_path: Path) -> None:
+def test_of_two_first_runs_at_once_one_writes_and_the_other_says_so(
+    observation: Observation, tmp_path: Path
+) -> None:
     said: list[str] = []
 
     def first() -> None:

@@ -15,7 +15,12 @@ from fleet_components.hub.observation import Observation
 from fleet_components.review.planning.survey import CommandLine, survey
 from tests.hub.folder.hubs import kubefleet, later, observed, texts
 
-SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db", "namespace": "shop"}, "data": {"p": "eA=="}}
+SECRET = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "db", "namespace": "shop"},
+    "data": {"p": "eA=="},
+}
 HIDDEN = "observed/objects/shop/Secret.db.yaml"
 HUB, FILES, FLEET = "observed/hub.yaml", "observed/files.json", "observed/fleet.json"
 SHOP, DUBLIN, AZURE = (
@@ -43,7 +48,9 @@ DAMAGES: dict[str, Mapping[str, object]] = {
 def observation() -> Observation:
     return observed(
         [*kubefleet(), {**SECRET, "type": "Opaque"}],
-        fleet=FleetResource(id="/subscriptions/a/resourceGroups/b/providers/Microsoft.ContainerService/fleets/c"),
+        fleet=FleetResource(
+            id="/subscriptions/a/resourceGroups/b/providers/Microsoft.ContainerService/fleets/c"
+        ),
     )
 
 
@@ -74,7 +81,9 @@ def test_the_way_out_heals(what: str, observation: Observation, tmp_path: Path) 
     assert {one.hint.partition(" writes")[0] for one in problems} == {
         "fleet observe --hub KUBECONFIG --out DIR --update"
     }, problems
-    assert {Path(one.file).relative_to(folder).as_posix() for one in problems} <= {*DAMAGES[what]}, problems
+    assert {Path(one.file).relative_to(folder).as_posix() for one in problems} <= {
+        *DAMAGES[what]
+    }, problems
     with pytest.raises(FleetError, match="is an observed directory") as first:
         header_before(folder, update=False)
     assert "--update" in first.value.problems[0].hint

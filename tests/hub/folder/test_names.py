@@ -19,7 +19,11 @@ from tests.hub.folder.hubs import AS_OF
 
 
 def role(name: str) -> dict[str, Any]:
-    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name}}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name},
+    }
 
 
 def hub(*objects: dict[str, Any], **more: Any) -> Observation:
@@ -56,7 +60,11 @@ def test_names_of_devices_and_of_builds_are_none() -> None:
 
 
 def test_kinds_of_two_groups_have_the_group() -> None:
-    own = {"apiVersion": "example.com/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
+    own = {
+        "apiVersion": "example.com/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+    }
     built_in = {**own, "apiVersion": "apps/v1"}
     assert sorted(object_files(hub(own))) == ["objects/shop/Deployment.web.yaml"]
     assert sorted(object_files(hub(own, built_in))) == [
@@ -99,5 +107,8 @@ def test_subjects_of_one_name_have_files_of_their_own() -> None:
         ]
     )
     assert found["observed/Template/shop.Deployment.web.json"] == "Template/shop/Deployment/web"
-    assert found["observed/Template/ClusterRole.system%3anode.json"] == "Template/ClusterRole/system:node"
+    assert (
+        found["observed/Template/ClusterRole.system%3anode.json"]
+        == "Template/ClusterRole/system:node"
+    )
     assert len(found) == 4

@@ -17,7 +17,13 @@ from tests.delivery.karmada.recording import Recording as KarmadaRecording
 from tests.delivery.kubefleet.recording import Recording
 from tests.hub.folder.test_unanswered import FEW, NAMES, ended
 
-_HEARD = ("lastReceivedHeartbeat", "lastProbeTime", "lastHeartbeatTime", "lastRequestTime", "renewTime")
+_HEARD = (
+    "lastReceivedHeartbeat",
+    "lastProbeTime",
+    "lastHeartbeatTime",
+    "lastRequestTime",
+    "renewTime",
+)
 _VERSIONS = ("resourceVersion", "managedFields")
 
 
@@ -46,7 +52,8 @@ def _moved(value: Any, time: str, version: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("of", "name"), [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES]
+    ("of", "name"),
+    [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
 )
 def test_a_hub_that_has_not_changed_leaves_its_directory_alone(
     of: type[Recording | KarmadaRecording], name: str, tmp_path: Path

@@ -84,7 +84,9 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
             done=past.done.get(name, {}),
             stands={
                 cluster: tuple(
-                    (one.api_version, one.key) for one in past.standing if (one.subject, one.cluster) == (name, cluster)
+                    (one.api_version, one.key)
+                    for one in past.standing
+                    if (one.subject, one.cluster) == (name, cluster)
                 )
                 for cluster in past.done.get(name, {})
             },
@@ -92,7 +94,9 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
         )
         for name, record in sorted(past.records.items())
     )
-    objects = [one for one in history().world.objects() if one["apiVersion"] != "fleet-components/v1"]
+    objects = [
+        one for one in history().world.objects() if one["apiVersion"] != "fleet-components/v1"
+    ]
     observation = Observation(
         system=System.KUBEFLEET,
         as_of=AS_OF,
@@ -103,7 +107,11 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
     read = read_observation(written(observation, tmp_path / "hub"), KEEPER).past("shops")
     hidden = Past.of(resources_of(observation, gather(tmp_path / "hub"), KEEPER), "shops")
     assert read.records == hidden.records
-    assert (read.done, read.waiting, set(read.standing)) == (hidden.done, hidden.waiting, set(hidden.standing))
+    assert (read.done, read.waiting, set(read.standing)) == (
+        hidden.done,
+        hidden.waiting,
+        set(hidden.standing),
+    )
     assert read.records.keys() == past.records.keys()
     assert {name: record.decisions for name, record in read.records.items()} == {
         name: record.decisions for name, record in past.records.items()
@@ -112,26 +120,46 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("observation", SYSTEMS.values(), ids=SYSTEMS)
-def test_two_observations_differ_in_their_time_alone(observation: Observation, tmp_path: Path) -> None:
-    first, second = written(observation, tmp_path / "1"), written(later(observation), tmp_path / "2")
+def test_two_observations_differ_in_their_time_alone(
+    observation: Observation, tmp_path: Path
+) -> None:
+    first, second = (
+        written(observation, tmp_path / "1"),
+        written(later(observation), tmp_path / "2"),
+    )
     differing = {path for path, text in texts(first).items() if texts(second)[path] != text}
     assert texts(first).keys() == texts(second).keys()
     assert differing == {"observed/hub.yaml"}
-    lines = zip(*(texts(one)["observed/hub.yaml"].splitlines() for one in (first, second)), strict=True)
+    lines = zip(
+        *(texts(one)["observed/hub.yaml"].splitlines() for one in (first, second)), strict=True
+    )
     assert [old.partition(":")[0].strip() for old, new in lines if old != new] == ["asOf"]
 
 
 def test_the_order_of_lists_that_servers_fill_does_not_count(tmp_path: Path) -> None:
-    apis = [{"groupVersion": name, "resources": [{"kind": "B"}, {"kind": "A"}]} for name in ("apps/v1", "v1")]
+    apis = [
+        {"groupVersion": name, "resources": [{"kind": "B"}, {"kind": "A"}]}
+        for name in ("apps/v1", "v1")
+    ]
     taints = [{"key": key, "effect": "NoSchedule"} for key in "ab"]
-    one = {**KARMADA[0], "spec": {"syncMode": "Push", "taints": taints}, "status": {"apiEnablements": apis}}
+    one = {
+        **KARMADA[0],
+        "spec": {"syncMode": "Push", "taints": taints},
+        "status": {"apiEnablements": apis},
+    }
     other = {
         **KARMADA[0],
         "spec": {"syncMode": "Push", "taints": taints[::-1]},
-        "status": {"apiEnablements": [{**api, "resources": api["resources"][::-1]} for api in apis[::-1]]},
+        "status": {
+            "apiEnablements": [{**api, "resources": api["resources"][::-1]} for api in apis[::-1]]
+        },
     }
     found = [
-        texts(written(Observation(system=System.KARMADA, as_of=AS_OF, members=(each,)), tmp_path / name))
+        texts(
+            written(
+                Observation(system=System.KARMADA, as_of=AS_OF, members=(each,)), tmp_path / name
+            )
+        )
         for name, each in (("1", one), ("2", other))
     ]
     assert found[0] == found[1]

@@ -41,7 +41,9 @@ def ended(of: type[Recording | KarmadaRecording], name: str) -> Listing:
 
 def without(whole: Listing, refused: Callable[[Query], bool]) -> Listing:
     """What the hub answers where some requests are refused."""
-    listing = Listing(whole.system, whole.as_of, whole.served, secrets=whole.secrets, release=whole.release)
+    listing = Listing(
+        whole.system, whole.as_of, whole.served, secrets=whole.secrets, release=whole.release
+    )
     while queries := missing(listing):
         told = {query: whole.answers.get(query, ()) for query in queries if not refused(query)}
         listing = listing.with_answers(told, {query: WHY for query in queries if refused(query)})
@@ -59,7 +61,8 @@ def said(folder: Path) -> tuple[Survey, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("of", "name"), [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES]
+    ("of", "name"),
+    [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
 )
 def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
     of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
@@ -72,7 +75,9 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
         if is_essential(query):
             with pytest.raises(FleetError) as caught:
                 read_hub(refused)
-            assert all("fleet observe --rbac --hub KUBECONFIG" in one.hint for one in caught.value.problems)
+            assert all(
+                "fleet observe --rbac --hub KUBECONFIG" in one.hint for one in caught.value.problems
+            )
             continue
         folder = tmp_path / str(number)
         shutil.copytree(tmp_path / "old", folder)
@@ -85,7 +90,8 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
 
 
 @pytest.mark.parametrize(
-    ("of", "name"), [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES]
+    ("of", "name"),
+    [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
 )
 def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(
     of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
@@ -99,7 +105,9 @@ def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(
     except FleetError:
         return  # the plan needs what is not known, and says so
     for kind in kinds:
-        assert any(kind in one and "there is no old record of them" in one for one in warnings), warnings
+        assert any(kind in one and "there is no old record of them" in one for one in warnings), (
+            warnings
+        )
     names = {one.name for one in read_hub(whole).subjects}
     known = {one.name for one in read_hub(refused).subjects}
     told = read_observation(tmp_path / "hub", Keeper("local", "fleet")).unknown
@@ -114,7 +122,9 @@ def test_the_record_keeps_its_time_and_edits_stay(
     whole = ended(of, name)
     folder = tmp_path / "hub"
     write_observation(folder, read_hub(whole), update=False)
-    query = next(one for one in sorted(whole.answers) if not is_essential(one) and whole.answers[one])
+    query = next(
+        one for one in sorted(whole.answers) if not is_essential(one) and whole.answers[one]
+    )
     refused = attrs.evolve(read_hub(without(whole, lambda one: one == query)))
     for _ in range(2):
         write_observation(folder, refused, update=True)

@@ -35,7 +35,11 @@ INTO_SECRET = {
     "spec": {
         "resourceSelectors": [{"apiVersion": "v1", "kind": "Secret"}],
         "overrideRules": [
-            {"overriders": {"plaintext": [{"path": "/data/p", "operator": "add", "value": SECRET}]}},
+            {
+                "overriders": {
+                    "plaintext": [{"path": "/data/p", "operator": "add", "value": SECRET}]
+                }
+            },
         ],
     },
 }
@@ -59,7 +63,9 @@ def on_hub(observation: Observation, name: str, change: Any, kind: str = "") -> 
             found += [one] if one else []
         return tuple(found)
 
-    parts = {field: changed(getattr(observation, field)) for field in ("members", "policies", "objects")}
+    parts = {
+        field: changed(getattr(observation, field)) for field in ("members", "policies", "objects")
+    }
     return later(observation, **parts)
 
 
@@ -89,7 +95,9 @@ def test_what_the_hub_has_changed_is_written(folder: Path, observation: Observat
     assert "CHF" in (folder / CONFIG).read_text()
 
 
-def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(folder: Path, observation: Observation) -> None:
+def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(
+    folder: Path, observation: Observation
+) -> None:
     new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "more"}}
     gone = on_hub(observation, "storefront", lambda one: None, "ConfigMap")
     found = updated(folder, attrs.evolve(gone, objects=(*gone.objects, new)))
@@ -97,9 +105,14 @@ def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(folder: Pat
     assert found.removed == (CONFIG,)
 
 
-def test_a_subject_that_is_gone_takes_its_memory_along(folder: Path, observation: Observation) -> None:
+def test_a_subject_that_is_gone_takes_its_memory_along(
+    folder: Path, observation: Observation
+) -> None:
     found = updated(
-        folder, later(on_hub(observation, "shop", lambda one: None, "ClusterResourcePlacement"), subjects=())
+        folder,
+        later(
+            on_hub(observation, "shop", lambda one: None, "ClusterResourcePlacement"), subjects=()
+        ),
     )
     assert set(found.removed) == {POLICY, "observed/ClusterResourcePlacement/shop.json"}
     assert not (folder / "policies").exists()
@@ -107,11 +120,17 @@ def test_a_subject_that_is_gone_takes_its_memory_along(folder: Path, observation
 
 
 def test_files_of_the_user_stay(folder: Path, observation: Observation) -> None:
-    own = {"README.md": "read me", "more/run.yaml": yaml.safe_dump(KARMADA[3]), "objects/notes.txt": "x"}
+    own = {
+        "README.md": "read me",
+        "more/run.yaml": yaml.safe_dump(KARMADA[3]),
+        "objects/notes.txt": "x",
+    }
     for path, text in own.items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text)
-    (folder / ".gitattributes").write_text("*.md text\nobserved/** linguist-generated text eol=lf\n")
+    (folder / ".gitattributes").write_text(
+        "*.md text\nobserved/** linguist-generated text eol=lf\n"
+    )
     found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
     assert {path: (folder / path).read_text() for path in own} == own
     assert found.removed == (CONFIG,)
@@ -136,7 +155,9 @@ def test_comments_stay_where_the_hub_says_the_same(folder: Path, observation: Ob
     assert "agreed with sales" in (folder / CONFIG).read_text()
 
 
-def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(folder: Path, observation: Observation) -> None:
+def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(
+    folder: Path, observation: Observation
+) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
     assert found.lost == (f"{CONFIG}: data.currency: had CHF, the hub has USD",)
@@ -144,7 +165,9 @@ def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(folder: 
     assert found.edited == ()
 
 
-def test_a_label_of_a_member_stays_while_its_properties_change(folder: Path, observation: Observation) -> None:
+def test_a_label_of_a_member_stays_while_its_properties_change(
+    folder: Path, observation: Observation
+) -> None:
     edit(folder / MEMBER, "region: europe", "region: west")
     price = {"kubernetes.azure.com/per-cpu-core-cost": {"value": "0.1"}}
     cheaper = on_hub(observation, "dublin", lambda one: {**one, "status": {"properties": price}})
@@ -155,18 +178,32 @@ def test_a_label_of_a_member_stays_while_its_properties_change(folder: Path, obs
     assert updated(folder, cheaper) == Changes(edited=(MEMBER,))
 
 
-def test_what_changes_by_itself_in_a_member_is_in_a_file_of_its_own(folder: Path, observation: Observation) -> None:
-    assert yaml.safe_load((folder / MEMBER).read_text()).keys() == {"apiVersion", "kind", "metadata", "spec"}
+def test_what_changes_by_itself_in_a_member_is_in_a_file_of_its_own(
+    folder: Path, observation: Observation
+) -> None:
+    assert yaml.safe_load((folder / MEMBER).read_text()).keys() == {
+        "apiVersion",
+        "kind",
+        "metadata",
+        "spec",
+    }
     part = yaml.safe_load((folder / PART).read_text())
-    assert (part.keys(), part["metadata"]) == ({"apiVersion", "kind", "metadata", "status"}, {"name": "dublin"})
-    used = {"resourceUsage": {what: {"cpu": "4"} for what in ("capacity", "allocatable", "available")}}
+    assert (part.keys(), part["metadata"]) == (
+        {"apiVersion", "kind", "metadata", "status"},
+        {"name": "dublin"},
+    )
+    used = {
+        "resourceUsage": {what: {"cpu": "4"} for what in ("capacity", "allocatable", "available")}
+    }
     found = updated(folder, on_hub(observation, "dublin", lambda one: {**one, "status": used}))
     assert (found.changed, found.edited, found.lost) == (("observed/hub.yaml", PART), (), ())
     found = updated(folder, on_hub(observation, "dublin", lambda one: None, "MemberCluster"))
     assert {MEMBER, PART} <= set(found.removed)
 
 
-def test_a_member_that_a_pull_request_removes_stays_away(folder: Path, observation: Observation) -> None:
+def test_a_member_that_a_pull_request_removes_stays_away(
+    folder: Path, observation: Observation
+) -> None:
     (folder / MEMBER).unlink()
     found = updated(folder, later(observation))
     assert (found.edited, found.added) == ((MEMBER,), ())
@@ -195,15 +232,22 @@ def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
     assert updated(folder, stored) == Changes()
 
 
-def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(folder: Path, observation: Observation) -> None:
+def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(
+    folder: Path, observation: Observation
+) -> None:
     new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
     (folder / "mine.yaml").write_text(yaml.safe_dump(new))
     assert updated(folder, later(observation)).edited == ("mine.yaml",)
     for metadata, edited in (({"labels": {"a": "b"}}, ()), ({"name": "new"}, ())):
         hub = {**new, "metadata": {**new["metadata"], **metadata}}  # type: ignore[dict-item]
         found = updated(folder, later(observation, objects=(*observation.objects, hub)))
-        assert (set(found.added) - {"observed/objects/Namespace.new.yaml"}, found.edited) == (set(), edited)
-    (folder / "mine.yaml").write_text(yaml.safe_dump({**new, "metadata": {"name": "new", "labels": {"a": "c"}}}))
+        assert (set(found.added) - {"observed/objects/Namespace.new.yaml"}, found.edited) == (
+            set(),
+            edited,
+        )
+    (folder / "mine.yaml").write_text(
+        yaml.safe_dump({**new, "metadata": {"name": "new", "labels": {"a": "c"}}})
+    )
     found = updated(folder, later(observation, objects=(*observation.objects, new)))
     assert (found.added, found.edited) == ((), ("mine.yaml",))
 
@@ -217,7 +261,9 @@ def test_what_a_pull_request_has_removed_stays_away(folder: Path, observation: O
     assert found.lost == (f"{CONFIG}: was removed here, and the hub has changed it",)
 
 
-def test_what_was_edited_and_is_gone_on_the_hub_is_said(folder: Path, observation: Observation) -> None:
+def test_what_was_edited_and_is_gone_on_the_hub_is_said(
+    folder: Path, observation: Observation
+) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
     assert found.removed == (CONFIG,)
@@ -225,15 +271,22 @@ def test_what_was_edited_and_is_gone_on_the_hub_is_said(folder: Path, observatio
 
 
 @pytest.mark.parametrize("text", ["a: [", "{}", "kind: A\n---\nkind: B\n", "", "\xff"])
-def test_a_file_that_cannot_be_read_is_never_overwritten(text: str, folder: Path, observation: Observation) -> None:
+def test_a_file_that_cannot_be_read_is_never_overwritten(
+    text: str, folder: Path, observation: Observation
+) -> None:
     (folder / CONFIG).write_bytes(text.encode("latin-1"))
-    for hub in (later(observation), on_hub(observation, "storefront", currency("USD"), "ConfigMap")):
+    for hub in (
+        later(observation),
+        on_hub(observation, "storefront", currency("USD"), "ConfigMap"),
+    ):
         found = updated(folder, hub)
         assert (found.edited, found.lost) == ((CONFIG,), ())
         assert (folder / CONFIG).read_bytes() == text.encode("latin-1")
 
 
-def test_a_file_with_other_objects_too_is_one_of_people(folder: Path, observation: Observation) -> None:
+def test_a_file_with_other_objects_too_is_one_of_people(
+    folder: Path, observation: Observation
+) -> None:
     more = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: shop}\n"
     text = (folder / CONFIG).read_text() + more
     (folder / CONFIG).write_text(text)
@@ -243,7 +296,9 @@ def test_a_file_with_other_objects_too_is_one_of_people(folder: Path, observatio
     assert (folder / CONFIG).read_text() == text
 
 
-def test_a_silent_member_keeps_its_record_with_its_age(folder: Path, observation: Observation) -> None:
+def test_a_silent_member_keeps_its_record_with_its_age(
+    folder: Path, observation: Observation
+) -> None:
     heard = tuple(one for one in observation.members if Manifest(one).name != "iowa")
     for _ in range(2):
         found = updated(folder, later(observation, members=heard, silent={"iowa": "timed out"}))
@@ -254,21 +309,29 @@ def test_a_silent_member_keeps_its_record_with_its_age(folder: Path, observation
     assert read_observation(folder, KEEPER).silent == {}
 
 
-def test_secrets_are_hidden_unless_they_are_asked_for(folder: Path, tmp_path: Path, observation: Observation) -> None:
+def test_secrets_are_hidden_unless_they_are_asked_for(
+    folder: Path, tmp_path: Path, observation: Observation
+) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
-    plain = attrs.evolve(observation, objects=objects, policies=(*observation.policies, INTO_SECRET))
+    plain = attrs.evolve(
+        observation, objects=objects, policies=(*observation.policies, INTO_SECRET)
+    )
     assert updated(folder, plain).private == ()
     assert all(SECRET not in text for text in texts(folder).values())
     found = write_observation(tmp_path / "open", plain, update=False, secrets=True)
     private = ("objects/shop/Secret.payment.yaml", "policies/OverridePolicy/shop.into.yaml")
     assert found.private == private
-    assert tuple(name for name, text in texts(tmp_path / "open").items() if SECRET in text) == private
+    assert (
+        tuple(name for name, text in texts(tmp_path / "open").items() if SECRET in text) == private
+    )
     assert {stat.S_IMODE((tmp_path / "open" / path).stat().st_mode) for path in private} == {0o600}
     updated(tmp_path / "open", plain)
     assert all(SECRET not in text for text in texts(tmp_path / "open").values())
 
 
-@pytest.mark.parametrize("text", [None, "{", "<<<<<<< HEAD\n{}", '{"objects": {"a": 1}, "memory": {}}'])
+@pytest.mark.parametrize(
+    "text", [None, "{", "<<<<<<< HEAD\n{}", '{"objects": {"a": 1}, "memory": {}}']
+)
 def test_without_an_inventory_files_count_and_are_named(
     text: str | None, folder: Path, observation: Observation
 ) -> None:
@@ -293,11 +356,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("system", "update", "what"), REFUSED)
-def test_another_directory_is_asked_for(system: System, update: bool, what: str, folder: Path) -> None:
+def test_another_directory_is_asked_for(
+    system: System, update: bool, what: str, folder: Path
+) -> None:
     before = texts(folder)
     with pytest.raises(FleetError, match=what):
         write_observation(
-            folder, Observation(system=system, as_of=later(observed(KARMADA, System.KARMADA)).as_of), update=update
+            folder,
+            Observation(system=system, as_of=later(observed(KARMADA, System.KARMADA)).as_of),
+            update=update,
         )
     assert texts(folder) == before
 
@@ -317,13 +384,17 @@ def test_members_tell_the_system_where_the_header_is_damaged(
         if header == "" and not inventory:
             (folder / "observed/files.json").unlink()
         before = texts(folder)
-        with pytest.raises(FleetError, match=f"was observed for {one.system}, not for {other.system}"):
+        with pytest.raises(
+            FleetError, match=f"was observed for {one.system}, not for {other.system}"
+        ):
             write_observation(folder, later(other), update=True)
         assert texts(folder) == before
         write_observation(folder, later(one), update=True)
 
 
-def test_files_of_others_are_not_brought_up_to_date(tmp_path: Path, observation: Observation) -> None:
+def test_files_of_others_are_not_brought_up_to_date(
+    tmp_path: Path, observation: Observation
+) -> None:
     (tmp_path / "mine.yaml").write_text("mine")
     with pytest.raises(FleetError, match="is not an observed directory"):
         updated(tmp_path, observation)
@@ -353,8 +424,12 @@ def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: Observat
     assert texts(tmp_path).keys() == {CONFIG, "README.md"}
 
 
-@pytest.mark.parametrize("path", ["objects", "objects/shop", "observed", CONFIG, "observed/hub.yaml"])
-def test_nothing_is_written_through_a_link(path: str, folder: Path, tmp_path: Path, observation: Observation) -> None:
+@pytest.mark.parametrize(
+    "path", ["objects", "objects/shop", "observed", CONFIG, "observed/hub.yaml"]
+)
+def test_nothing_is_written_through_a_link(
+    path: str, folder: Path, tmp_path: Path, observation: Observation
+) -> None:
     (folder / path).rename(tmp_path / "elsewhere")
     (folder / path).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(FleetError, match="is a link, which"):

@@ -22,7 +22,10 @@ _KARMADA = {
     "apps.karmada.io/v1alpha1": ("", "WorkloadRebalancer"),
     "autoscaling.karmada.io/v1alpha1": ("FederatedHPA CronFederatedHPA", ""),
     "networking.karmada.io/v1alpha1": ("MultiClusterService MultiClusterIngress", ""),
-    "config.karmada.io/v1alpha1": ("", "ResourceInterpreterCustomization ResourceInterpreterWebhookConfiguration"),
+    "config.karmada.io/v1alpha1": (
+        "",
+        "ResourceInterpreterCustomization ResourceInterpreterWebhookConfiguration",
+    ),
     "remedy.karmada.io/v1alpha1": ("", "Remedy"),
     "work.karmada.io/v1alpha2": ("ResourceBinding", "ClusterResourceBinding"),
     "work.karmada.io/v1alpha1": ("Work", ""),
@@ -32,13 +35,19 @@ _KARMADA = {
 
 def _served() -> dict[tuple[str, str], Resource]:
     found = {
-        (group, kind): Resource("/".join(filter(None, (group, "v1"))), kind, one.plural, one.namespaced)
+        (group, kind): Resource(
+            "/".join(filter(None, (group, "v1"))), kind, one.plural, one.namespaced
+        )
         for (group, kind), one in BUILT_IN.items()
         if "fleet" not in group and "karmada" not in group
     }
     for version, kinds in _KARMADA.items():
-        for kind, namespaced in ((kind, not place) for place in (0, 1) for kind in kinds[place].split()):
-            found[version.partition("/")[0], kind] = Resource(version, kind, guess_plural(kind), namespaced)
+        for kind, namespaced in (
+            (kind, not place) for place in (0, 1) for kind in kinds[place].split()
+        ):
+            found[version.partition("/")[0], kind] = Resource(
+                version, kind, guess_plural(kind), namespaced
+            )
     return found
 
 
@@ -59,12 +68,16 @@ class Api:
         listing = Listing(System.KARMADA, AS_OF, {**self._custom(), **_served()}, secrets=secrets)
         while queries := missing(listing):
             self.asked.extend(queries)
-            listing = listing.with_answers({query: tuple(self._answer(query)) for query in queries}, {})
+            listing = listing.with_answers(
+                {query: tuple(self._answer(query)) for query in queries}, {}
+            )
         return listing
 
     def _custom(self) -> dict[tuple[str, str], Resource]:
         """The kinds that the definitions among the objects define."""
-        specs = [data["spec"] for data in self.objects if data["kind"] == "CustomResourceDefinition"]
+        specs = [
+            data["spec"] for data in self.objects if data["kind"] == "CustomResourceDefinition"
+        ]
         return {
             (spec["group"], spec["names"]["kind"]): Resource(
                 f"{spec['group']}/{spec['versions'][0]['name']}",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-UNDISCOVERED = "the control plane had not discovered the new kind yet, and makes a binding once it has"
+UNDISCOVERED = (
+    "the control plane had not discovered the new kind yet, and makes a binding once it has"
+)
 UNTOLD = "when an application began to fail is nowhere: only an ApplicationHealth tells a plan"
 
 UNSETTLED: Mapping[tuple[str, int], str] = {("binding_status_texts", 1): UNDISCOVERED}

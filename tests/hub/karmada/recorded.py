@@ -74,7 +74,11 @@ class ControlPlane:
         seen = attrs.evolve(step, capacity=step.after.get("clusterCapacityAfter", step.capacity))
         for document in self.recording.documents(self.written, seen):
             if document["kind"] == "Cluster":
-                spec = {**document["spec"], "apiEndpoint": "https://127.0.0.1:1", "secretRef": _secret("member")}
+                spec = {
+                    **document["spec"],
+                    "apiEndpoint": "https://127.0.0.1:1",
+                    "secretRef": _secret("member"),
+                }
                 spec["taints"] = [{**taint, "timeAdded": BEGAN} for taint in spec["taints"]]
                 yield _stored({**document, "spec": spec}, generation=2)
 
@@ -87,16 +91,30 @@ class ControlPlane:
         metadata["finalizers"] = seen.get("finalizers") or []
         version = _STEERING.get(seen["kind"], _POLICY)
         head = {"apiVersion": version, "kind": seen["kind"], "metadata": metadata}
-        return _stored({**head, "spec": seen["spec"], **({"status": seen["status"]} if "status" in seen else {})})
+        return _stored(
+            {
+                **head,
+                "spec": seen["spec"],
+                **({"status": seen["status"]} if "status" in seen else {}),
+            }
+        )
 
     def _templates(self, step: Step) -> Iterator[Data]:
-        seen = {(one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]}
-        bound = {(one["resource"]["kind"], one["resource"]["name"]): one for one in step.after["bindings"]}
+        seen = {
+            (one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]
+        }
+        bound = {
+            (one["resource"]["kind"], one["resource"]["name"]): one
+            for one in step.after["bindings"]
+        }
         for (kind, name), data in self.written.items():
             if data["apiVersion"].partition("/")[0].endswith("karmada.io"):
                 continue
             there, binding = seen.get((kind, name), {}), bound.get((kind, name), {})
-            marks = {part: there.get(part) or _marks_of(binding, part) or {} for part in ("labels", "annotations")}
+            marks = {
+                part: there.get(part) or _marks_of(binding, part) or {}
+                for part in ("labels", "annotations")
+            }
             metadata = {**data["metadata"], "uid": self._uid(kind, name)}
             metadata |= {part: {**(metadata.get(part) or {}), **marks[part]} for part in marks}
             yield _stored(_scoped({**data, "metadata": metadata}), generation=_generation(binding))
@@ -111,9 +129,18 @@ class ControlPlane:
             path = "/".join(filter(None, (resource.get("namespace"), resource["name"])))
             for member, works in step.after["works"].items():
                 stands: Data = next(
-                    (c for c in step.after["memberObjects"][member] if (c["kind"], c["name"]) == (key[0], path)), {}
+                    (
+                        c
+                        for c in step.after["memberObjects"][member]
+                        if (c["kind"], c["name"]) == (key[0], path)
+                    ),
+                    {},
                 )
-                if any((one["kind"], one["name"]) == (key[0], path) for work in works for one in work["manifests"]):
+                if any(
+                    (one["kind"], one["name"]) == (key[0], path)
+                    for work in works
+                    for one in work["manifests"]
+                ):
                     manifest = _made(self.delivered[key], stands)
                     mark = f"{_mark(binding)}={_identity(binding)}"
                     yield _work(member, binding["name"].replace("/", "-"), mark, manifest)
@@ -122,11 +149,19 @@ class ControlPlane:
         name = seen["name"]
         marks = dict(seen["labels"])
         marks[_mark(seen)] = _identity(seen)
-        resource = {**seen["resource"], "uid": self._uid(seen["resource"]["kind"], seen["resource"]["name"])}
-        spec = {part: seen[part] for part in _BINDING_SPEC if seen.get(part) is not None} | {"resource": resource}
+        resource = {
+            **seen["resource"],
+            "uid": self._uid(seen["resource"]["kind"], seen["resource"]["name"]),
+        }
+        spec = {part: seen[part] for part in _BINDING_SPEC if seen.get(part) is not None} | {
+            "resource": resource
+        }
         if seen.get("rescheduleTriggeredAt"):
             spec["rescheduleTriggeredAt"] = TRIGGERED
-        tasks = [{**task, "creationTimestamp": SCHEDULED} for task in seen.get("gracefulEvictionTasks") or ()]
+        tasks = [
+            {**task, "creationTimestamp": SCHEDULED}
+            for task in seen.get("gracefulEvictionTasks") or ()
+        ]
         spec |= {"gracefulEvictionTasks": tasks} if tasks else {}
         status = {
             part: seen[part]
@@ -135,7 +170,11 @@ class ControlPlane:
         }
         status |= {"lastScheduledTime": SCHEDULED} if name in self.scheduled else {}
         metadata = {**_named(name), "labels": marks, "annotations": seen["annotations"]}
-        head = {"apiVersion": "work.karmada.io/v1alpha2", "kind": seen["kind"], "metadata": metadata}
+        head = {
+            "apiVersion": "work.karmada.io/v1alpha2",
+            "kind": seen["kind"],
+            "metadata": metadata,
+        }
         return _stored({**head, "spec": spec, "status": status})
 
     def _uid(self, kind: str, name: str) -> str:
@@ -147,12 +186,16 @@ class ControlPlane:
 
 def _marks_of(binding: Data, part: str) -> Mapping[str, Any]:
     """The marks of the policy on a binding: a template of which nothing is recorded has them too."""
-    return {key: text for key, text in (binding.get(part) or {}).items() if "propagationpolicy" in key}
+    return {
+        key: text for key, text in (binding.get(part) or {}).items() if "propagationpolicy" in key
+    }
 
 
 def _generation(binding: Data) -> int:
     items = binding.get("aggregatedStatus") or ()
-    return max((one.get("status", {}).get("resourceTemplateGeneration", 1) for one in items), default=1)
+    return max(
+        (one.get("status", {}).get("resourceTemplateGeneration", 1) for one in items), default=1
+    )
 
 
 def _stored(data: Data, generation: int = 1) -> dict[str, Any]:
@@ -168,7 +211,11 @@ def _stored(data: Data, generation: int = 1) -> dict[str, Any]:
 
 
 def _scoped(data: Data) -> dict[str, Any]:
-    metadata = {k: v for k, v in data["metadata"].items() if k != "namespace" or data["kind"] not in _CLUSTER_SCOPED}
+    metadata = {
+        k: v
+        for k, v in data["metadata"].items()
+        if k != "namespace" or data["kind"] not in _CLUSTER_SCOPED
+    }
     return {**data, "metadata": metadata}
 
 
@@ -198,7 +245,9 @@ def _identity(binding: Data) -> str:
 def _made(data: Data, stands: Data) -> dict[str, Any]:
     """The object with what is recorded of it on a member."""
     made = json.loads(json.dumps(data))
-    made["metadata"] |= {part: stands[part] for part in ("labels", "annotations") if stands.get(part)}
+    made["metadata"] |= {
+        part: stands[part] for part in ("labels", "annotations") if stands.get(part)
+    }
     if "containers" in stands:
         made["spec"]["template"]["spec"]["containers"] = stands["containers"]
     for part in ("replicas", "parallelism", "completions"):

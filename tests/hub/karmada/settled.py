@@ -25,7 +25,9 @@ def source_of(observation: Observation) -> Source:
     return gathered(Given(tuple(map(Manifest, documents))))
 
 
-def planned(observation: Observation, source: Source | None = None, *, stack: str = STACK) -> FleetPlan:
+def planned(
+    observation: Observation, source: Source | None = None, *, stack: str = STACK
+) -> FleetPlan:
     """The plan from the past that was observed; of another source where one is given."""
     past = Past.of(resources_of(observation, source_of(observation), Keeper(stack, FLEET)), FLEET)
     source = source or source_of(observation)
@@ -43,7 +45,9 @@ def changes(plan: FleetPlan) -> Iterable[str]:
         yield f"waiting {dict(plan.past.waiting)}, now {dict(plan.waiting)}"
     for one in plan.subjects:
         moved = {
-            name: entry.change for name, entry in one.entries.items() if entry.change not in (Change.KEEP, Change.HELD)
+            name: entry.change
+            for name, entry in one.entries.items()
+            if entry.change not in (Change.KEEP, Change.HELD)
         }
         yield from (f"{one.name}: {change} {name}" for name, change in moved.items())
         if one.changes and not moved:

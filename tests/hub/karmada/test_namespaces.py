@@ -33,7 +33,9 @@ def named(name: str, **labels: str) -> dict[str, Any]:
 def observation(*names: str) -> Observation:
     """The observation of a control plane with a template and these namespaces."""
     template = claimed(TEMPLATE, WEB), binding(TEMPLATE, WEB, {"a": 2, "b": 2})
-    return read_hub(Api((*fleet("a", "b"), WEB, *template, *(stored(named(name)) for name in names))).listing())
+    return read_hub(
+        Api((*fleet("a", "b"), WEB, *template, *(stored(named(name)) for name in names))).listing()
+    )
 
 
 def plan_of(folder: Path) -> FleetPlan:
@@ -51,7 +53,9 @@ def folder(tmp_path: Path) -> Path:
 
 def test_those_that_members_have_are_observed_and_change_nothing() -> None:
     found = observation("shop", "default", "kube-system", "karmada-system", "karmada-es-a")
-    assert [one["metadata"]["name"] for one in found.objects if one["kind"] == "Namespace"] == ["shop"]
+    assert [one["metadata"]["name"] for one in found.objects if one["kind"] == "Namespace"] == [
+        "shop"
+    ]
     assert list(changes(planned(found))) == []
     assert [one.name for one in planned(found).subjects] == ["Template/shop/Deployment/web"]
 
@@ -80,7 +84,9 @@ def test_the_removal_of_one_is_refused_as_all_that_is_in_it_would_go(folder: Pat
 
 @pytest.mark.parametrize("name", ["new", "other"])
 def test_one_that_is_new_or_changed_is_said_to_go_to_every_member(folder: Path, name: str) -> None:
-    (folder / "objects" / f"Namespace.{name}.yaml").write_text(yaml.safe_dump(named(name, tier="a")))
+    (folder / "objects" / f"Namespace.{name}.yaml").write_text(
+        yaml.safe_dump(named(name, tier="a"))
+    )
     plan = plan_of(folder)
     assert plan.changes
     assert f"1 Namespace that 2 members get from the hub as it is: {name}" in str(plan.warnings)

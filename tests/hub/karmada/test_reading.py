@@ -24,10 +24,28 @@ from tests.delivery.recording import Data
 from tests.hub.karmada.api import Api
 from tests.hub.karmada.recorded import ControlPlane
 from tests.hub.karmada.settled import source_of
-from tests.hub.karmada.world import APPLIED, binding, claimed, deployment, fleet, joined, on, policy, stored, work
+from tests.hub.karmada.world import (
+    APPLIED,
+    binding,
+    claimed,
+    deployment,
+    fleet,
+    joined,
+    on,
+    policy,
+    stored,
+    work,
+)
 
 PLANTED = "hunter2-was-here"
-_UNORDERED = ("apiEnablements", "resources", "conditions", "aggregatedStatus", "managedFields", "finalizers")
+_UNORDERED = (
+    "apiEnablements",
+    "resources",
+    "conditions",
+    "aggregatedStatus",
+    "managedFields",
+    "finalizers",
+)
 """Lists of which the order says nothing."""
 
 
@@ -39,7 +57,9 @@ def recorded(name: str, number: int) -> list[Data]:
     return objects[number]
 
 
-@pytest.mark.parametrize(("name", "number"), [("overrides_kinds", 2), ("member_outage", 3), ("cpp_and_pp", 4)])
+@pytest.mark.parametrize(
+    ("name", "number"), [("overrides_kinds", 2), ("member_outage", 3), ("cpp_and_pp", 4)]
+)
 def test_order_versions_and_times_change_nothing(name: str, number: int) -> None:
     objects = recorded(name, number)
     first = Api(tuple(objects)).listing()
@@ -55,7 +75,11 @@ def test_order_versions_and_times_change_nothing(name: str, number: int) -> None
 
 def test_an_answer_more_changes_nothing() -> None:
     objects = recorded("divided_static", 3)
-    whole = read_hub(Api((*objects, stored({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}))).listing())
+    whole = read_hub(
+        Api(
+            (*objects, stored({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}))
+        ).listing()
+    )
     assert whole == read_hub(Api(tuple(objects)).listing())
 
 
@@ -70,7 +94,9 @@ def secretive() -> tuple[Data, ...]:
     }
     applied = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(secret)}
     secret["metadata"] = {**_map(secret["metadata"]), "annotations": applied}
-    web = deployment(2, containers=[{"name": "web", "image": "web", "envFrom": [{"secretRef": {"name": "pw"}}]}])
+    web = deployment(
+        2, containers=[{"name": "web", "image": "web", "envFrom": [{"secretRef": {"name": "pw"}}]}]
+    )
     owner = policy(placement=on("a"), propagateDeps=True)
     text = json.dumps({**secret, "stringData": {"p": PLANTED}})
     config = {
@@ -79,9 +105,17 @@ def secretive() -> tuple[Data, ...]:
         "metadata": {"name": "it", "namespace": "shop"},
         "data": {"x": text},
     }
-    every = policy("all", resourceSelectors=[{"apiVersion": "v1", "kind": one} for one in ("ConfigMap", "Secret")])
-    rule = {"overriders": {"plaintext": [{"path": "/data/p", "operator": "replace", "value": PLANTED}]}}
-    field = {"fieldPath": "/stringData/f", "json": [{"subPath": "/p", "operator": "add", "value": PLANTED}]}
+    every = policy(
+        "all",
+        resourceSelectors=[{"apiVersion": "v1", "kind": one} for one in ("ConfigMap", "Secret")],
+    )
+    rule = {
+        "overriders": {"plaintext": [{"path": "/data/p", "operator": "replace", "value": PLANTED}]}
+    }
+    field = {
+        "fieldPath": "/stringData/f",
+        "json": [{"subPath": "/p", "operator": "add", "value": PLANTED}],
+    }
     into = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",
@@ -117,7 +151,14 @@ def test_nothing_secret_is_read_or_asked_for() -> None:
     observation = read_hub(listing)
     resources = resources_of(observation, source_of(observation), Keeper("stack", "fleet"))
     contents = [one.record.contents for one in observation.subjects]
-    shown = repr((observation, [observation.members, observation.policies, observation.objects], resources, contents))
+    shown = repr(
+        (
+            observation,
+            [observation.members, observation.policies, observation.objects],
+            resources,
+            contents,
+        )
+    )
     for text in (PLANTED, base64.b64encode(PLANTED.encode()).decode()):
         assert text not in shown
 
@@ -151,7 +192,12 @@ def test_what_could_not_be_asked_for_is_said() -> None:
 
 def test_a_member_is_read_without_addresses_and_default_models() -> None:
     models = [{"grade": 0, "ranges": [{"name": "cpu", "min": "0", "max": "1"}]}]
-    cluster = joined("a", apiEndpoint="https://a", secretRef={"name": "a", "namespace": "karmada-cluster"}, zones=["z"])
+    cluster = joined(
+        "a",
+        apiEndpoint="https://a",
+        secretRef={"name": "a", "namespace": "karmada-cluster"},
+        zones=["z"],
+    )
     cluster["spec"]["resourceModels"] = models
     (read,) = read_hub(Api((cluster,)).listing()).members
     assert read["spec"] == {"syncMode": "Push", "zones": ["z"], "resourceModels": models}
@@ -159,10 +205,29 @@ def test_a_member_is_read_without_addresses_and_default_models() -> None:
 
 
 def test_a_job_is_read_without_what_the_api_server_has_made_for_it() -> None:
-    made = {"job-name": "job", "batch.kubernetes.io/job-name": "job", "controller-uid": "1", "app": "job"}
-    spec = {"parallelism": 2, "selector": {"matchLabels": {"controller-uid": "1"}}, "suspend": False}
-    spec |= {"template": {"metadata": {"labels": made}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job", "namespace": "shop"}, "spec": spec}
+    made = {
+        "job-name": "job",
+        "batch.kubernetes.io/job-name": "job",
+        "controller-uid": "1",
+        "app": "job",
+    }
+    spec = {
+        "parallelism": 2,
+        "selector": {"matchLabels": {"controller-uid": "1"}},
+        "suspend": False,
+    }
+    spec |= {
+        "template": {
+            "metadata": {"labels": made},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        }
+    }
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "job", "namespace": "shop"},
+        "spec": spec,
+    }
     owner = policy(resourceSelectors=[{"apiVersion": "batch/v1", "kind": "Job"}], placement=on("a"))
     objects = (owner, claimed(job, owner), binding(job, owner, {"a": 2}, spec={"replicas": 2}))
     (read,) = read_hub(Api((*fleet("a"), *objects)).listing()).objects
@@ -174,7 +239,12 @@ def test_a_job_is_read_without_what_the_api_server_has_made_for_it() -> None:
 def test_bindings_are_read_the_same_in_any_order(members: list[str], order: list[int]) -> None:
     owner = policy(placement=on(*members))
     web = deployment(2)
-    objects = [*fleet("a", "b", "c"), owner, claimed(web, owner), binding(web, owner, dict.fromkeys(members, 2))]
+    objects = [
+        *fleet("a", "b", "c"),
+        owner,
+        claimed(web, owner),
+        binding(web, owner, dict.fromkeys(members, 2)),
+    ]
     shuffled = [objects[place] for place in order]
     assert read_hub(Api(tuple(shuffled)).listing()) == read_hub(Api(tuple(objects)).listing())
 
@@ -195,7 +265,11 @@ def _shuffled(value: Any, chance: random.Random, field: str = "") -> Any:
         case dict():
             keys = chance.sample(sorted(value), len(value))
             found = {key: _shuffled(value[key], chance, key) for key in keys}
-            return found | ({"lastTransitionTime": str(chance.random())} if {"type", "status"} <= found.keys() else {})
+            return found | (
+                {"lastTransitionTime": str(chance.random())}
+                if {"type", "status"} <= found.keys()
+                else {}
+            )
         case list():
             items = [_shuffled(item, chance) for item in value]
             return chance.sample(items, len(items)) if field in _UNORDERED else items
@@ -224,4 +298,7 @@ def test_a_binding_that_cannot_be_read_is_named() -> None:
 def test_a_policy_that_a_plan_refuses_is_named() -> None:
     strange = policy(placement=on("a"), priority="high")
     notes = read_hub(Api((*fleet("a"), strange)).listing()).notes
-    assert any(note.startswith("a plan refuses PropagationPolicy shop/web as it is: spec.priority") for note in notes)
+    assert any(
+        note.startswith("a plan refuses PropagationPolicy shop/web as it is: spec.priority")
+        for note in notes
+    )

@@ -39,12 +39,18 @@ def test_a_plan_from_the_step_before_decides_what_the_control_plane_did(name: st
     stack, before = f"organization/project/{Replay(recording).stack}", None
     for step, observation, free in _observed(recording):
         if before:
-            documents = (*free, *(_with(recording, one) for one in observation.policies), *observation.objects)
+            documents = (
+                *free,
+                *(_with(recording, one) for one in observation.policies),
+                *observation.objects,
+            )
             source = gathered(Given(tuple(map(Manifest, documents))))
             templates = planned(before, source, stack=stack).of("Template")
             here = bindings_here({one.subject.key: one.outcome for one in templates})
             found = list(compared(bindings_there(step), here))
-            assert (step.number, bool(found)) == (step.number, (name, step.number) in OTHERWISE), found
+            assert (step.number, bool(found)) == (step.number, (name, step.number) in OTHERWISE), (
+                found
+            )
         before = observation
 
 
@@ -59,4 +65,6 @@ def _observed(recording: Recording) -> Iterator[tuple[Step, Observation, list[Da
 
 def _with(recording: Recording, data: Data) -> Data:
     """The settings completed with the flags and gates, which no object of a control plane tells."""
-    return {**data, "spec": {**data["spec"], **recording.settings}} if data["kind"] == KIND else data
+    return (
+        {**data, "spec": {**data["spec"], **recording.settings}} if data["kind"] == KIND else data
+    )

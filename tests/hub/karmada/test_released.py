@@ -26,7 +26,9 @@ def released(placement: Data, clusters: dict[str, int], now: Data = WEB) -> Obse
     return observed(*works, claimed(now, None), bound, labels={"in": "yes"})
 
 
-def at(observation: Observation, name: str, labels: Data | None = None, **spec: Any) -> dict[str, Any]:
+def at(
+    observation: Observation, name: str, labels: Data | None = None, **spec: Any
+) -> dict[str, Any]:
     """A member with other labels or fields."""
     found = next(one for one in observation.members if one["metadata"]["name"] == name)
     metadata = {**found["metadata"], **({} if labels is None else {"labels": labels})}
@@ -46,10 +48,14 @@ def said(plan: FleetPlan) -> str:
 
 def test_another_label_of_its_member_takes_the_only_copy() -> None:
     observation = released(HERE, {"a": 2, "b": 2, "c": 2})
-    assert "it stays as it was placed, and its changes are not delivered" in said(changed(observation))
+    assert "it stays as it was placed, and its changes are not delivered" in said(
+        changed(observation)
+    )
     plan = changed(observation, *(at(observation, name, {}) for name in "abc"))
     assert moves(plan) == {"a": "remove", "b": "remove", "c": "remove"}
-    assert {(one.cluster, one.fate) for one in plan.departures} == {(name, Fate.DELETED) for name in "abc"}
+    assert {(one.cluster, one.fate) for one in plan.departures} == {
+        (name, Fate.DELETED) for name in "abc"
+    }
     assert {line.weight for line in describe_plan(plan)} == {"lost"}
     told = "no policy has it any more: it is still scheduled by the placement that its last policy left in its binding"
     assert f"{told} (give it a policy, or remove the object)" in said(plan)
@@ -59,8 +65,13 @@ def test_another_label_of_its_member_takes_the_only_copy() -> None:
 
 def test_a_policy_that_goes_with_a_label_loses_the_copy_as_well() -> None:
     owner = policy(placement=HERE)
-    observation = observed(owner, claimed(WEB, owner), binding(WEB, owner, {"a": 2}), labels={"in": "yes"})
-    other = policy(resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}], placement=HERE)
+    observation = observed(
+        owner, claimed(WEB, owner), binding(WEB, owner, {"a": 2}), labels={"in": "yes"}
+    )
+    other = policy(
+        resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}],
+        placement=HERE,
+    )
     assert moves(changed(observation, other)) == {"a": "keep"}
     assert moves(changed(observation, other, at(observation, "a", {})))["a"] == "remove"
 
@@ -76,7 +87,10 @@ def test_another_member_gets_it_when_the_kept_placement_says_so(placement: Data)
     record = plan.subjects[0].record
     for share in record.decisions.values():
         (sent,) = record.plain(share)
-        assert (sent["spec"]["replicas"], sent["spec"]["template"]["spec"]["containers"][0]["image"]) == (2, "web:2")
+        assert (
+            sent["spec"]["replicas"],
+            sent["spec"]["template"]["spec"]["containers"][0]["image"],
+        ) == (2, "web:2")
 
 
 def test_what_does_not_concern_its_placement_leaves_it() -> None:
@@ -87,12 +101,17 @@ def test_what_does_not_concern_its_placement_leaves_it() -> None:
     assert moves(looked_again) == {"a": "keep"}
     assert looked_again.subjects[0].record == subject(observation).record
     quiet = released({**HERE, **weights(a=1)}, {"a": 2})
-    assert moves(changed(quiet, at(quiet, "a", {}))) == {"a": "keep"}, "what is divided stays while its number does"
+    assert moves(changed(quiet, at(quiet, "a", {}))) == {"a": "keep"}, (
+        "what is divided stays while its number does"
+    )
 
 
 def test_the_status_of_a_member_is_not_looked_at() -> None:
     observation = released(HERE, {"a": 2, "b": 2, "c": 2})
-    unserved = {**at(observation, "c"), "status": {**at(observation, "c")["status"], "apiEnablements": []}}
+    unserved = {
+        **at(observation, "c"),
+        "status": {**at(observation, "c")["status"], "apiEnablements": []},
+    }
     assert moves(changed(observation, unserved)) == {"a": "keep", "b": "keep", "c": "keep"}
 
 
@@ -105,7 +124,11 @@ def test_changes_of_the_object_do_not_reach_it() -> None:
         "apiVersion": "apps.karmada.io/v1alpha1",
         "kind": "WorkloadRebalancer",
         "metadata": {"name": "again"},
-        "spec": {"workloads": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop"}]},
+        "spec": {
+            "workloads": [
+                {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop"}
+            ]
+        },
     }
     divided = released(weights(a=1), {"b": 2})
     assert moves(changed(divided, rebalance)) == {"b": "keep"}

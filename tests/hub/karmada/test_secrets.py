@@ -33,23 +33,49 @@ def secret(when: str = FIRST, **data: str) -> dict[str, Any]:
     fields: Data = {"f:data": {".": {}, **{f"f:{key}": {} for key in data}}, "f:type": {}}
     marks: Data = {"f:metadata": {"f:annotations": {"f:propagationpolicy.karmada.io/name": {}}}}
     managed = [
-        {"manager": "user", "operation": "Update", "time": when, "fieldsType": "FieldsV1", "fieldsV1": fields},
-        {"manager": "karmada", "operation": "Update", "time": "2026-11-23T11:59:00Z", "fieldsV1": marks},
+        {
+            "manager": "user",
+            "operation": "Update",
+            "time": when,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": fields,
+        },
+        {
+            "manager": "karmada",
+            "operation": "Update",
+            "time": "2026-11-23T11:59:00Z",
+            "fieldsV1": marks,
+        },
     ]
     metadata = {"name": "pw", "namespace": "shop", "managedFields": managed}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": metadata,
+        "type": "Opaque",
+        "data": data,
+    }
 
 
 def observed(one: Data, *objects: Data) -> Observation:
     """The observation of a Secret on a member, of which a plan has nothing to do."""
-    found = read_hub(Api((*fleet("a", "b"), ALL, claimed(one, ALL), binding(one, ALL, {"a": 0}), *objects)).listing())
+    found = read_hub(
+        Api(
+            (*fleet("a", "b"), ALL, claimed(one, ALL), binding(one, ALL, {"a": 0}), *objects)
+        ).listing()
+    )
     assert list(changes(planned(found))) == []
     return found
 
 
 def own(**fields: Any) -> dict[str, Any]:
     """The same Secret in a file of a user."""
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pw", "namespace": "shop"}, **fields}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "pw", "namespace": "shop"},
+        **fields,
+    }
 
 
 def moves(plan: FleetPlan) -> Mapping[str, str]:
@@ -60,11 +86,21 @@ def moves(plan: FleetPlan) -> Mapping[str, str]:
 
 def into(path: str = "/data/p") -> dict[str, Any]:
     """An override policy that writes into the Secret."""
-    rule = {"overriders": {"plaintext": [{"path": path, "operator": "replace", "value": "b3RoZXI="}]}}
-    spec = {"resourceSelectors": [{"apiVersion": "v1", "kind": "Secret", "name": "pw"}], "overrideRules": [rule]}
+    rule = {
+        "overriders": {"plaintext": [{"path": path, "operator": "replace", "value": "b3RoZXI="}]}
+    }
+    spec = {
+        "resourceSelectors": [{"apiVersion": "v1", "kind": "Secret", "name": "pw"}],
+        "overrideRules": [rule],
+    }
     metadata = {"name": "into", "namespace": "shop"}
     return stored(
-        {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy", "metadata": metadata, "spec": spec}
+        {
+            "apiVersion": "policy.karmada.io/v1alpha1",
+            "kind": "OverridePolicy",
+            "metadata": metadata,
+            "spec": spec,
+        }
     )
 
 
@@ -98,7 +134,10 @@ def test_one_of_a_user_with_the_same_names_cannot_be_compared(fields: Data) -> N
 def test_one_of_a_user_with_other_names_is_a_change() -> None:
     plan = changed(observed(secret(p="aHVudGVyMg==")), own(data={"p": "b3RoZXI=", "q": "eA=="}))
     assert moves(plan) == {"a": "update"}
-    labelled = {**own(data={"p": "b3RoZXI="}), "metadata": {"name": "pw", "namespace": "shop", "labels": {"a": "b"}}}
+    labelled = {
+        **own(data={"p": "b3RoZXI="}),
+        "metadata": {"name": "pw", "namespace": "shop", "labels": {"a": "b"}},
+    }
     assert moves(changed(observed(secret(p="aHVudGVyMg==")), labelled)) == {"a": "update"}
 
 
@@ -110,7 +149,9 @@ def test_a_plan_says_that_data_in_a_file_is_not_compared(tmp_path: Path) -> None
     file.write_text(file.read_text().replace("p: '[secret]'", "p: b3RoZXI="))
     (plan,) = survey([tmp_path], CommandLine()).plans
     assert list(changes(plan)) == []
-    assert "the data of 1 Secret is given here and not compared: Secret shop/pw" in str(plan.warnings)
+    assert "the data of 1 Secret is given here and not compared: Secret shop/pw" in str(
+        plan.warnings
+    )
     assert "b3RoZXI=" not in str(plan.warnings)
 
 
@@ -129,7 +170,9 @@ def test_a_removed_override_into_it_is_a_change() -> None:
     plan = planned(found, None)
     assert moves(plan) == {"a": "keep"}
     rest = [
-        Manifest(one) for one in (*found.members, *found.policies, *found.objects) if one["kind"] != "OverridePolicy"
+        Manifest(one)
+        for one in (*found.members, *found.policies, *found.objects)
+        if one["kind"] != "OverridePolicy"
     ]
     assert moves(planned(found, gathered(Given(tuple(rest))))) == {"a": "update"}
 

@@ -77,13 +77,18 @@ def test_what_no_policy_follows_keeps_the_content_of_its_works() -> None:
     observation = observed(claimed(deployment(3, "web:2"), None), bound, *works)
     assert [image(subject(observation), member) for member in ("a", "b")] == ["web:1", "web:1"]
     assert moves(changed(observation, deployment(3, "web:3"))) == {"a": "keep", "b": "keep"}
-    assert moves(changed(observation, deployment(3, "web:2"), WEB)) == {"a": "update", "b": "update"}
+    assert moves(changed(observation, deployment(3, "web:2"), WEB)) == {
+        "a": "update",
+        "b": "update",
+    }
 
 
 def test_what_its_policy_selects_no_more_is_frozen_too() -> None:
     owner = policy(resourceSelectors=[_labelled("new")], placement=on("a"))
     bound = binding(OLD, owner, {"a": 2})
-    observation = observed(owner, claimed(deployment(2, "web:2"), owner), bound, work("a", bound, OLD))
+    observation = observed(
+        owner, claimed(deployment(2, "web:2"), owner), bound, work("a", bound, OLD)
+    )
     assert image(subject(observation), "a") == "web:1"
     assert moves(changed(observation, deployment(2, "web:3"))) == {"a": "keep"}
 
@@ -135,7 +140,12 @@ def test_what_is_being_removed_from_a_member_is_not_removed_again() -> None:
 
 
 def test_an_eviction_that_goes_on_stays_as_it_is() -> None:
-    task = {"fromCluster": "c", "purgeMode": "Gracefully", "replicas": 2, "reason": "TaintUntolerated"}
+    task = {
+        "fromCluster": "c",
+        "purgeMode": "Gracefully",
+        "replicas": 2,
+        "reason": "TaintUntolerated",
+    }
     task |= {"producer": "TaintManager", "creationTimestamp": "2026-11-23T11:59:00Z"}
     spec = {"gracefulEvictionTasks": [task]}
     bound = binding(OLD, WEB, {"a": 2, "b": 2}, reported=dict.fromkeys("abc", APPLIED), spec=spec)
@@ -159,15 +169,25 @@ def test_an_eviction_that_goes_on_stays_as_it_is() -> None:
 def test_how_taints_evict_is_told_by_an_eviction_whose_policy_does_not_say_it(
     mode: str, failover: Data, told: str
 ) -> None:
-    task = {"fromCluster": "c", "purgeMode": mode, "reason": "TaintUntolerated", "producer": "TaintManager"}
-    spec = {"gracefulEvictionTasks": [{**task, "creationTimestamp": "2026-11-23T11:59:00Z"}], "failover": failover}
+    task = {
+        "fromCluster": "c",
+        "purgeMode": mode,
+        "reason": "TaintUntolerated",
+        "producer": "TaintManager",
+    }
+    spec = {
+        "gracefulEvictionTasks": [{**task, "creationTimestamp": "2026-11-23T11:59:00Z"}],
+        "failover": failover,
+    }
     bound = binding(OLD, WEB, {"a": 2, "b": 2}, spec=spec)
     found = read_hub(Api((*fleet("a", "b", "c"), WEB, claimed(OLD, WEB), bound)).listing())
     assert _settings(found).get("purgeMode", "Gracefully") == told
 
 
 def _settings(observation: Observation) -> Data:
-    found: Data = next(one["spec"] for one in observation.policies if one["kind"] == "KarmadaSettings")
+    found: Data = next(
+        one["spec"] for one in observation.policies if one["kind"] == "KarmadaSettings"
+    )
     return found
 
 
@@ -178,9 +198,9 @@ def test_a_divided_workload_stays_where_it_no_longer_matches_until_it_is_scaled(
     bound["spec"]["placement"] = owner["spec"]["placement"]
     bound["metadata"]["annotations"] = {
         **bound["metadata"]["annotations"],
-        "policy.karmada.io/applied-placement": binding(deployment(4), owner, {})["metadata"]["annotations"][
-            "policy.karmada.io/applied-placement"
-        ],
+        "policy.karmada.io/applied-placement": binding(deployment(4), owner, {})["metadata"][
+            "annotations"
+        ]["policy.karmada.io/applied-placement"],
     }
     observation = observed(owner, claimed(deployment(4), owner), bound)
     assert moves(planned(observation)) == {"b": "keep", "c": "keep"}
@@ -188,7 +208,12 @@ def test_a_divided_workload_stays_where_it_no_longer_matches_until_it_is_scaled(
 
 
 def test_a_dependency_goes_along_and_follows() -> None:
-    web = deployment(2, containers=[{"name": "web", "image": "web:1", "envFrom": [{"configMapRef": {"name": "conf"}}]}])
+    web = deployment(
+        2,
+        containers=[
+            {"name": "web", "image": "web:1", "envFrom": [{"configMapRef": {"name": "conf"}}]}
+        ],
+    )
     owner = policy(placement=on("a"), propagateDeps=True)
     conf = {
         "apiVersion": "v1",
@@ -197,7 +222,9 @@ def test_a_dependency_goes_along_and_follows() -> None:
         "data": {"a": "1"},
     }
     parent = binding(web, owner, {"a": 2}, spec={"propagateDeps": True})
-    required = [{"namespace": "shop", "name": "web-deployment", "clusters": [{"name": "a", "replicas": 2}]}]
+    required = [
+        {"namespace": "shop", "name": "web-deployment", "clusters": [{"name": "a", "replicas": 2}]}
+    ]
     along = binding(conf, None, {}, reported={"a": APPLIED}, spec={"requiredBy": required})
     observation = observed(owner, claimed(web, owner), parent, stored(conf), along)
     moved = changed(observation, policy(placement=on("b"), propagateDeps=True))
@@ -219,16 +246,23 @@ def test_what_a_lazy_policy_has_claimed_waits_for_a_change_of_its_own() -> None:
 def test_objects_beside_the_selected_ones_wait_for_a_policy() -> None:
     other = deployment(name="other")
     owner = policy(
-        resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}], placement=on("a")
+        resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}],
+        placement=on("a"),
     )
     observation = observed(owner, claimed(OLD, owner), binding(OLD, owner, {"a": 2}), stored(other))
     assert set(observation.waiting) == {"shop/Deployment/other"}
-    lazy = policy("lazy", resourceSelectors=[_named("other")], placement=on("b"), activationPreference="Lazy")
+    lazy = policy(
+        "lazy", resourceSelectors=[_named("other")], placement=on("b"), activationPreference="Lazy"
+    )
     assert moves(changed(observation, lazy), "Template/shop/Deployment/other") == {}
 
 
 def test_a_custom_kind_has_its_replicas_where_its_bindings_tell() -> None:
-    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
+    widget = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "namespace": "shop"},
+    }
     widget |= {"spec": {"size": 5, "port": 80}}
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -248,22 +282,36 @@ def test_a_custom_kind_has_its_replicas_where_its_bindings_tell() -> None:
     grown = {**widget, "spec": {"size": 10, "port": 80}}
     plan = changed(observation, grown)
     (one,) = (one for one in plan.subjects if "Widget" in one.name)
-    assert {member: share.replicas for member, share in one.record.decisions.items()} == {"a": 6, "b": 4}
+    assert {member: share.replicas for member, share in one.record.decisions.items()} == {
+        "a": 6,
+        "b": 4,
+    }
 
 
 def test_a_tie_of_a_new_template_is_said_to_fall_by_a_uid_that_is_not_known() -> None:
     owner = policy(resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}])
     owner["spec"]["placement"] = {**on("a", "b"), **weights(a=1, b=1)}
     observation = observed(owner)
-    even, odd = (changed(observation, deployment(number)).subjects[0].outcome.notes for number in (4, 5))
+    even, odd = (
+        changed(observation, deployment(number)).subjects[0].outcome.notes for number in (4, 5)
+    )
     assert even == ()
     assert odd == ("a tie between a, b falls by the uid that the control plane gives the object",)
 
 
 def test_a_failure_is_not_tried_again_while_nothing_changes() -> None:
     owner = policy(placement=on("nosuch"))
-    failed = [{"type": "Scheduled", "status": "False", "reason": "NoClusterFit", "message": "0/3 clusters"}]
-    observation = observed(owner, claimed(OLD, owner), binding(OLD, owner, {}, status={"conditions": failed}))
+    failed = [
+        {
+            "type": "Scheduled",
+            "status": "False",
+            "reason": "NoClusterFit",
+            "message": "0/3 clusters",
+        }
+    ]
+    observation = observed(
+        owner, claimed(OLD, owner), binding(OLD, owner, {}, status={"conditions": failed})
+    )
     (one,) = planned(observation).subjects
     assert one.outcome.unfulfilled.startswith("0/3 clusters are available")
     assert moves(changed(observation, policy(placement=on("a")))) == {"a": "add"}
@@ -290,7 +338,12 @@ def override(plaintext: list[dict[str, Any]]) -> dict[str, Any]:
     rule = {"targetCluster": {"clusterNames": ["b"]}, "overriders": {"plaintext": plaintext}}
     spec = {"resourceSelectors": [_named("web")], "overrideRules": [rule]}
     metadata = {"name": "ovr", "namespace": "shop"}
-    return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def _named(name: str) -> dict[str, str]:
@@ -298,7 +351,11 @@ def _named(name: str) -> dict[str, str]:
 
 
 def _labelled(tier: str) -> dict[str, Any]:
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "labelSelector": {"matchLabels": {"tier": tier}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "labelSelector": {"matchLabels": {"tier": tier}},
+    }
 
 
 def test_namespaces_are_on_every_member_already() -> None:
@@ -309,7 +366,10 @@ def test_namespaces_are_on_every_member_already() -> None:
 
 
 def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
-    quota: dict[str, Any] = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "FederatedResourceQuota"}
+    quota: dict[str, Any] = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "FederatedResourceQuota",
+    }
     quota |= {"metadata": {"name": "q", "namespace": "shop"}, "spec": {"overall": {"cpu": "1"}}}
     observation = observed(quota)
     assert "1 FederatedResourceQuota object that a plan does not carry out: q" in observation.notes
@@ -319,11 +379,15 @@ def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
 def test_what_its_policy_keeps_on_members_is_kept_already() -> None:
     owner = policy(placement=on("a"), preserveResourcesOnDeletion=True)
     observation = observed(
-        owner, claimed(OLD, owner), binding(OLD, owner, {"a": 2}, spec={"preserveResourcesOnDeletion": True})
+        owner,
+        claimed(OLD, owner),
+        binding(OLD, owner, {"a": 2}, spec={"preserveResourcesOnDeletion": True}),
     )
     assert not describe_plan(changed(observation))
     documents = [Manifest(one) for one in observation.policies]
-    (left,) = planned(observation, gathered(Given((*map(Manifest, observation.members), *documents)))).departures
+    (left,) = planned(
+        observation, gathered(Given((*map(Manifest, observation.members), *documents)))
+    ).departures
     assert left.fate == Fate.KEPT
     (line,) = describe_plan(changed(observation, policy(placement=on("a"))))
     assert "deleted from now on" in line.text

@@ -16,18 +16,29 @@ SERVED = {
     "apps/v1": "Deployment",
     "example.com/v1": "Widget",
 }
-_NAMESPACED = {"PropagationPolicy": "propagationpolicy", "ClusterPropagationPolicy": "clusterpropagationpolicy"}
+_NAMESPACED = {
+    "PropagationPolicy": "propagationpolicy",
+    "ClusterPropagationPolicy": "clusterpropagationpolicy",
+}
 
 
 def joined(name: str, **spec: Any) -> dict[str, Any]:
     """A member that the control plane has collected."""
     status = {
         "apiEnablements": [
-            {"groupVersion": version, "resources": [{"name": kind.lower(), "kind": kind} for kind in kinds.split()]}
+            {
+                "groupVersion": version,
+                "resources": [{"name": kind.lower(), "kind": kind} for kind in kinds.split()],
+            }
             for version, kinds in SERVED.items()
         ],
         "conditions": [
-            {"type": "Ready", "status": "True", "reason": "ClusterReady", "lastTransitionTime": "2026-11-23T10:00:00Z"}
+            {
+                "type": "Ready",
+                "status": "True",
+                "reason": "ClusterReady",
+                "lastTransitionTime": "2026-11-23T10:00:00Z",
+            }
         ],
         "resourceSummary": {"allocatable": {"cpu": "100", "pods": "100"}},
     }
@@ -65,11 +76,18 @@ def binding(
         chosen = owner["spec"].get("placement", {})
     name = f"{metadata['name']}-{template['kind']}".lower()
     marks = _marks(owner)
-    annotations = marks | ({} if chosen is None else {"policy.karmada.io/applied-placement": json.dumps(chosen)})
+    annotations = marks | (
+        {} if chosen is None else {"policy.karmada.io/applied-placement": json.dumps(chosen)}
+    )
     scope = "resourcebinding" if metadata.get("namespace") else "clusterresourcebinding"
     place = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
     items = dict.fromkeys(clusters, APPLIED) if reported is None else reported
-    resource = {"apiVersion": template["apiVersion"], "kind": template["kind"], "name": metadata["name"], **place}
+    resource = {
+        "apiVersion": template["apiVersion"],
+        "kind": template["kind"],
+        "name": metadata["name"],
+        **place,
+    }
     head = {
         "apiVersion": "work.karmada.io/v1alpha2",
         "kind": "ResourceBinding" if place else "ClusterResourceBinding",
@@ -83,7 +101,9 @@ def binding(
     replicas = template.get("spec", {}).get("replicas")
     own = {
         "resource": resource,
-        "clusters": [{"name": member, **({"replicas": n} if n else {})} for member, n in clusters.items()],
+        "clusters": [
+            {"name": member, **({"replicas": n} if n else {})} for member, n in clusters.items()
+        ],
         **({} if chosen is None else {"placement": chosen}),
         **({} if replicas is None else {"replicas": replicas}),
     }
@@ -102,9 +122,15 @@ def work(member_name: str, bound: Data, manifest: Data) -> dict[str, Any]:
     """The Work of a binding on a member."""
     metadata = {"namespace": f"karmada-es-{member_name}", "name": bound["metadata"]["name"]}
     labels = bound["metadata"]["labels"]
-    added = _marked(manifest, {"karmada.io/managed": "true"}, {"work.karmada.io/conflict-resolution": "abort"})
+    added = _marked(
+        manifest, {"karmada.io/managed": "true"}, {"work.karmada.io/conflict-resolution": "abort"}
+    )
     del added["metadata"]["uid"], added["metadata"]["managedFields"]
-    head = {"apiVersion": "work.karmada.io/v1alpha1", "kind": "Work", "metadata": {**metadata, "labels": labels}}
+    head = {
+        "apiVersion": "work.karmada.io/v1alpha1",
+        "kind": "Work",
+        "metadata": {**metadata, "labels": labels},
+    }
     return stored({**head, "spec": {"workload": {"manifests": [added]}}})
 
 
@@ -115,7 +141,9 @@ def stored(data: Data) -> dict[str, Any]:
         "resourceVersion": "7",
         "generation": 1,
         "creationTimestamp": "2026-11-23T10:00:00Z",
-        "managedFields": [{"manager": "user", "operation": "Apply", "time": "2026-11-23T10:00:00Z"}],
+        "managedFields": [
+            {"manager": "user", "operation": "Apply", "time": "2026-11-23T10:00:00Z"}
+        ],
     }
     return json.loads(json.dumps({**data, "metadata": {**added, **data["metadata"]}}))  # type: ignore[no-any-return]
 
@@ -133,7 +161,9 @@ def _marks(owner: Data | None) -> dict[str, str]:
     if owner is None:
         return {}
     kind, metadata = _NAMESPACED[owner["kind"]], owner["metadata"]
-    place = {f"{kind}.karmada.io/namespace": metadata["namespace"]} if "namespace" in metadata else {}
+    place = (
+        {f"{kind}.karmada.io/namespace": metadata["namespace"]} if "namespace" in metadata else {}
+    )
     return {f"{kind}.karmada.io/name": metadata["name"], **place}
 
 

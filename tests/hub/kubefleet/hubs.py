@@ -28,7 +28,9 @@ def hub_of(*objects: Mapping[str, Any], secrets: bool = False) -> Listing:
     """What a hub with these objects answers to all requests."""
     listing = Listing(System.KUBEFLEET, NOW, served(objects), secrets=secrets)
     while queries := missing(listing):
-        listing = listing.with_answers({query: tuple(answer(query, objects)) for query in queries}, {})
+        listing = listing.with_answers(
+            {query: tuple(answer(query, objects)) for query in queries}, {}
+        )
     return listing
 
 
@@ -47,8 +49,14 @@ def agent(heard: str | None, *, healthy: str = "True") -> dict[str, Any]:
     """The report of a member agent."""
     since = "2025-12-01T00:00:00Z"
     kinds = (("Joined", "True"), ("Healthy", healthy))
-    conditions = [{"type": kind, "status": status, "lastTransitionTime": since} for kind, status in kinds]
-    return {"type": "MemberAgent", "conditions": conditions, **({"lastReceivedHeartbeat": heard} if heard else {})}
+    conditions = [
+        {"type": kind, "status": status, "lastTransitionTime": since} for kind, status in kinds
+    ]
+    return {
+        "type": "MemberAgent",
+        "conditions": conditions,
+        **({"lastReceivedHeartbeat": heard} if heard else {}),
+    }
 
 
 def rewritten(listing: Listing, change: Callable[[str], str]) -> Listing:
@@ -62,5 +70,8 @@ def rewritten(listing: Listing, change: Callable[[str], str]) -> Listing:
 
 def changed(listing: Listing, change: Callable[[Manifest], Object]) -> Listing:
     """A listing with each object changed."""
-    answers = {query: tuple(change(Manifest(one)) for one in objects) for query, objects in listing.answers.items()}
+    answers = {
+        query: tuple(change(Manifest(one)) for one in objects)
+        for query, objects in listing.answers.items()
+    }
     return attrs.evolve(listing, answers=answers)

@@ -8,12 +8,17 @@ UNSETTLED = {("revision-history-policy", step): MOVING for step in range(2, 7)}
 LEFT_OUT: dict[tuple[str, int], str] = {
     **{("envelope-resource", step): "namespaced object other.yaml" for step in range(1, 4)},
     ("pickn-property-k8s-version", 0): "is not a valid quantity",
-    **{("select-invalid", step): "namespace kube-system is not allowed to propagate" for step in (2, 3)},
+    **{
+        ("select-invalid", step): "namespace kube-system is not allowed to propagate"
+        for step in (2, 3)
+    },
     ("select-object-twice", 0): "found duplicate resource",
 }
 """Steps after which a placement is left out that the hub cannot carry out, with a part of the note."""
 
-_LATER = "whether something becomes ready on a member, or is refused there, shows only once it is sent"
+_LATER = (
+    "whether something becomes ready on a member, or is refused there, shows only once it is sent"
+)
 _COUNTED = "the hub has counted something that stood there for a while only"
 _EARLY = "a run takes what was selected some seconds ago, as a hub collects changes for some time"
 _UNTOLD = "where an override fails, the hub does not tell which ones were in force before"

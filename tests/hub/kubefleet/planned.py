@@ -33,7 +33,9 @@ def past_of(observation: Observation) -> Past:
     return Past.of(resources, _FLEET)
 
 
-def planned(observation: Observation, source: Source | None = None, past: Past | None = None) -> FleetPlan:
+def planned(
+    observation: Observation, source: Source | None = None, past: Past | None = None
+) -> FleetPlan:
     """The plan of what was observed; with another source or another past if one is given."""
     past = past or past_of(observation)
     options = Options(stack=_STACK, fleet=_FLEET, settings=past.settings, as_of=observation.as_of)
@@ -43,11 +45,17 @@ def planned(observation: Observation, source: Source | None = None, past: Past |
 def changes(plan: FleetPlan) -> Iterator[str]:
     """What a plan would do, in words."""
     yield from (f"refused: {problem}" for problem in plan.refused)
-    yield from (f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures)
-    yield from (f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements)
+    yield from (
+        f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures
+    )
+    yield from (
+        f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements
+    )
     yield from (f"{name} goes" for name in plan.gone)
     for one in plan.subjects:
-        moves = {name: entry.change for name, entry in one.entries.items() if entry.change not in _STILL}
+        moves = {
+            name: entry.change for name, entry in one.entries.items() if entry.change not in _STILL
+        }
         yield from (f"{one.name}: {name}: {change}" for name, change in moves.items())
         if not moves and one.changes:
             yield f"{one.name}: {one.before} becomes {one.record}"

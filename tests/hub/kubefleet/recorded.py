@@ -39,13 +39,23 @@ _STEERING = {
 _KINDS = (
     *_STEERING,
     *(kind for kinds in _STEERING.values() for kind in kinds),
-    *(f"{cluster}{kind}" for cluster in ("Cluster", "") for kind in ("StagedUpdateRun", "StagedUpdateStrategy")),
+    *(
+        f"{cluster}{kind}"
+        for cluster in ("Cluster", "")
+        for kind in ("StagedUpdateRun", "StagedUpdateStrategy")
+    ),
     *("ClusterApprovalRequest", "ApprovalRequest", "ClusterResourceOverride", "ResourceOverride"),
     *("ClusterResourceOverrideSnapshot", "ResourceOverrideSnapshot", "Work"),
     *("ClusterResourcePlacementEviction", "ClusterResourcePlacementDisruptionBudget"),
     *("ClusterResourceEnvelope", "ResourceEnvelope"),
 )
-_NAMESPACED = ("ResourcePlacement", "ResourceBinding", "SchedulingPolicySnapshot", "ResourceSnapshot", "Work")
+_NAMESPACED = (
+    "ResourcePlacement",
+    "ResourceBinding",
+    "SchedulingPolicySnapshot",
+    "ResourceSnapshot",
+    "Work",
+)
 _UNTRACKABLE = "NotAllWorkAreAvailabilityTrackable"
 Snapshots = dict[tuple[str, str, str], dict[int, Any]]
 """What was kept, by kind, namespace and name of its owner, and by index."""
@@ -89,9 +99,13 @@ class RecordedHub:
         self._remember(step)
         there = {Manifest(one).key: one for one in self._all(step)}
         kinds = served(there.values())
-        listing = Listing(System.KUBEFLEET, NOW, kinds, release=self.recording.releases.kubefleet.name)
+        listing = Listing(
+            System.KUBEFLEET, NOW, kinds, release=self.recording.releases.kubefleet.name
+        )
         while queries := missing(listing):
-            listing = listing.with_answers({query: tuple(answer(query, there.values())) for query in queries}, {})
+            listing = listing.with_answers(
+                {query: tuple(answer(query, there.values())) for query in queries}, {}
+            )
         return listing
 
     def _all(self, step: Step) -> Iterator[Data]:
@@ -112,9 +126,14 @@ class RecordedHub:
         kept = self._defaulted(data)
         made = (_BEFORE + timedelta(minutes=self.made.get(key, 0))).isoformat()
         noise = {"uid": "9e0f", "resourceVersion": "7", "creationTimestamp": made, "generation": 1}
-        kept = {**kept, "metadata": {**kept["metadata"], **noise, "managedFields": [{"manager": "somebody"}]}}
+        kept = {
+            **kept,
+            "metadata": {**kept["metadata"], **noise, "managedFields": [{"manager": "somebody"}]},
+        }
         if key[0] in _STEERING:
-            status: Data = next((one for one in step.after["placements"] if _seen_key(one) == key), {})
+            status: Data = next(
+                (one for one in step.after["placements"] if _seen_key(one) == key), {}
+            )
             kept["status"] = status.get("status", {})
         elif "status" in seen and key[0] != "MemberCluster":
             kept["status"] = seen["status"]
@@ -135,7 +154,8 @@ class RecordedHub:
             Given(tuple(map(Manifest, self.objects.values())), releases=self.recording.releases)
         ).selections()
         selected = {
-            (one.placement.kind, one.placement.namespace, one.placement.name): one.objects for one in selections
+            (one.placement.kind, one.placement.namespace, one.placement.name): one.objects
+            for one in selections
         }
         for key, data in self.objects.items():
             if key[0] not in _STEERING:
@@ -166,18 +186,34 @@ class RecordedHub:
         blocked = {
             (one.get("namespace", ""), one["placement"])
             for one in step.after["bindings"]
-            if any(each["type"] == "RolloutStarted" and each["status"] == "False" for each in one.get("conditions", ()))
+            if any(
+                each["type"] == "RolloutStarted" and each["status"] == "False"
+                for each in one.get("conditions", ())
+            )
         }
         for one in step.after["bindings"]:
             yield _binding(one, waits=(one.get("namespace", ""), one["placement"]) in blocked)
         for one in step.after["works"]:
             namespace, labels = f"fleet-member-{one['cluster']}", dict(one["labels"])
-            labels[f"{_PREFIX}parent-resource-binding"] = _named(labels[f"{_PREFIX}parent-CRP"], one["cluster"])
-            yield _made({**one, "kind": "Work", "namespace": namespace, "labels": labels}, self._version("Work"))
+            labels[f"{_PREFIX}parent-resource-binding"] = _named(
+                labels[f"{_PREFIX}parent-CRP"], one["cluster"]
+            )
+            yield _made(
+                {**one, "kind": "Work", "namespace": namespace, "labels": labels},
+                self._version("Work"),
+            )
         for (kind, namespace, name), specs in self.overrides.items():
             for index, spec in specs.items():
-                labels = {f"{_PREFIX}parent-resource-override": name, f"{_PREFIX}override-index": str(index)}
-                made = {"kind": f"{kind}Snapshot", "namespace": namespace, "name": f"{name}-{index}", "labels": labels}
+                labels = {
+                    f"{_PREFIX}parent-resource-override": name,
+                    f"{_PREFIX}override-index": str(index),
+                }
+                made = {
+                    "kind": f"{kind}Snapshot",
+                    "namespace": namespace,
+                    "name": f"{name}-{index}",
+                    "labels": labels,
+                }
                 yield _made({**made, "spec": {"overrideSpec": spec}}, self._version(kind))
 
     def _snapshots(self, placement: tuple[str, str, str], step: Step) -> Iterator[Data]:
@@ -206,31 +242,44 @@ class RecordedHub:
             labels = {f"{_PREFIX}parent-CRP": name, f"{_PREFIX}policy-index": str(index)}
             count = (policy or {}).get("numberOfClusters")
             annotations = {} if count is None else {f"{_PREFIX}number-of-clusters": str(count)}
-            made = {"kind": policy_kind, "namespace": namespace, "name": f"{name}-{index}", "labels": labels}
+            made = {
+                "kind": policy_kind,
+                "namespace": namespace,
+                "name": f"{name}-{index}",
+                "labels": labels,
+            }
             spec = {"policy": policy} if policy else {}
             conditions = [{"type": "Scheduled", "status": "True", "observedGeneration": 1}]
             status = {"conditions": conditions if _scheduled(step, placement) else []}
-            yield _made({**made, "annotations": annotations, "spec": spec, "status": status}, self._version(kind))
+            yield _made(
+                {**made, "annotations": annotations, "spec": spec, "status": status},
+                self._version(kind),
+            )
 
 
 def _scheduled(step: Step, placement: tuple[str, str, str]) -> bool:
     """Whether the scheduler has decided about a placement."""
     seen: Data = next((one for one in step.after["placements"] if _seen_key(one) == placement), {})
     conditions = seen.get("status", {}).get("conditions", ())
-    return any(one["type"].endswith("Scheduled") and one["status"] != "Unknown" for one in conditions)
+    return any(
+        one["type"].endswith("Scheduled") and one["status"] != "Unknown" for one in conditions
+    )
 
 
 def _made(one: Mapping[str, Any], version: str) -> dict[str, Any]:
     """An object of the hub, from what was seen of it."""
     parts = ("name", "namespace", "labels", "annotations")
-    metadata = {part: one[part] for part in parts if one.get(part)} | {"generation": 1, "uid": "4711"}
+    metadata = {part: one[part] for part in parts if one.get(part)} | {
+        "generation": 1,
+        "uid": "4711",
+    }
     if one.get("deleting"):
         metadata["deletionTimestamp"] = NOW.isoformat()
     rest = {part: one[part] for part in ("spec", "status") if part in one}
     return json.loads(  # type: ignore[no-any-return]
-        json.dumps({"apiVersion": version, "kind": one["kind"], "metadata": metadata, **rest}).replace(
-            "<time>", NOW.isoformat()
-        )
+        json.dumps(
+            {"apiVersion": version, "kind": one["kind"], "metadata": metadata, **rest}
+        ).replace("<time>", NOW.isoformat())
     )
 
 
@@ -243,11 +292,22 @@ def _binding(seen: Data, *, waits: bool) -> dict[str, Any]:
     """A binding; one whose objects nobody can judge has become available just now if others wait for it."""
     namespace, name, cluster = seen.get("namespace", ""), seen["placement"], seen["targetCluster"]
     kind = "ResourceBinding" if namespace else "ClusterResourceBinding"
-    parts = ("state", "resourceSnapshotName", "schedulingPolicySnapshotName", "targetCluster", "clusterDecision")
+    parts = (
+        "state",
+        "resourceSnapshotName",
+        "schedulingPolicySnapshotName",
+        "targetCluster",
+        "clusterDecision",
+    )
     lists = ("clusterResourceOverrideSnapshots", "resourceOverrideSnapshots")
     spec = {part: seen[part] for part in (*parts, *lists) if part in seen}
     conditions = [
-        {**one, "lastTransitionTime": (NOW if waits and one["reason"] == _UNTRACKABLE else _BEFORE).isoformat()}
+        {
+            **one,
+            "lastTransitionTime": (
+                NOW if waits and one["reason"] == _UNTRACKABLE else _BEFORE
+            ).isoformat(),
+        }
         for one in seen.get("conditions", ())
     ]
     suffix = "-9z" if seen.get("deleting") else ""
@@ -276,9 +336,14 @@ def _indexes(step: Step, placement: tuple[str, str, str]) -> list[int]:
     found = _standing(step, _STEERING[kind][2], name)
     for one in step.after["bindings"]:
         if (one["placement"], one.get("namespace", "")) == (name, namespace):
-            found |= {int(index) for index in re.findall(r"-(\d+)-snapshot$", str(one["resourceSnapshotName"]))}
+            found |= {
+                int(index)
+                for index in re.findall(r"-(\d+)-snapshot$", str(one["resourceSnapshotName"]))
+            }
     for one in step.after["placements"]:
-        if _seen_key(one) == placement and (index := one.get("status", {}).get("observedResourceIndex")):
+        if _seen_key(one) == placement and (
+            index := one.get("status", {}).get("observedResourceIndex")
+        ):
             found.add(int(index))
     return sorted(found)
 
@@ -288,7 +353,9 @@ def _standing(step: Step, kind: str, name: str) -> set[int]:
     return {
         int(one["labels"][f"{_PREFIX}resource-index"])
         for one in step.after.get("hubObjects", ())
-        if one["kind"] == kind and not one.get("absent") and one["labels"][f"{_PREFIX}parent-CRP"] == name
+        if one["kind"] == kind
+        and not one.get("absent")
+        and one["labels"][f"{_PREFIX}parent-CRP"] == name
     }
 
 
@@ -313,14 +380,21 @@ def _policy_indexes(
 
 
 def _without_number(policy: Data | None) -> Data | None:
-    return policy and {field: value for field, value in policy.items() if field != "numberOfClusters"}
+    return policy and {
+        field: value for field, value in policy.items() if field != "numberOfClusters"
+    }
 
 
 def _overrides(step: Step) -> Iterator[tuple[str, str, str, int]]:
     """Kind, namespace, name and index of the override snapshots that bindings list."""
     for one in step.after["bindings"]:
         for name in one.get("clusterResourceOverrideSnapshots", ()):
-            yield "ClusterResourceOverride", "", name.rpartition("-")[0], int(name.rpartition("-")[2])
+            yield (
+                "ClusterResourceOverride",
+                "",
+                name.rpartition("-")[0],
+                int(name.rpartition("-")[2]),
+            )
         for each in one.get("resourceOverrideSnapshots", ()):
             name, _, index = each["name"].rpartition("-")
             yield "ResourceOverride", each["namespace"], name, int(index)
@@ -337,11 +411,15 @@ def served(objects: Any) -> dict[tuple[str, str], Resource]:
         namespaced = kind in _NAMESPACED or not kind.startswith("Cluster")
         found[GROUP, kind] = Resource(f"{GROUP}/v1beta1", kind, kind.lower() + "s", namespaced)
     members = "cluster.kubernetes-fleet.io"
-    found[members, "MemberCluster"] = Resource(f"{members}/v1beta1", "MemberCluster", "memberclusters", False)
+    found[members, "MemberCluster"] = Resource(
+        f"{members}/v1beta1", "MemberCluster", "memberclusters", False
+    )
     for one in objects:
         manifest = Manifest(one)
         namespaced = bool(manifest.namespace)
-        resource = Resource(manifest.api_version, manifest.kind, manifest.kind.lower() + "s", namespaced)
+        resource = Resource(
+            manifest.api_version, manifest.kind, manifest.kind.lower() + "s", namespaced
+        )
         found.setdefault((manifest.group, manifest.kind), resource)
     return found
 

@@ -30,7 +30,9 @@ def test_a_member_that_is_heard_of_has_no_times() -> None:
 
 def test_an_hour_later_the_same_is_written() -> None:
     now = hub_of(member())
-    then = hub_of(member(status={"agentStatus": [agent("2026-01-01T00:59:55Z")]}, resourceVersion="99"))
+    then = hub_of(
+        member(status={"agentStatus": [agent("2026-01-01T00:59:55Z")]}, resourceVersion="99")
+    )
     assert members_of(now) == members_of(attrs.evolve(then, as_of=NOW + timedelta(hours=1)))
 
 
@@ -40,7 +42,14 @@ def test_an_hour_later_the_same_is_written() -> None:
         (agent("2025-12-31T23:54:00Z"), "last received 6.00 minutes ago"),
         (agent(None), "no recent heartbeat"),
         (agent("2025-12-31T23:59:00Z", healthy="False"), "unhealthy for a prolonged period"),
-        ({"type": "MemberAgent", "conditions": [], "lastReceivedHeartbeat": "2025-12-31T23:59:00Z"}, "not joined yet"),
+        (
+            {
+                "type": "MemberAgent",
+                "conditions": [],
+                "lastReceivedHeartbeat": "2025-12-31T23:59:00Z",
+            },
+            "not joined yet",
+        ),
         ({"type": "Another"}, "not online yet"),
     ],
 )
@@ -59,28 +68,43 @@ def test_an_export_without_a_heartbeat_is_silent_still() -> None:
 
 
 def test_what_schedulers_read_stays_and_times_of_it_do_not() -> None:
-    properties = {"kubernetes-fleet.io/node-count": {"value": "3", "observationTime": "2025-12-31T23:59:59Z"}}
+    properties = {
+        "kubernetes-fleet.io/node-count": {"value": "3", "observationTime": "2025-12-31T23:59:59Z"}
+    }
     status = {
         "properties": properties,
         "resourceUsage": {"available": {"cpu": "2"}, "observationTime": "2025-12-31T23:59:59Z"},
         "namespaces": {},
         "conditions": [
-            {"type": "NamespaceCollectionSucceeded", "status": "True", "lastTransitionTime": "2025-12-31T23:59:59Z"},
+            {
+                "type": "NamespaceCollectionSucceeded",
+                "status": "True",
+                "lastTransitionTime": "2025-12-31T23:59:59Z",
+            },
             {"type": "Joined", "status": "True"},
         ],
     }
-    (written,) = members_of(hub_of(member(status={**member()["status"], **status}, labels={"ring": "1"})))
+    (written,) = members_of(
+        hub_of(member(status={**member()["status"], **status}, labels={"ring": "1"}))
+    )
     assert "2025" not in str(written)
     read = read_member_cluster(written)
-    assert (read.properties, read.usage.available) == ({"kubernetes-fleet.io/node-count": "3"}, {"cpu": "2"})
+    assert (read.properties, read.usage.available) == (
+        {"kubernetes-fleet.io/node-count": "3"},
+        {"cpu": "2"},
+    )
     assert (read.labels, read.namespaces, read.namespaces_collected) == ({"ring": "1"}, {}, True)
 
 
 def test_what_is_written_is_a_source() -> None:
     conditions = [{"type": "NamespaceCollectionSucceeded", "status": "True"}]
     taints = [{"key": "a", "effect": "NoSchedule"}]
-    tainted = member("tainted", status={**member()["status"], "conditions": conditions, "namespaces": {"a": "b"}})
+    tainted = member(
+        "tainted", status={**member()["status"], "conditions": conditions, "namespaces": {"a": "b"}}
+    )
     tainted["spec"]["taints"] = taints
-    source = source_of(read_hub(hub_of(tainted, member("silent", status={"agentStatus": [agent(None)]}))))
+    source = source_of(
+        read_hub(hub_of(tainted, member("silent", status={"agentStatus": [agent(None)]})))
+    )
     assert (source.problems, source.warnings) == ((), ())
     assert {one.name: len(one.taints) for one in source.clusters} == {"silent": 0, "tainted": 1}

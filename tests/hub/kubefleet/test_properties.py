@@ -21,7 +21,11 @@ from fleet_components.plan.stored import Keeper
 from tests.hub.kubefleet.hubs import API, changed, hub_of, member, recorded, rewritten
 from tests.hub.kubefleet.planned import changes, planned, source_of
 
-RECORDINGS = [("override-cro-clusterrole", 2), ("staged-two-stages", 3), ("eviction-budget-minavailable", 2)]
+RECORDINGS = [
+    ("override-cro-clusterrole", 2),
+    ("staged-two-stages", 3),
+    ("eviction-budget-minavailable", 2),
+]
 PLANTED = "hunter2-planted"
 
 
@@ -30,7 +34,9 @@ PLANTED = "hunter2-planted"
 @given(seed=st.integers(0, 2**16))
 def test_the_order_of_lists_does_not_matter(name: str, step: int, seed: int) -> None:
     listing, shuffle = recorded(name, step), random.Random(seed).sample
-    answers = {query: tuple(shuffle(objects, len(objects))) for query, objects in listing.answers.items()}
+    answers = {
+        query: tuple(shuffle(objects, len(objects))) for query, objects in listing.answers.items()
+    }
     answers = dict(shuffle(list(answers.items()), len(answers)))
     assert read_hub(attrs.evolve(listing, answers=answers)) == read_hub(listing)
 
@@ -38,10 +44,17 @@ def test_the_order_of_lists_does_not_matter(name: str, step: int, seed: int) -> 
 @pytest.mark.parametrize(("name", "step"), RECORDINGS)
 def test_names_of_bindings_ids_and_versions_do_not_matter(name: str, step: int) -> None:
     listing = recorded(name, step)
-    made_anew = rewritten(listing, lambda text: re.sub(r"(-cluster\d-)[0-9a-f]{8}", r"\1ffffffff", text))
+    made_anew = rewritten(
+        listing, lambda text: re.sub(r"(-cluster\d-)[0-9a-f]{8}", r"\1ffffffff", text)
+    )
 
     def touched(one: Manifest) -> Object:
-        metadata = {**one.metadata, "uid": "other", "resourceVersion": "12345", "managedFields": [{"manager": "x"}]}
+        metadata = {
+            **one.metadata,
+            "uid": "other",
+            "resourceVersion": "12345",
+            "managedFields": [{"manager": "x"}],
+        }
         return {**one.data, "metadata": {**metadata, "selfLink": "/apis"}}
 
     assert read_hub(changed(made_anew, touched)) == read_hub(listing)
@@ -85,7 +98,11 @@ def with_secret() -> list[dict[str, Any]]:
     }
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     patches = [{"op": "add", "path": "/data/other", "value": PLANTED}]
-    rule = {"clusterSelector": {"clusterSelectorTerms": []}, "overrideType": "JSONPatch", "jsonPatchOverrides": patches}
+    rule = {
+        "clusterSelector": {"clusterSelectorTerms": []},
+        "overrideType": "JSONPatch",
+        "jsonPatchOverrides": patches,
+    }
     selected = {"group": "", "version": "v1", "kind": "Secret", "name": "key"}
     override = {"resourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
     label = "kubernetes-fleet.io"
@@ -93,7 +110,9 @@ def with_secret() -> list[dict[str, Any]]:
     selectors = [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}]
     policy = {"placementType": "PickAll"}
 
-    def kept(kind: str, name: str, spec: Any, labels: Any = None, **metadata: Any) -> dict[str, Any]:
+    def kept(
+        kind: str, name: str, spec: Any, labels: Any = None, **metadata: Any
+    ) -> dict[str, Any]:
         metadata = {"name": name, "generation": 1, "labels": labels or mine, **metadata}
         return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec}
 
@@ -106,22 +125,45 @@ def with_secret() -> list[dict[str, Any]]:
         "resourceOverrideSnapshots": [{"name": "into-0", "namespace": "shop"}],
         "clusterDecision": {"clusterScore": {"affinityScore": 0, "priorityScore": 0}},
     }
-    available = {"conditions": [{"type": "Available", "status": "True", "observedGeneration": 1, "reason": "X"}]}
+    available = {
+        "conditions": [
+            {"type": "Available", "status": "True", "observedGeneration": 1, "reason": "X"}
+        ]
+    }
     snapshot = {"selectedResources": [namespace, secret, envelope]}
     of_override = {f"{label}/parent-resource-override": "into", f"{label}/override-index": "0"}
     annotations = {"kubernetes.io/service-account.name": "default"}
-    token = {**secret, "metadata": {"name": "token", "namespace": "shop", "annotations": annotations}}
+    token = {
+        **secret,
+        "metadata": {"name": "token", "namespace": "shop", "annotations": annotations},
+    }
     return [
         member(),
         namespace,
         secret,
         {**token, "type": "kubernetes.io/service-account-token"},
         envelope,
-        kept("ClusterResourcePlacement", "shop", {"resourceSelectors": selectors, "policy": policy}, {"a": "b"}),
+        kept(
+            "ClusterResourcePlacement",
+            "shop",
+            {"resourceSelectors": selectors, "policy": policy},
+            {"a": "b"},
+        ),
         kept("ResourceOverride", "into", override, {"a": "b"}, namespace="shop"),
-        kept("ResourceOverrideSnapshot", "into-0", {"overrideSpec": override}, of_override, namespace="shop"),
+        kept(
+            "ResourceOverrideSnapshot",
+            "into-0",
+            {"overrideSpec": override},
+            of_override,
+            namespace="shop",
+        ),
         kept("ClusterResourceSnapshot", "shop-0-snapshot", snapshot, index),
-        kept("ClusterSchedulingPolicySnapshot", "shop-0", {"policy": policy}, {**mine, f"{label}/policy-index": "0"}),
+        kept(
+            "ClusterSchedulingPolicySnapshot",
+            "shop-0",
+            {"policy": policy},
+            {**mine, f"{label}/policy-index": "0"},
+        ),
         {**kept("ClusterResourceBinding", "shop-cluster1-0a1b2c3d", binding), "status": available},
     ]
 
@@ -132,8 +174,19 @@ def test_no_secret_is_shown() -> None:
     rules = {subject.name: [*subject.record.overrides.values()] for subject in observation.subjects}
     stored = resources_of(observation, source_of(observation), Keeper("o/p/s", "fleet"))
     plain = {subject.name: [*subject.record.contents.values()] for subject in observation.subjects}
-    shown = (observation.members, observation.policies, observation.objects, observation.notes, plain, rules)
-    assert [one for one in (*shown, repr(stored), repr(listing), repr(observation)) if PLANTED in str(one)] == []
+    shown = (
+        observation.members,
+        observation.policies,
+        observation.objects,
+        observation.notes,
+        plain,
+        rules,
+    )
+    assert [
+        one
+        for one in (*shown, repr(stored), repr(listing), repr(observation))
+        if PLANTED in str(one)
+    ] == []
     assert any(rules.values())
     assert {Manifest(one).name for one in observation.objects} == {"shop", "key", "wrapped"}
     assert "[secret]" in str(observation.objects)
@@ -143,7 +196,11 @@ def test_no_secret_is_shown() -> None:
     ("kind", "path", "value"),
     [
         ("ClusterResourceBinding", ("spec",), {}),
-        ("ClusterResourceSnapshot", ("metadata", "labels", "kubernetes-fleet.io/resource-index"), PLANTED),
+        (
+            "ClusterResourceSnapshot",
+            ("metadata", "labels", "kubernetes-fleet.io/resource-index"),
+            PLANTED,
+        ),
         ("ClusterSchedulingPolicySnapshot", ("spec", "policy"), {"placementType": [PLANTED]}),
     ],
 )
@@ -153,7 +210,9 @@ def test_a_hub_that_lies_is_told_so(kind: str, path: tuple[str, ...], value: Any
     for step in path[:-1]:
         at = at[step]
     at[path[-1]] = value
-    with pytest.raises(FleetError, match="the hub: answers with an object that is not as kubefleet has it") as error:
+    with pytest.raises(
+        FleetError, match="the hub: answers with an object that is not as kubefleet has it"
+    ) as error:
         read_hub(hub_of(*objects))
     assert PLANTED not in str(error.value)
 
@@ -184,7 +243,10 @@ def test_a_hub_that_does_not_tell_what_it_remembers_is_not_read(kind: str) -> No
     with pytest.raises(FleetError) as error:
         read_hub(unanswered(kind))
     (problem,) = error.value.problems
-    assert (problem.subject, problem.what.partition(".")[0]) == ("the hub", f"what steers it is forbidden: {kind}")
+    assert (problem.subject, problem.what.partition(".")[0]) == (
+        "the hub",
+        f"what steers it is forbidden: {kind}",
+    )
 
 
 def test_data_that_is_asked_for_is_in_the_objects() -> None:

@@ -15,7 +15,13 @@ from tests.hub.kubefleet.hubs import API, hub_of, member
 def placement(*selectors: Any, status: Any = None, **spec: Any) -> dict[str, Any]:
     spec = {"resourceSelectors": list(selectors), **spec}
     metadata = {"name": "web", "generation": 1}
-    return {"apiVersion": API, "kind": "ClusterResourcePlacement", "metadata": metadata, "spec": spec, "status": status}
+    return {
+        "apiVersion": API,
+        "kind": "ClusterResourcePlacement",
+        "metadata": metadata,
+        "spec": spec,
+        "status": status,
+    }
 
 
 def namespace(name: str, **labels: str) -> dict[str, Any]:
@@ -33,7 +39,9 @@ def test_of_works_only_their_metadata_is_asked_for() -> None:
 
 def test_what_the_status_names_is_asked_for_in_its_namespace() -> None:
     seen = [{"version": "v1", "kind": "Namespace", "name": "shop"}]
-    seen += [{"group": "apps", "version": "v1", "kind": "Deployment", "name": "web", "namespace": "shop"}]
+    seen += [
+        {"group": "apps", "version": "v1", "kind": "Deployment", "name": "web", "namespace": "shop"}
+    ]
     queries = set(kubefleet_queries(hub_of(placement(SHOP, status={"selectedResources": seen}))))
     assert {Query("v1", "Namespace"), Query("apps/v1", "Deployment", "shop")} <= queries
     assert not [query for query in queries if query.kind == "ConfigMap"]
@@ -47,7 +55,11 @@ def test_data_of_secrets_is_not_asked_for_unless_it_is_wanted(secrets: bool) -> 
 
 
 def test_where_nothing_tells_what_is_in_a_namespace_all_kinds_are_asked_for() -> None:
-    named = {query.kind for query in kubefleet_queries(hub_of(placement(SHOP))) if query.namespace == "shop"}
+    named = {
+        query.kind
+        for query in kubefleet_queries(hub_of(placement(SHOP)))
+        if query.namespace == "shop"
+    }
     assert {"ConfigMap", "Secret", "Deployment", "StatefulSet"} <= named
     assert named.isdisjoint({"Pod", "Lease", "ResourcePlacement", "Work"})
 
@@ -55,14 +67,24 @@ def test_where_nothing_tells_what_is_in_a_namespace_all_kinds_are_asked_for() ->
 def test_events_are_not_asked_for() -> None:
     """A hub places none, though no list of KubeFleet's names those of the core group."""
     listing = hub_of(placement(SHOP))
-    listing = attrs.evolve(listing, served={**listing.served, ("", "Event"): Resource("v1", "Event", "events", True)})
+    listing = attrs.evolve(
+        listing, served={**listing.served, ("", "Event"): Resource("v1", "Event", "events", True)}
+    )
     assert "Event" not in {query.kind for query in kubefleet_queries(listing)}
 
 
 def test_namespaces_that_labels_select_are_opened_once_they_are_known() -> None:
-    labelled = {"group": "", "version": "v1", "kind": "Namespace", "labelSelector": {"matchLabels": {"app": "shop"}}}
+    labelled = {
+        "group": "",
+        "version": "v1",
+        "kind": "Namespace",
+        "labelSelector": {"matchLabels": {"app": "shop"}},
+    }
     listing = hub_of(placement(labelled), namespace("one", app="shop"), namespace("two"))
-    assert {query.namespace for query in kubefleet_queries(listing) if query != AGENT} == {"", "one"}
+    assert {query.namespace for query in kubefleet_queries(listing) if query != AGENT} == {
+        "",
+        "one",
+    }
 
 
 def test_a_namespace_alone_opens_nothing() -> None:

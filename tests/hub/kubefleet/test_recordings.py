@@ -28,7 +28,10 @@ def observations(name: str) -> tuple[Observation, ...]:
 
 def sent(records: Iterable[tuple[str, Any]]) -> Any:
     """The revision and the overrides of each member, by placement."""
-    return {name: {one: placed.version for one, placed in record.decisions.items()} for name, record in records}
+    return {
+        name: {one: placed.version for one, placed in record.decisions.items()}
+        for name, record in records
+    }
 
 
 def foreseen(before: Observation, after: Observation) -> bool:
@@ -43,14 +46,17 @@ def foreseen(before: Observation, after: Observation) -> bool:
 def test_nothing_is_left_to_do(name: str) -> None:
     found = {number: list(changes(planned(one))) for number, one in enumerate(observations(name))}
     moving = {number: words for number, words in found.items() if words}
-    assert {number: words for number, words in moving.items() if (name, number) not in UNSETTLED} == {}
+    assert {
+        number: words for number, words in moving.items() if (name, number) not in UNSETTLED
+    } == {}
     assert {number for known, number in UNSETTLED if known == name} == moving.keys()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_left_out_is_told(name: str) -> None:
     notes = {
-        number: [note for note in one.notes if "left out" in note] for number, one in enumerate(observations(name))
+        number: [note for note in one.notes if "left out" in note]
+        for number, one in enumerate(observations(name))
     }
     found = {number: told for number, told in notes.items() if told}
     known = {number: words for (one, number), words in LEFT_OUT.items() if one == name}

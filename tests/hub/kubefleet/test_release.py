@@ -61,7 +61,9 @@ def test_it_is_said_to_be_unknown(agents: list[dict[str, Any]], why: str) -> Non
 
 
 def test_a_role_from_before_leaves_it_unknown() -> None:
-    refused = Listing(System.KUBEFLEET, NOW).with_answers({}, {AGENT: "is forbidden to the user of the kubeconfig"})
+    refused = Listing(System.KUBEFLEET, NOW).with_answers(
+        {}, {AGENT: "is forbidden to the user of the kubeconfig"}
+    )
     shown, why = release_shown(refused)
     assert (shown, "is forbidden to the user" in why) == ("", True)
     assert read_hub(refused).unanswered == {}
@@ -74,7 +76,9 @@ def test_what_the_user_says_goes_before_the_image() -> None:
 
 def test_the_role_may_list_the_agent() -> None:
     found = role(*first_queries(System.KUBEFLEET))
-    assert {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["list"]} in found["rules"]
+    assert {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["list"]} in found[
+        "rules"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,9 @@ def test_a_binding_on_its_way_has_failed_or_not(release: str, reason: str, await
         "spec": spec,
         "status": {"conditions": conditions},
     }
-    placement = Manifest({"apiVersion": API, "kind": "ClusterResourcePlacement", "metadata": {"name": "shop"}})
+    placement = Manifest(
+        {"apiVersion": API, "kind": "ClusterResourcePlacement", "metadata": {"name": "shop"}}
+    )
     kept = Kept.of(hub_of(member(), binding))
     found, _ = bindings_of(kept, placement, ["cluster1"], NOW, timedelta(0), RELEASES[release])
     assert found["cluster1"].awaited is awaited

@@ -29,4 +29,8 @@ def test_what_comes_new_is_refused() -> None:
     (placement,) = (one for one in alone.policies if one["kind"] == "ClusterResourcePlacement")
     other: dict[str, Any] = {**placement, "metadata": {"name": "other"}}
     source = source_of(alone).with_objects([Manifest(other)])
-    assert [one.what for one in planned(alone, source, past_of(alone)).refused if "is brought to" in one.what]
+    assert [
+        one.what
+        for one in planned(alone, source, past_of(alone)).refused
+        if "is brought to" in one.what
+    ]

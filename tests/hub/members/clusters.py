@@ -8,7 +8,9 @@ from fleet_components.hub.cluster_facts import ClusterFacts
 from fleet_components.hub.listing import Object
 
 
-def node(name: str = "n", ready: Any = True, labels: Any = None, provider: Any = "", **allocatable: str) -> Object:
+def node(
+    name: str = "n", ready: Any = True, labels: Any = None, provider: Any = "", **allocatable: str
+) -> Object:
     amounts = {key.replace("_", "-"): text for key, text in allocatable.items()}
     conditions = [{"type": "Ready", "status": str(ready)}]
     return {
@@ -21,7 +23,12 @@ def node(name: str = "n", ready: Any = True, labels: Any = None, provider: Any =
 
 
 def pod(
-    name: str = "p", on: str = "n", phase: str = "Running", init: Any = (), overhead: Any = None, **requests: str
+    name: str = "p",
+    on: str = "n",
+    phase: str = "Running",
+    init: Any = (),
+    overhead: Any = None,
+    **requests: str,
 ) -> Object:
     """A pod with one container that requests this, and init containers that request those."""
     spec: dict[str, Any] = {
@@ -31,7 +38,13 @@ def pod(
     spec |= {"nodeName": on} if on else {}
     spec |= {"overhead": overhead} if overhead else {}
     metadata = {"name": name, "namespace": "shop"}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": phase}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"phase": phase},
+    }
 
 
 def facts(*found: Object, **more: Any) -> ClusterFacts:

@@ -28,13 +28,21 @@ def test_allocatable_is_a_sum_of_all_resources() -> None:
         node("a", cpu="3860m", memory="16393720Ki", pods="110", hugepages_2Mi="0"),
         node("b", cpu="140m", memory="8Ki", pods="110"),
     )
-    assert found["allocatable"] == {"cpu": "4", "memory": "16393728Ki", "pods": "220", "hugepages-2Mi": "0"}
+    assert found["allocatable"] == {
+        "cpu": "4",
+        "memory": "16393728Ki",
+        "pods": "220",
+        "hugepages-2Mi": "0",
+    }
     assert "allocated" not in found
     assert "allocating" not in found
 
 
 def test_the_quantity_of_one_node_is_kept_as_it_is_written() -> None:
-    assert summed(node(cpu="4000m", memory="1024Ki"))["allocatable"] == {"cpu": "4000m", "memory": "1024Ki"}
+    assert summed(node(cpu="4000m", memory="1024Ki"))["allocatable"] == {
+        "cpu": "4000m",
+        "memory": "1024Ki",
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,10 +57,22 @@ def test_the_quantity_of_one_node_is_kept_as_it_is_written() -> None:
         ([pod(cpu="1", overhead={"cpu": "250m"})], {"cpu": "1250m", "pods": "1"}, None),
         # An init container raises the sum so far, not that of its own pod.
         ([pod(cpu="1", init=[{"cpu": "3"}])], {"cpu": "3", "pods": "1"}, None),
-        ([pod("a", cpu="4"), pod("b", cpu="1", init=[{"cpu": "3"}])], {"cpu": "5", "pods": "2"}, None),
-        ([pod("a", cpu="1", init=[{"cpu": "3"}]), pod("b", cpu="4")], {"cpu": "7", "pods": "2"}, None),
+        (
+            [pod("a", cpu="4"), pod("b", cpu="1", init=[{"cpu": "3"}])],
+            {"cpu": "5", "pods": "2"},
+            None,
+        ),
+        (
+            [pod("a", cpu="1", init=[{"cpu": "3"}]), pod("b", cpu="4")],
+            {"cpu": "7", "pods": "2"},
+            None,
+        ),
         # Rounded up container by container: CPU to thousandths, memory to bytes.
-        ([pod("a", cpu="100u", memory="1500m"), pod("b", cpu="100u")], {"cpu": "2m", "memory": "2", "pods": "2"}, None),
+        (
+            [pod("a", cpu="100u", memory="1500m"), pod("b", cpu="100u")],
+            {"cpu": "2m", "memory": "2", "pods": "2"},
+            None,
+        ),
     ],
 )
 def test_what_pods_take(pods: list[Object], allocated: Any, allocating: Any) -> None:
@@ -103,7 +123,10 @@ def test_a_grade_is_that_of_what_is_free() -> None:
 
 
 def test_the_agent_stops_at_a_node_on_which_no_pod_fits() -> None:
-    full, free = {"cpu": "4", "memory": "32Gi", "pods": "1"}, {"cpu": "4", "memory": "32Gi", "pods": "110"}
+    full, free = (
+        {"cpu": "4", "memory": "32Gi", "pods": "1"},
+        {"cpu": "4", "memory": "32Gi", "pods": "110"},
+    )
     assert grades(node("a", **free), node("b", **full), node("c", **free), pod(on="b")) == {3: 1}
     assert grades(node("a", cpu="4", memory="32Gi")) == {3: 1}  # no pod on it: nothing is looked at
 
@@ -161,12 +184,18 @@ def test_apis_are_sorted_by_version_and_plural() -> None:
             [
                 node(
                     "a",
-                    labels={"topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "eu-2"},
+                    labels={
+                        "topology.kubernetes.io/region": "eu",
+                        "topology.kubernetes.io/zone": "eu-2",
+                    },
                     provider="aws:///1",
                 ),
                 node(
                     "b",
-                    labels={"topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "eu-1"},
+                    labels={
+                        "topology.kubernetes.io/region": "eu",
+                        "topology.kubernetes.io/zone": "eu-1",
+                    },
                     provider="aws:///2",
                 ),
             ],
@@ -186,7 +215,9 @@ def test_where_a_new_member_is(nodes: list[Object], place: dict[str, Any]) -> No
 
 
 def test_a_member_is_one_that_a_plan_takes() -> None:
-    read = read_karmada_cluster(karmada_cluster("m", facts(node(cpu="4", memory="32Gi", pods="9"), pod(cpu="1"))))
+    read = read_karmada_cluster(
+        karmada_cluster("m", facts(node(cpu="4", memory="32Gi", pods="9"), pod(cpu="1")))
+    )
     assert read.observed
     assert read.resource_summary
     assert read.resource_summary.nodes_by_grade

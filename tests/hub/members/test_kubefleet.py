@@ -57,14 +57,25 @@ def test_memory_is_a_sum_over_the_nodes(amounts: list[str], total: str) -> None:
         ([pod(cpu="500m", memory="1Gi")], {"cpu": "3500m", "memory": "7Gi"}),
         ([pod(), pod("q", cpu="1")], {"cpu": "3", "memory": "8Gi"}),
         ([pod(on="", cpu="1")], {"cpu": "4", "memory": "8Gi"}),  # waits for a node
-        ([pod(phase="Succeeded", cpu="1"), pod("q", phase="Failed", cpu="1")], {"cpu": "4", "memory": "8Gi"}),
-        ([pod(phase="Pending", cpu="1"), pod("q", phase="Unknown", cpu="1")], {"cpu": "2", "memory": "8Gi"}),
-        ([pod(init=[{"cpu": "3"}], overhead={"cpu": "1"})], {"cpu": "4", "memory": "8Gi"}),  # neither counts
+        (
+            [pod(phase="Succeeded", cpu="1"), pod("q", phase="Failed", cpu="1")],
+            {"cpu": "4", "memory": "8Gi"},
+        ),
+        (
+            [pod(phase="Pending", cpu="1"), pod("q", phase="Unknown", cpu="1")],
+            {"cpu": "2", "memory": "8Gi"},
+        ),
+        (
+            [pod(init=[{"cpu": "3"}], overhead={"cpu": "1"})],
+            {"cpu": "4", "memory": "8Gi"},
+        ),  # neither counts
         ([pod(cpu="4", memory="8Gi")], {"cpu": "0", "memory": "0"}),
         ([pod(cpu="5", memory="8G")], {"cpu": "0", "memory": "576108Ki"}),
     ],
 )
-def test_what_is_left_is_what_running_pods_do_not_request(pods: list[Object], left: dict[str, str]) -> None:
+def test_what_is_left_is_what_running_pods_do_not_request(
+    pods: list[Object], left: dict[str, str]
+) -> None:
     assert usage(facts(node(cpu="4", memory="8Gi"), *pods))["available"] == left
 
 
@@ -78,27 +89,39 @@ def test_what_is_left_is_what_running_pods_do_not_request(pods: list[Object], le
             [{SIZE: "Standard_D4s_v5"}] * 2 + [{SIZE: "Standard_E8"}, {}],
             {"Standard_D4s_v5": "2", "Standard_E8": "1", "undefined": "1"},
         ),
-        ([{"node.kubernetes.io/instance-type": "Standard_D4s_v5"}], {"undefined": "1"}),  # only the old label counts
+        (
+            [{"node.kubernetes.io/instance-type": "Standard_D4s_v5"}],
+            {"undefined": "1"},
+        ),  # only the old label counts
     ],
 )
 def test_on_azure_nodes_are_counted_by_their_size(labels: list[Any], sizes: dict[str, str]) -> None:
-    found = facts(*(node(f"n{number}", labels=one) for number, one in enumerate(labels)), version="v1.36.3")
-    counted = {f"kubernetes.azure.com/vm-sizes/{size}/count": number for size, number in sizes.items()}
+    found = facts(
+        *(node(f"n{number}", labels=one) for number, one in enumerate(labels)), version="v1.36.3"
+    )
+    counted = {
+        f"kubernetes.azure.com/vm-sizes/{size}/count": number for size, number in sizes.items()
+    }
     common = {"kubernetes-fleet.io/node-count": str(len(labels))}
     assert properties(found, azure=True) == {**common, "k8s.io/k8s-version": "v1.36.3", **counted}
     assert properties(found, azure=False) == common
 
 
 @pytest.mark.parametrize(
-    ("provider", "azure"), [("azure:///subscriptions/a", True), ("aws:///eu/i-1", False), ("", False)]
+    ("provider", "azure"),
+    [("azure:///subscriptions/a", True), ("aws:///eu/i-1", False), ("", False)],
 )
 def test_a_cluster_on_azure_is_told_by_its_nodes(provider: str, azure: bool) -> None:
     member = member_cluster("east", facts(node(provider=provider, cpu="1")))
-    assert ("kubernetes.azure.com/vm-sizes/undefined/count" in member["status"]["properties"]) == azure
+    assert (
+        "kubernetes.azure.com/vm-sizes/undefined/count" in member["status"]["properties"]
+    ) == azure
 
 
 def test_a_new_member_is_one_that_a_plan_takes_as_joined() -> None:
-    member = read_member_cluster(member_cluster("east", facts(node(cpu="4", memory="8Gi"), pod(cpu="1"))))
+    member = read_member_cluster(
+        member_cluster("east", facts(node(cpu="4", memory="8Gi"), pod(cpu="1")))
+    )
     assert (member.name, member.observed) == ("east", False)
     assert member.properties == {"kubernetes-fleet.io/node-count": "1"}
     assert (member.usage.capacity["cpu"], member.usage.available["cpu"]) == ("4", "3")
@@ -112,12 +135,19 @@ def test_a_member_that_told_nothing_is_declared() -> None:
 
 def test_what_only_the_hub_knows_stays() -> None:
     size = "kubernetes.azure.com/vm-sizes/{}/count"
-    known = {size.format("old"): {"value": "3"}, "kubernetes.azure.com/per-cpu-core-cost": {"value": "0.04"}}
+    known = {
+        size.format("old"): {"value": "3"},
+        "kubernetes.azure.com/per-cpu-core-cost": {"value": "0.04"},
+    }
     agent = [{"type": "MemberAgent", "lastReceivedHeartbeat": "2026-01-01T00:00:00Z"}]
     old = {
         **member_cluster("east", None),
         "metadata": {"name": "east", "labels": {"region": "eu"}},
-        "status": {"agentStatus": agent, "properties": known, "resourceUsage": {"capacity": {"cpu": "99"}}},
+        "status": {
+            "agentStatus": agent,
+            "properties": known,
+            "resourceUsage": {"capacity": {"cpu": "99"}},
+        },
     }
     new = member_cluster("east", facts(node(cpu="4")), old)
     assert new["metadata"] == old["metadata"]

@@ -21,7 +21,16 @@ from fleet_components.systems.karmada.scheduler import schedule
 Run = Callable[[], object]
 SetUp = Callable[[int], Run]
 
-REGIONS = ("eastus", "westus", "northeurope", "westeurope", "uksouth", "japaneast", "brazilsouth", "australiaeast")
+REGIONS = (
+    "eastus",
+    "westus",
+    "northeurope",
+    "westeurope",
+    "uksouth",
+    "japaneast",
+    "brazilsouth",
+    "australiaeast",
+)
 NODE = {"cpu": "6", "memory": "64Gi", "pods": "100"}
 DYNAMIC_WEIGHT = decode(
     Placement,
@@ -35,13 +44,22 @@ DYNAMIC_WEIGHT = decode(
 )
 AGGREGATED = decode(
     Placement,
-    {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}},
+    {
+        "replicaScheduling": {
+            "replicaSchedulingType": "Divided",
+            "replicaDivisionPreference": "Aggregated",
+        }
+    },
 )
 DUPLICATED = decode(
     Placement,
     {
         "clusterAffinity": {
-            "labelSelector": {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold", "silver"]}]}
+            "labelSelector": {
+                "matchExpressions": [
+                    {"key": "tier", "operator": "In", "values": ["gold", "silver"]}
+                ]
+            }
         },
         "replicaScheduling": {"replicaSchedulingType": "Duplicated"},
     },
@@ -58,7 +76,10 @@ def _member(name: str, random: Random) -> Cluster:
     region = random.choice(REGIONS)
     return Cluster(
         name,
-        labels={"environment": random.choice(("prod", "test")), "tier": random.choice(("gold", "silver", "bronze"))},
+        labels={
+            "environment": random.choice(("prod", "test")),
+            "tier": random.choice(("gold", "silver", "bronze")),
+        },
         taints=(Taint("dedicated", "gpu"),) if random.random() < 0.05 else (),
         provider="azure",
         region=region,
@@ -72,7 +93,9 @@ def scheduling(placement: Placement) -> SetUp:
 
     def set_up(members: int) -> Run:
         inventory = Inventory(fleet(members))
-        template = Template("apps/v1", "Deployment", "web", "default", members, {"cpu": "500m", "memory": "1Gi"})
+        template = Template(
+            "apps/v1", "Deployment", "web", "default", members, {"cpu": "500m", "memory": "1Gi"}
+        )
         return lambda: schedule(inventory, template, placement, TemplateMemory(uid="a"))
 
     return set_up

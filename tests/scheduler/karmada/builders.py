@@ -26,7 +26,10 @@ DUPLICATED = {"replicaSchedulingType": "Duplicated"}
 
 def static(**weights: int) -> dict[str, Any]:
     """Divided by static weights of members."""
-    rules = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in weights.items()]
+    rules = [
+        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
+        for name, weight in weights.items()
+    ]
     return {
         "replicaSchedulingType": "Divided",
         "replicaDivisionPreference": "Weighted",
@@ -41,7 +44,9 @@ def spread(field: str, least: int, most: int) -> dict[str, Any]:
 
 def placement(scheduling: Mapping[str, Any] | None = None, **fields: Any) -> Placement:
     """A placement in the form of the API."""
-    return decode(Placement, {**({"replicaScheduling": scheduling} if scheduling else {}), **fields})
+    return decode(
+        Placement, {**({"replicaScheduling": scheduling} if scheduling else {}), **fields}
+    )
 
 
 def deployment(replicas: int, requests: Mapping[str, str] | None = None) -> Template:
@@ -52,7 +57,9 @@ def deployment(replicas: int, requests: Mapping[str, str] | None = None) -> Temp
 def member(name: str, region: str = "", taint: str = "", **labels: str) -> Cluster:
     """A declared member; the taint has the form ``key:effect``."""
     key, _, effect = taint.partition(":")
-    return Cluster(name, labels=labels, region=region, taints=(Taint(key, effect=effect),) if taint else ())
+    return Cluster(
+        name, labels=labels, region=region, taints=(Taint(key, effect=effect),) if taint else ()
+    )
 
 
 def fleet(*members: Cluster | str) -> Inventory:

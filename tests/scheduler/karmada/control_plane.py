@@ -38,7 +38,9 @@ class ControlPlane:
         """The outcome of one event: ``create``, ``update`` or ``delete``."""
         manifest = Manifest(data)
         refused = self._change(verb, manifest)
-        hub = Hub(self.templates, tuple(self.policies.values()), frozenset(self.overrides), self.revisions)
+        hub = Hub(
+            self.templates, tuple(self.policies.values()), frozenset(self.overrides), self.revisions
+        )
         done = self._matched(hub)
         self.claims = Claims.from_wire(done.claims.to_wire())
         outcome: dict[str, Any] = {"resources": [self._row(key) for key in self.templates] or None}
@@ -49,7 +51,9 @@ class ControlPlane:
         return {**outcome, **({"validationError": refused} if refused else {})}
 
     def _matched(self, hub: Hub) -> Matched:
-        with pytest.MonkeyPatch.context() as patched:  # the recorded control plane skips no namespaces
+        with (
+            pytest.MonkeyPatch.context() as patched
+        ):  # the recorded control plane skips no namespaces
             patched.setattr(matching, "SKIPPED_NAMESPACES", ())
             return match_policies(hub, self.claims, preemption=self.preemption)
 
@@ -57,7 +61,9 @@ class ControlPlane:
         if manifest.kind in (PROPAGATION, CLUSTER_PROPAGATION):
             return self._change_policy(verb, manifest)
         if manifest.kind in (OVERRIDE, CLUSTER_OVERRIDE):
-            (self.overrides.discard if verb == "delete" else self.overrides.add)(policy_key(manifest))
+            (self.overrides.discard if verb == "delete" else self.overrides.add)(
+                policy_key(manifest)
+            )
             return ""
         key = template_key(manifest)
         if self.templates.get(key) != manifest:
@@ -98,4 +104,8 @@ class ControlPlane:
 def _key(key: PolicyKey | None) -> dict[str, str] | None:
     if key is None:
         return None
-    return {"kind": key.kind, **({"namespace": key.namespace} if key.namespace else {}), "name": key.name}
+    return {
+        "kind": key.kind,
+        **({"namespace": key.namespace} if key.namespace else {}),
+        "name": key.name,
+    }

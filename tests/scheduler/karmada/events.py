@@ -47,7 +47,9 @@ def next_run(
 ) -> TemplateDecision:
     """Schedule if the binding is evaluated; the status is the one that the control plane has afterwards."""
     observed = before.status.observed and not changes.binding
-    standing = BindingStatus(condition=before.status.condition, retry=before.status.retry, observed=observed)
+    standing = BindingStatus(
+        condition=before.status.condition, retry=before.status.retry, observed=observed
+    )
     state = KarmadaState(inventory, template, placement, before.memory)
     if not _evaluated(state, standing, changes, suspended=suspended):
         return TemplateDecision(before.memory, standing, before.memory)
@@ -60,7 +62,9 @@ def next_run(
     return attrs.evolve(found, status=status)
 
 
-def _evaluated(state: KarmadaState, status: BindingStatus, changes: Changes, *, suspended: bool) -> bool:
+def _evaluated(
+    state: KarmadaState, status: BindingStatus, changes: Changes, *, suspended: bool
+) -> bool:
     if status.retry:
         return True
     return not suspended and (changes.binding or _concerned(state, status, changes.fleet))
@@ -81,7 +85,11 @@ def _concerned(state: KarmadaState, status: BindingStatus, before: Inventory) ->
 def _watched(state: KarmadaState) -> ClusterAffinity | None:
     """The affinity of the placement or of the active group; overflow affinities do not count."""
     terms = state.placement.cluster_affinities
-    return terms[group_index(terms, state.memory.observed_group)] if terms else state.placement.cluster_affinity
+    return (
+        terms[group_index(terms, state.memory.observed_group)]
+        if terms
+        else state.placement.cluster_affinity
+    )
 
 
 def _changed(before: Inventory, after: Inventory) -> tuple[Mask, Mask]:
@@ -99,5 +107,11 @@ def _changed(before: Inventory, after: Inventory) -> tuple[Mask, Mask]:
 
 
 def _watched_fields(cluster: Cluster) -> tuple[object, ...]:
-    spec = (cluster.provider, cluster.region, cluster.zones, cluster.taints, cluster.resource_models)
+    spec = (
+        cluster.provider,
+        cluster.region,
+        cluster.zones,
+        cluster.taints,
+        cluster.resource_models,
+    )
     return (dict(cluster.labels), cluster.leaving, *spec)

@@ -40,8 +40,16 @@ def held(where: Any, **replicas: int) -> TemplateMemory:
         (static(a=1, b=3), 9, {"a": 2, "b": 7}),
         (static(a=1, b=99), 2, {"b": 2}),
         (static(nobody=1), 4, {"a": 2, "b": 1, "c": 1}),
-        ({"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}, 3, {"a": 1, "b": 1, "c": 1}),
-        ({**static(a=5), "weightPreference": {"dynamicWeight": "AvailableReplicas"}}, 12, {"a": 2, "b": 4, "c": 6}),
+        (
+            {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"},
+            3,
+            {"a": 1, "b": 1, "c": 1},
+        ),
+        (
+            {**static(a=5), "weightPreference": {"dynamicWeight": "AvailableReplicas"}},
+            12,
+            {"a": 2, "b": 4, "c": 6},
+        ),
         (DYNAMIC, 12, {"a": 2, "b": 4, "c": 6}),
         (AGGREGATED, 12, {"c": 12}),
         (AGGREGATED, 30, {"b": 12, "c": 18}),
@@ -50,7 +58,10 @@ def held(where: Any, **replicas: int) -> TemplateMemory:
 )
 def test_first_division(scheduling: Any, replicas: int, expected: dict[str, int]) -> None:
     room = {"a": 6, "b": 12, "c": 18}
-    assert clusters(decide("abc", deployment(replicas), placement(scheduling), available=room)) == expected
+    assert (
+        clusters(decide("abc", deployment(replicas), placement(scheduling), available=room))
+        == expected
+    )
 
 
 def test_the_largest_weight_of_all_matching_rules_counts() -> None:
@@ -67,7 +78,10 @@ def test_the_largest_weight_of_all_matching_rules_counts() -> None:
     ("uid", "expected"), [(EVEN, {"a": 2, "b": 1}), (ODD, {"a": 1, "b": 2}), ("", {"a": 2, "b": 1})]
 )
 def test_ties_depend_on_the_uid(uid: str, expected: dict[str, int]) -> None:
-    assert clusters(decide("ab", deployment(3), placement(static(a=1, b=1)), TemplateMemory(uid=uid))) == expected
+    assert (
+        clusters(decide("ab", deployment(3), placement(static(a=1, b=1)), TemplateMemory(uid=uid)))
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,16 +103,29 @@ def test_ties_depend_on_the_uid(uid: str, expected: dict[str, int]) -> None:
     ],
 )
 def test_scaling(
-    scheduling: Any, before: dict[str, int], replicas: int, room: dict[str, int], expected: dict[str, int]
+    scheduling: Any,
+    before: dict[str, int],
+    replicas: int,
+    room: dict[str, int],
+    expected: dict[str, int],
 ) -> None:
     template = deployment(replicas, {})
-    decision = decide("abc", template, placement(scheduling), held(scheduling, **before), available=room)
+    decision = decide(
+        "abc", template, placement(scheduling), held(scheduling, **before), available=room
+    )
     assert clusters(decision) == expected
 
 
 def test_a_rebalance_divides_everything_anew() -> None:
     before = held(DYNAMIC, a=8, b=1)
-    decision = decide("ab", deployment(9), placement(DYNAMIC), before, available={"a": 0, "b": 15}, rebalances={"now"})
+    decision = decide(
+        "ab",
+        deployment(9),
+        placement(DYNAMIC),
+        before,
+        available={"a": 0, "b": 15},
+        rebalances={"now"},
+    )
     assert clusters(decision) == {"a": 3, "b": 6}
     assert decision.memory.rebalances == ("now",)
 
@@ -107,7 +134,11 @@ def test_a_rebalance_divides_everything_anew() -> None:
     ("before", "options", "error"),
     [
         ({}, {}, "failed to scale up: Clusters available replicas 7 are not enough to schedule."),
-        ({"a": 2}, {}, "failed to scale up: Clusters available replicas 7 are not enough to schedule."),
+        (
+            {"a": 2},
+            {},
+            "failed to scale up: Clusters available replicas 7 are not enough to schedule.",
+        ),
         (
             {"a": 2},
             {"rebalances": {"r"}},
@@ -117,7 +148,9 @@ def test_a_rebalance_divides_everything_anew() -> None:
 )
 def test_too_little_room_keeps_what_is(before: dict[str, int], options: Any, error: str) -> None:
     room = {"a": 4, "b": 3}
-    decision = decide("ab", deployment(20), placement(DYNAMIC), held(DYNAMIC, **before), available=room, **options)
+    decision = decide(
+        "ab", deployment(20), placement(DYNAMIC), held(DYNAMIC, **before), available=room, **options
+    )
     assert message(decision) == f"failed to assign replicas: {error}"
     assert clusters(decision) == before
     assert decision.memory.rebalances == ()
@@ -139,7 +172,9 @@ def test_a_workload_without_replicas_goes_nowhere_unless_empty_ones_are_wanted()
 
 
 def test_members_without_bounds_overflow_as_in_karmada() -> None:
-    decision = decide("ab", deployment(0, {}), placement(DYNAMIC), held(DYNAMIC, a=0), rebalances={"r"})
+    decision = decide(
+        "ab", deployment(0, {}), placement(DYNAMIC), held(DYNAMIC, a=0), rebalances={"r"}
+    )
     assert message(decision).endswith("Clusters available replicas -2 are not enough to schedule.")
 
 
@@ -176,19 +211,33 @@ def test_overflow_fills_the_members_tier_by_tier(replicas: int, expected: dict[s
 
 
 def test_overflow_ends() -> None:
-    decision = decide("abcd", deployment(25), placement(DYNAMIC, **OVERFLOW), capacity=dict.fromkeys("abcd", 6))
-    assert message(decision) == "failed to assign replicas: Clusters available replicas are not enough to schedule."
+    decision = decide(
+        "abcd", deployment(25), placement(DYNAMIC, **OVERFLOW), capacity=dict.fromkeys("abcd", 6)
+    )
+    assert (
+        message(decision)
+        == "failed to assign replicas: Clusters available replicas are not enough to schedule."
+    )
 
 
 def test_what_is_no_workload_never_overflows() -> None:
-    assert clusters(decide("abcd", deployment(0), placement(DYNAMIC, **OVERFLOW))) == {"a": 0, "b": 0}
+    assert clusters(decide("abcd", deployment(0), placement(DYNAMIC, **OVERFLOW))) == {
+        "a": 0,
+        "b": 0,
+    }
 
 
 def test_where_a_prefix_ends_among_equals_the_sort_decides() -> None:
     # Go's sort does not keep the order of the seven members that can take two.
     room = {f"m{number:02}": number % 2 + 1 for number in range(14)}
     assert list(shortest_prefix(room, set(), 6)) == ["m09", "m01", "m13"]
-    assert list(shortest_prefix(room, {"m12", "m04", "m05"}, 7)) == ["m05", "m12", "m04", "m09", "m01"]
+    assert list(shortest_prefix(room, {"m12", "m04", "m05"}, 7)) == [
+        "m05",
+        "m12",
+        "m04",
+        "m09",
+        "m01",
+    ]
     assert len(shortest_prefix(room, set(), 99)) == 14
 
 

@@ -27,7 +27,9 @@ from tests.scheduler.karmada.builders import (
 FREE = ResourceSummary({"cpu": "10", "memory": "20Gi", "pods": "30", "nvidia.com/gpu": "4"})
 
 
-def general(summary: ResourceSummary | None, requests: Mapping[str, str] | None, **fields: object) -> int:
+def general(
+    summary: ResourceSummary | None, requests: Mapping[str, str] | None, **fields: object
+) -> int:
     cluster = attrs.evolve(Cluster("a", resource_summary=summary), **fields)  # type: ignore[arg-type]
     return estimate(fleet(cluster), requests)[0]
 
@@ -48,7 +50,9 @@ def general(summary: ResourceSummary | None, requests: Mapping[str, str] | None,
         (ResourceSummary({"cpu": "10"}), None, 0),
         (ResourceSummary({"cpu": "10", "pods": "0"}), {"cpu": "1"}, 0),
         (
-            ResourceSummary({"cpu": "10", "pods": "9"}, {"cpu": "4", "pods": "2"}, {"cpu": "3500m", "pods": "1"}),
+            ResourceSummary(
+                {"cpu": "10", "pods": "9"}, {"cpu": "4", "pods": "2"}, {"cpu": "3500m", "pods": "1"}
+            ),
             {"cpu": "1"},
             2,
         ),
@@ -56,7 +60,9 @@ def general(summary: ResourceSummary | None, requests: Mapping[str, str] | None,
         (ResourceSummary({"cpu": "1", "pods": "9"}, {"cpu": "2"}), {"cpu": "1"}, 0),
     ],
 )
-def test_sums(summary: ResourceSummary | None, requests: Mapping[str, str] | None, fits: int) -> None:
+def test_sums(
+    summary: ResourceSummary | None, requests: Mapping[str, str] | None, fits: int
+) -> None:
     assert general(summary, requests) == fits
 
 
@@ -81,8 +87,12 @@ def test_sums(summary: ResourceSummary | None, requests: Mapping[str, str] | Non
         (None, {"cpu": "1"}, 64),
     ],
 )
-def test_resource_models(nodes: Mapping[int, int] | None, requests: Mapping[str, str], fits: int) -> None:
-    summary = ResourceSummary({"cpu": "64", "pods": "200", "nvidia.com/gpu": "8"}, nodes_by_grade=nodes)
+def test_resource_models(
+    nodes: Mapping[int, int] | None, requests: Mapping[str, str], fits: int
+) -> None:
+    summary = ResourceSummary(
+        {"cpu": "64", "pods": "200", "nvidia.com/gpu": "8"}, nodes_by_grade=nodes
+    )
     assert general(summary, requests) == fits
 
 
@@ -122,7 +132,9 @@ def test_a_member_is_summarized_from_its_nodes() -> None:
 
 def test_recorded_numbers() -> None:
     where = placement(DYNAMIC)
-    state = KarmadaState(fleet("a", "b", "c"), deployment(7), where, estimates=Estimates({"a": 3, "b": -1}))
+    state = KarmadaState(
+        fleet("a", "b", "c"), deployment(7), where, estimates=Estimates({"a": 3, "b": -1})
+    )
     assert allocatable(state) == [3, 7, 7]  # who is not known can take all
     unbounded = attrs.evolve(state, template=deployment(0, {}))
     assert allocatable(unbounded) == [MAX_INT32] * 3
@@ -131,7 +143,9 @@ def test_recorded_numbers() -> None:
 def test_capacity_includes_what_a_member_has() -> None:
     first = decide("ab", deployment(6), placement(AGGREGATED), capacity={"a": 4, "b": 4})
     assert clusters(first) == {"a": 3, "b": 3}
-    more = decide("ab", deployment(9), placement(AGGREGATED), first.memory, capacity={"a": 4, "b": 4})
+    more = decide(
+        "ab", deployment(9), placement(AGGREGATED), first.memory, capacity={"a": 4, "b": 4}
+    )
     assert message(more).endswith("Clusters available replicas 2 are not enough to schedule.")
 
 

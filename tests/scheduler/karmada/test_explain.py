@@ -19,7 +19,12 @@ from tests.scheduler.karmada.builders import (
 )
 
 ROOM = {"a": 6, "b": 12, "c": 18, "d": 9}
-MEMBERS = fleet(member("a", env="prod"), member("b", env="prod"), "c", member("d", taint="gpu:NoSchedule", env="prod"))
+MEMBERS = fleet(
+    member("a", env="prod"),
+    member("b", env="prod"),
+    "c",
+    member("d", taint="gpu:NoSchedule", env="prod"),
+)
 WHERE = placement(DYNAMIC, clusterAffinity={"labelSelector": {"matchLabels": {"env": "prod"}}})
 
 
@@ -45,7 +50,9 @@ def test_each_member_says_why() -> None:
     ]
     remedies = {m.cluster: [v.remedy for v in m.verdicts if v.remedy] for m in explanation.members}
     assert remedies["c"] == ["with env=prod"]
-    assert remedies["d"] == ["without the taint gpu:NoSchedule, or with a toleration of gpu:NoSchedule"]
+    assert remedies["d"] == [
+        "without the taint gpu:NoSchedule, or with a toleration of gpu:NoSchedule"
+    ]
 
 
 def test_a_second_run_says_that_nothing_was_divided() -> None:
@@ -60,7 +67,12 @@ def test_scores_are_those_that_it_was_decided_by() -> None:
     first = decide(MEMBERS, deployment(6), WHERE, available=ROOM)
     second = decide(MEMBERS, deployment(6), WHERE, first.memory, available=ROOM)
     said = [
-        [verdict.words for verdict in explain(MEMBERS, deployment(6), WHERE, one, estimates=room).members[0].verdicts]
+        [
+            verdict.words
+            for verdict in explain(MEMBERS, deployment(6), WHERE, one, estimates=room)
+            .members[0]
+            .verdicts
+        ]
         for one, room in ((first, Estimates(ROOM)), (second, Estimates(ROOM)))
     ]
     assert [words[-2:] for words in said] == [
@@ -71,7 +83,9 @@ def test_scores_are_those_that_it_was_decided_by() -> None:
 
 def test_scaling_up_tells_what_is_added() -> None:
     first = decide("abc", deployment(6), placement(static(a=1, b=2)))
-    assert [d.words for d in first.status.divisions] == ["6 replicas over a, b by static weights 1:2 -> 2, 4"]
+    assert [d.words for d in first.status.divisions] == [
+        "6 replicas over a, b by static weights 1:2 -> 2, 4"
+    ]
     where = placement(DYNAMIC)
     more = decide("abc", deployment(9), where, first.memory, available=dict.fromkeys("abc", 5))
     assert [d.words for d in more.status.divisions] == [
@@ -84,7 +98,10 @@ def test_targets_that_would_not_be_chosen_now() -> None:
     first = decide("ab", deployment(6), where, available=ROOM)
     tainted = fleet(member("a", taint="gpu:NoSchedule"), "b", "c")
     again = decide(tainted, deployment(6), where, first.memory, available=ROOM)
-    summaries = [m.summary for m in explain(tainted, deployment(6), where, again, estimates=Estimates(ROOM)).members]
+    summaries = [
+        m.summary
+        for m in explain(tainted, deployment(6), where, again, estimates=Estimates(ROOM)).members
+    ]
     assert summaries == [
         "has 2 of 6 replicas; stays although cluster(s) had untolerated taint {gpu:NoSchedule}",
         "has 4 of 6 replicas",
@@ -100,15 +117,28 @@ def test_members_beyond_the_constraint_failures_and_members_that_are_gone() -> N
     )
     bad = placement(DYNAMIC)
     failed = decide("b", deployment(9), bad, decision.memory, available={"b": 1})
-    summaries = [(m.cluster, m.selected, m.summary) for m in explain(fleet("b"), deployment(9), bad, failed).members]
-    assert summaries[0][2].startswith("could take it, but nothing could be decided: failed to assign replicas:")
-    assert summaries[1] == ("a", True, "gone from the fleet; what it held cannot be placed elsewhere yet")
+    summaries = [
+        (m.cluster, m.selected, m.summary)
+        for m in explain(fleet("b"), deployment(9), bad, failed).members
+    ]
+    assert summaries[0][2].startswith(
+        "could take it, but nothing could be decided: failed to assign replicas:"
+    )
+    assert summaries[1] == (
+        "a",
+        True,
+        "gone from the fleet; what it held cannot be placed elsewhere yet",
+    )
 
 
 def test_what_an_affinity_misses() -> None:
     affinity = {
-        "fieldSelector": {"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z1"]}]},
-        "labelSelector": {"matchExpressions": [{"key": "env", "operator": "In", "values": ["prod", "test"]}]},
+        "fieldSelector": {
+            "matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z1"]}]
+        },
+        "labelSelector": {
+            "matchExpressions": [{"key": "env", "operator": "In", "values": ["prod", "test"]}]
+        },
         "clusterNames": ["b"],
         "exclude": ["a"],
     }

@@ -43,12 +43,27 @@ def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
         ({"clusterNames": ["east"], "exclude": ["east"]}, set()),
         ({"labelSelector": {"matchLabels": {"env": "prod"}}}, {"east"}),
         ({"labelSelector": {"matchLabels": {"env": "prod"}}, "clusterNames": ["west"]}, set()),
-        ({"labelSelector": {"matchExpressions": [expression("env", "NotIn", "prod")]}}, {"bare", "west"}),
-        ({"labelSelector": {"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}}, {"bare"}),
-        ({"fieldSelector": {"matchExpressions": [expression("region", "In", "us-east", "eu")]}}, {"east"}),
-        ({"fieldSelector": {"matchExpressions": [expression("provider", "NotIn", "aws")]}}, {"bare", "west"}),
+        (
+            {"labelSelector": {"matchExpressions": [expression("env", "NotIn", "prod")]}},
+            {"bare", "west"},
+        ),
+        (
+            {"labelSelector": {"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}},
+            {"bare"},
+        ),
+        (
+            {"fieldSelector": {"matchExpressions": [expression("region", "In", "us-east", "eu")]}},
+            {"east"},
+        ),
+        (
+            {"fieldSelector": {"matchExpressions": [expression("provider", "NotIn", "aws")]}},
+            {"bare", "west"},
+        ),
         ({"fieldSelector": {"matchExpressions": [expression("zone", "In", "z1")]}}, {"east"}),
-        ({"fieldSelector": {"matchExpressions": [expression("zone", "NotIn", "z1")]}}, {"bare", "west"}),
+        (
+            {"fieldSelector": {"matchExpressions": [expression("zone", "NotIn", "z1")]}},
+            {"bare", "west"},
+        ),
         # An invalid selector selects nothing, without an error.
         ({"fieldSelector": {"matchExpressions": [expression("region", "In")]}}, set()),
         ({"labelSelector": {"matchExpressions": [expression("env", "Near", "prod")]}}, set()),
@@ -60,14 +75,20 @@ def test_affinity_selects(affinity: dict[str, Any], selected: set[str]) -> None:
     assert where
     inventory = fleet(EAST, WEST, BARE)
     mask = matching(inventory, where)
-    assert {name for position, name in enumerate(inventory.names) if mask >> position & 1} == selected
+    assert {
+        name for position, name in enumerate(inventory.names) if mask >> position & 1
+    } == selected
     assert {cluster.name for cluster in inventory.clusters if where.matches(cluster)} == selected
 
 
 @pytest.mark.parametrize(
     ("taints", "tolerations", "reason"),
     [
-        ([Taint("gpu", "x", "NoSchedule")], [], "cluster(s) had untolerated taint {gpu=x:NoSchedule}"),
+        (
+            [Taint("gpu", "x", "NoSchedule")],
+            [],
+            "cluster(s) had untolerated taint {gpu=x:NoSchedule}",
+        ),
         ([Taint("gpu", "", "NoExecute")], [], "cluster(s) had untolerated taint {gpu:NoExecute}"),
         ([Taint("gpu", "", "PreferNoSchedule")], [], ""),
         (
@@ -143,7 +164,10 @@ def test_taints(taints: list[Taint], tolerations: list[dict[str, Any]], reason: 
     ],
 )
 def test_reasons(cluster: Cluster, where: Any, memory: TemplateMemory, reason: str) -> None:
-    assert message(decide(fleet(cluster), deployment(1), where, memory)) == f"0/1 clusters are available: 1 {reason}."
+    assert (
+        message(decide(fleet(cluster), deployment(1), where, memory))
+        == f"0/1 clusters are available: 1 {reason}."
+    )
 
 
 def test_targets_keep_what_has_lost_its_api_or_got_a_taint() -> None:
@@ -153,7 +177,10 @@ def test_targets_keep_what_has_lost_its_api_or_got_a_taint() -> None:
 
 def test_reasons_are_counted_and_sorted_as_texts() -> None:
     members = [member(f"m{number:02}", taint="gpu:NoSchedule") for number in range(10)]
-    lost = [attrs.evolve(member("x"), api_enablements=frozenset()), attrs.evolve(member("y"), leaving=True)]
+    lost = [
+        attrs.evolve(member("x"), api_enablements=frozenset()),
+        attrs.evolve(member("y"), leaving=True),
+    ]
     assert message(decide(fleet(*members, *lost), deployment(1), placement(AGGREGATED))) == (
         "0/12 clusters are available: 1 cluster(s) did not have the API resource, "
         "10 cluster(s) had untolerated taint {gpu:NoSchedule}."
@@ -161,7 +188,10 @@ def test_reasons_are_counted_and_sorted_as_texts() -> None:
 
 
 def test_no_members_at_all() -> None:
-    assert message(decide([], deployment(1), placement())) == "0/0 clusters are available: no cluster exists."
+    assert (
+        message(decide([], deployment(1), placement()))
+        == "0/0 clusters are available: no cluster exists."
+    )
 
 
 def test_each_member_is_stopped_by_the_first_filter_in_the_order_of_the_registry() -> None:

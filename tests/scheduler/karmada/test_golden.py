@@ -23,13 +23,17 @@ from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 Run = Mapping[str, Any]
-RUNS = [json.loads(line) for line in (Path(__file__).parent / "golden.jsonl").read_text().splitlines()]
+RUNS = [
+    json.loads(line) for line in (Path(__file__).parent / "golden.jsonl").read_text().splitlines()
+]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"run-{RUNS.index(run)}")
 def test_outcome_is_that_of_the_real_core(run: Run) -> None:
     try:
-        outcome: dict[str, Any] = {"clusters": [list(item) for item in place(PROFILE, _state(run)).clusters.items()]}
+        outcome: dict[str, Any] = {
+            "clusters": [list(item) for item in place(PROFILE, _state(run)).clusters.items()]
+        }
     except Failure as failure:
         outcome = {"error": str(failure)}
     assert outcome == run["outcome"]
@@ -51,10 +55,16 @@ def _state(run: Run) -> KarmadaState:
         estimates=Estimates(available=run.get("available")),
         rebalances=frozenset({"again"} if run.get("rebalance") else ()),
         empty_workloads=run.get("emptyWorkloads", False),
-        group=next((t for t in placement.cluster_affinities if t.affinity_name == run.get("group")), None),
+        group=next(
+            (t for t in placement.cluster_affinities if t.affinity_name == run.get("group")), None
+        ),
     )
 
 
 def _member(data: Run, lacking: list[str]) -> Cluster:
-    apis = frozenset() if data["metadata"]["name"] in lacking else frozenset({("apps/v1", "Deployment")})
+    apis = (
+        frozenset()
+        if data["metadata"]["name"] in lacking
+        else frozenset({("apps/v1", "Deployment")})
+    )
     return attrs.evolve(read_karmada_cluster(data), api_enablements=apis)

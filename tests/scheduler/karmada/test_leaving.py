@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Taint
 from fleet_components.systems.karmada.model.memory import EvictionTask
-from fleet_components.systems.karmada.model.policy import ClusterFailover, Failover, Placement, Toleration
+from fleet_components.systems.karmada.model.policy import (
+    ClusterFailover,
+    Failover,
+    Placement,
+    Toleration,
+)
 from fleet_components.systems.karmada.scheduler.failover import Eviction, EvictionSettings, evict
 from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 
@@ -60,7 +65,9 @@ def test_by_default_nothing_is_evicted() -> None:
 
 
 def test_without_an_applied_placement_nothing_can_be_said() -> None:
-    with pytest.raises(ValueError, match="the applied placement for ResourceBining can not be empty"):
+    with pytest.raises(
+        ValueError, match="the applied placement for ResourceBining can not be empty"
+    ):
         evict([_taint()], None, NOW, ON)
 
 
@@ -75,11 +82,15 @@ def test_without_an_applied_placement_nothing_can_be_said() -> None:
         ("Directly", Failover(cluster=ClusterFailover("")), "Gracefully"),
     ],
 )
-def test_the_policy_decides_what_becomes_of_the_old_copy(flag: str, failover: Failover | None, expected: str) -> None:
+def test_the_policy_decides_what_becomes_of_the_old_copy(
+    flag: str, failover: Failover | None, expected: str
+) -> None:
     assert EvictionSettings(purge_mode=flag).purge_mode_for(failover) == expected
 
 
-def _around(as_of: datetime | None = NOW, healthy: str = "", targets: str = "n", observed: bool = True) -> Surroundings:
+def _around(
+    as_of: datetime | None = NOW, healthy: str = "", targets: str = "n", observed: bool = True
+) -> Surroundings:
     return Surroundings(targets, healthy, observed, as_of, timedelta(minutes=10))
 
 
@@ -107,9 +118,21 @@ def _around(as_of: datetime | None = NOW, healthy: str = "", targets: str = "n",
             _around(),
             "it took longer than 30 seconds",
         ),
-        (EvictionTask(created=_at(-9999).isoformat(), suppress_deletion=True), _around(healthy="n"), ""),
-        (EvictionTask(created=_at(-1).isoformat(), suppress_deletion=False), _around(), "suppressDeletion is false"),
-        (EvictionTask(), _around(as_of=None, healthy="n"), "all members that have the object now are healthy"),
+        (
+            EvictionTask(created=_at(-9999).isoformat(), suppress_deletion=True),
+            _around(healthy="n"),
+            "",
+        ),
+        (
+            EvictionTask(created=_at(-1).isoformat(), suppress_deletion=False),
+            _around(),
+            "suppressDeletion is false",
+        ),
+        (
+            EvictionTask(),
+            _around(as_of=None, healthy="n"),
+            "all members that have the object now are healthy",
+        ),
     ],
 )
 def test_eviction_tasks(task: EvictionTask, around: Surroundings, why: str) -> None:
@@ -122,7 +145,9 @@ def test_a_new_task_is_stamped() -> None:
 
 @given(st.lists(st.integers(0, 2000), max_size=4), st.sampled_from(["", "n"]))
 def test_what_goes_on_is_not_changed_and_still_goes_on(ages: list[int], healthy: str) -> None:
-    tasks = {f"m{index}": EvictionTask(created=_at(-age).isoformat()) for index, age in enumerate(ages)}
+    tasks = {
+        f"m{index}": EvictionTask(created=_at(-age).isoformat()) for index, age in enumerate(ages)
+    }
     kept = unfinished(tasks, _around(healthy=healthy))
     assert kept.items() <= tasks.items()
     assert unfinished(kept, _around(healthy=healthy)) == kept

@@ -47,9 +47,13 @@ def test_divided_stays_where_it_is_until_something_triggers_it() -> None:
 
 
 def test_duplicated_follows_every_change() -> None:
-    where = placement(DUPLICATED, clusterAffinity={"labelSelector": {"matchLabels": {"env": "prod"}}})
+    where = placement(
+        DUPLICATED, clusterAffinity={"labelSelector": {"matchLabels": {"env": "prod"}}}
+    )
     first = decide(fleet(member("a", env="prod"), member("b", env="test")), deployment(2), where)
-    moved = decide(fleet(member("a", env="test"), member("b", env="prod")), deployment(2), where, first.memory)
+    moved = decide(
+        fleet(member("a", env="test"), member("b", env="prod")), deployment(2), where, first.memory
+    )
     assert (clusters(first), clusters(moved)) == ({"a": 2}, {"b": 2})
 
 
@@ -66,25 +70,38 @@ def test_duplicated_follows_every_change() -> None:
     ],
 )
 def test_triggers(change: dict[str, Any], trigger: str) -> None:
-    members, template = change.pop("members", fleet("a", "b", "c")), change.pop("template", deployment(4))
+    members, template = (
+        change.pop("members", fleet("a", "b", "c")),
+        change.pop("template", deployment(4)),
+    )
     where = change.pop("where", placement(DYNAMIC))
-    assert decide(members, template, where, PLACED, available=ROOM, **change).status.trigger == trigger
+    assert (
+        decide(members, template, where, PLACED, available=ROOM, **change).status.trigger == trigger
+    )
 
 
 def test_a_rebalance_before_the_first_success_is_part_of_it() -> None:
-    decision = decide("ab", deployment(2), placement(DYNAMIC), available=ROOM, rebalances=["r2", "r1"])
+    decision = decide(
+        "ab", deployment(2), placement(DYNAMIC), available=ROOM, rebalances=["r2", "r1"]
+    )
     assert decision.memory.rebalances == ("r1", "r2")
-    again = decide("ab", deployment(2), placement(DYNAMIC), decision.memory, available=ROOM, rebalances=["r1"])
+    again = decide(
+        "ab", deployment(2), placement(DYNAMIC), decision.memory, available=ROOM, rebalances=["r1"]
+    )
     assert not again.status.trigger
 
 
 def test_what_a_leaving_member_held_is_placed_on_the_others() -> None:
-    decision = decide(fleet(leaving("a"), "b", "c"), deployment(4), placement(DYNAMIC), PLACED, available=ROOM)
+    decision = decide(
+        fleet(leaving("a"), "b", "c"), deployment(4), placement(DYNAMIC), PLACED, available=ROOM
+    )
     assert clusters(decision) == {"b": 3, "c": 1}
 
 
 def test_without_room_elsewhere_a_leaving_member_keeps_it() -> None:
-    decision = decide(fleet(leaving("a"), "b"), deployment(4), placement(DYNAMIC), PLACED, available={"b": 1})
+    decision = decide(
+        fleet(leaving("a"), "b"), deployment(4), placement(DYNAMIC), PLACED, available={"b": 1}
+    )
     assert clusters(decision) == {"a": 2, "b": 2}
     assert message(decision).endswith("Clusters available replicas 1 are not enough to schedule.")
 
@@ -106,7 +123,10 @@ def test_an_eviction_moves_replicas_and_a_task_keeps_the_member_away() -> None:
     decision = decide("abc", deployment(4), placement(DYNAMIC), evicted, available=ROOM)
     assert clusters(decision) == {"b": 3, "c": 1}
     over = attrs.evolve(decision.memory, evictions={})
-    assert clusters(decide("abc", deployment(4), placement(DYNAMIC), over, available=ROOM)) == {"b": 3, "c": 1}
+    assert clusters(decide("abc", deployment(4), placement(DYNAMIC), over, available=ROOM)) == {
+        "b": 3,
+        "c": 1,
+    }
 
 
 def test_eviction_of_what_is_not_there_changes_nothing() -> None:
@@ -130,7 +150,10 @@ def test_groups_fall_back_stay_and_return_with_a_rebalance() -> None:
     more = decide("abc", deployment(8), where, first.memory, capacity=ROOM)
     less = decide("abc", deployment(4), where, more.memory, capacity=ROOM)
     back = decide("abc", deployment(4), where, less.memory, capacity=ROOM, rebalances=["r"])
-    steps = [(decision.memory.observed_group, clusters(decision)) for decision in (first, more, less, back)]
+    steps = [
+        (decision.memory.observed_group, clusters(decision))
+        for decision in (first, more, less, back)
+    ]
     assert steps == [
         ("near", {"a": 4}),
         ("far", {"b": 4, "c": 4}),
@@ -156,9 +179,13 @@ def test_groups_fall_back_stay_and_return_with_a_rebalance() -> None:
 def test_when_all_groups_fail_the_first_failure_counts(
     names: list[str], replicas: int, reason: str, kept: dict[str, int]
 ) -> None:
-    terms = [{"affinityName": f"g{place}", "clusterNames": [name]} for place, name in enumerate(names)]
+    terms = [
+        {"affinityName": f"g{place}", "clusterNames": [name]} for place, name in enumerate(names)
+    ]
     where = placement(DYNAMIC, clusterAffinities=terms)
-    memory = TemplateMemory(uid="a", clusters={"a": 4}, observed_group="g0", placement=where, scheduled=True)
+    memory = TemplateMemory(
+        uid="a", clusters={"a": 4}, observed_group="g0", placement=where, scheduled=True
+    )
     decision = decide("a", deployment(replicas), where, memory, capacity=ROOM)
     assert decision.status.condition
     assert (decision.status.condition.reason, clusters(decision)) == (reason, kept)
@@ -172,11 +199,17 @@ def test_when_all_groups_fail_the_first_failure_counts(
         (placement(DYNAMIC, clusterAffinities=GROUPS["clusterAffinities"][:1]), "near", False),
         (placement(DYNAMIC, clusterAffinities=GROUPS["clusterAffinities"][:1]), "far", True),
         (placement(DYNAMIC, clusterAffinities=GROUPS["clusterAffinities"][:1]), "", True),
-        (placement(DYNAMIC, clusterAffinities=[{"affinityName": "near", "clusterNames": ["x"]}]), "near", True),
+        (
+            placement(DYNAMIC, clusterAffinities=[{"affinityName": "near", "clusterNames": ["x"]}]),
+            "near",
+            True,
+        ),
         (placement(AGGREGATED, **GROUPS), "near", True),
     ],
 )
-def test_of_the_groups_only_the_one_in_use_counts(new: Placement, observed: str, changed: bool) -> None:
+def test_of_the_groups_only_the_one_in_use_counts(
+    new: Placement, observed: str, changed: bool
+) -> None:
     assert placement_changed(new, placement(DYNAMIC, **GROUPS), observed) == changed
 
 
@@ -205,7 +238,9 @@ def step(
         (attrs.evolve(member("a", env="prod"), api_enablements=frozenset()), False),
     ],
 )
-def test_changes_of_members_count_where_they_match_the_affinity(changed: Cluster, evaluated: bool) -> None:
+def test_changes_of_members_count_where_they_match_the_affinity(
+    changed: Cluster, evaluated: bool
+) -> None:
     where = placement(DYNAMIC, clusterAffinity={"labelSelector": {"matchLabels": {"env": "prod"}}})
     before = fleet(member("a", env="prod"), member("b", env="test"))
     after = Inventory([c for c in before.clusters if c.name != changed.name] + [changed])
@@ -217,7 +252,9 @@ def test_only_the_group_in_use_is_watched_until_a_run_fails() -> None:
     where = placement(DYNAMIC, **GROUPS)
     before, after = fleet("a", "b"), fleet("a", member("b", env="new"))
     memory = attrs.evolve(PLACED, placement=where, clusters={"a": 4}, observed_group="near")
-    assert not step(before, after, where, memory, status=BindingStatus(observed=True)).status.evaluated
+    assert not step(
+        before, after, where, memory, status=BindingStatus(observed=True)
+    ).status.evaluated
     assert step(before, after, where, memory, status=BindingStatus(observed=False)).status.evaluated
 
 
@@ -234,17 +271,27 @@ def test_suspension_ignores_everything_but_a_pending_retry() -> None:
 
 def test_a_retry_ends_when_nothing_needs_to_be_done_any_more() -> None:
     failed = decide("ab", deployment(40), placement(DYNAMIC), PLACED, available=ROOM)
-    back = decide("ab", deployment(4), placement(DYNAMIC), failed.memory, available=ROOM, status=failed.status)
+    back = decide(
+        "ab", deployment(4), placement(DYNAMIC), failed.memory, available=ROOM, status=failed.status
+    )
     assert (back.status.retry, back.status.observed, back.status.trigger) == (False, True, "")
     assert back.status.condition == failed.status.condition  # nothing writes a new one
 
 
 def test_a_cluster_scoped_object_has_its_own_words() -> None:
-    template = attrs.evolve(deployment(0), kind="ClusterRole", api_version="rbac/v1", name="a:b", namespace="")
-    decision = decide("a", template, placement(clusterAffinities=[{"affinityName": "g", "clusterNames": ["b"]}]))
-    assert "ClusterResourceBinding(a.b-clusterrole) with clusterAffiliates index(0)" in str(decision.status.events[0])
+    template = attrs.evolve(
+        deployment(0), kind="ClusterRole", api_version="rbac/v1", name="a:b", namespace=""
+    )
+    decision = decide(
+        "a", template, placement(clusterAffinities=[{"affinityName": "g", "clusterNames": ["b"]}])
+    )
+    assert "ClusterResourceBinding(a.b-clusterrole) with clusterAffiliates index(0)" in str(
+        decision.status.events[0]
+    )
     placed = decide("a", template, placement())
-    assert placed.status.events[0].message == "Binding has been scheduled successfully. Result {a:0}"
+    assert (
+        placed.status.events[0].message == "Binding has been scheduled successfully. Result {a:0}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -252,7 +299,9 @@ def test_a_cluster_scoped_object_has_its_own_words() -> None:
     [
         TemplateMemory(),
         PLACED,
-        decide("cab", deployment(3), placement(DUPLICATED), available={"a": 1, "b": 2, "c": 3}).memory,
+        decide(
+            "cab", deployment(3), placement(DUPLICATED), available={"a": 1, "b": 2, "c": 3}
+        ).memory,
         TemplateMemory(
             uid="u",
             clusters={"b": 0, "a": 0},
@@ -273,8 +322,12 @@ def test_memory_survives_the_state(memory: TemplateMemory) -> None:
 
 
 def test_the_order_of_choosing_is_kept_only_where_it_says_something() -> None:
-    duplicated = decide("abc", deployment(3), placement(DUPLICATED), available={"a": 1, "b": 2, "c": 3}).memory
+    duplicated = decide(
+        "abc", deployment(3), placement(DUPLICATED), available={"a": 1, "b": 2, "c": 3}
+    ).memory
     assert duplicated.to_wire()["order"] == {"c": 0, "b": 1, "a": 2}
     assert "order" not in PLACED.to_wire()
     # It decides on who stays when equal ones are too many.
-    assert clusters(decide("abc", deployment(3), placement(AGGREGATED), duplicated, available=ROOM)) == {"c": 3}
+    assert clusters(
+        decide("abc", deployment(3), placement(AGGREGATED), duplicated, available=ROOM)
+    ) == {"c": 3}

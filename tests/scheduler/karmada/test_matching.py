@@ -10,8 +10,15 @@ import pytest
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.karmada.model.policy import PolicyKey, PropagationPolicy
 from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, template_key
-from fleet_components.systems.karmada.scheduler.match_explanation import PolicyVerdict, explain_match
-from fleet_components.systems.karmada.scheduler.matching import CLAIMED_BY_LABEL, Hub, match_policies
+from fleet_components.systems.karmada.scheduler.match_explanation import (
+    PolicyVerdict,
+    explain_match,
+)
+from fleet_components.systems.karmada.scheduler.matching import (
+    CLAIMED_BY_LABEL,
+    Hub,
+    match_policies,
+)
 
 Data = dict[str, Any]
 WEB = {"matchLabels": {"app": "web"}}
@@ -22,7 +29,9 @@ def _template(name: str = "web", namespace: str = "default", **labels: str) -> M
     return Manifest({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata})
 
 
-def _policy(name: str, selector: Data | None = None, cluster_wide: bool = False, **spec: Any) -> PropagationPolicy:
+def _policy(
+    name: str, selector: Data | None = None, cluster_wide: bool = False, **spec: Any
+) -> PropagationPolicy:
     namespace = {} if cluster_wide else {"namespace": "default"}
     selected = {"apiVersion": "apps/v1", "kind": "Deployment", **namespace, **(selector or {})}
     placement = {"clusterAffinity": {"clusterNames": [name]}}
@@ -39,9 +48,16 @@ def _policy(name: str, selector: Data | None = None, cluster_wide: bool = False,
     )
 
 
-def _hub(*policies: PropagationPolicy, template: Manifest | None = None, revision: int = 0, **parts: Any) -> Hub:
+def _hub(
+    *policies: PropagationPolicy, template: Manifest | None = None, revision: int = 0, **parts: Any
+) -> Hub:
     template = template or _template()
-    return Hub({template_key(template): template}, policies, revisions={template_key(template): revision}, **parts)
+    return Hub(
+        {template_key(template): template},
+        policies,
+        revisions={template_key(template): revision},
+        **parts,
+    )
 
 
 def _claim(claims: Claims) -> Claim:
@@ -54,7 +70,12 @@ def _owner(claims: Claims) -> str | None:
 
 
 def test_of_all_that_comes_at_once_the_best_policy_wins() -> None:
-    hub = _hub(_policy("a"), _policy("b", {"name": "web"}), _policy("c", priority=1), _policy("d", cluster_wide=True))
+    hub = _hub(
+        _policy("a"),
+        _policy("b", {"name": "web"}),
+        _policy("c", priority=1),
+        _policy("d", cluster_wide=True),
+    )
     assert _owner(match_policies(hub).claims) == "c"
 
 
@@ -96,7 +117,10 @@ def test_an_object_that_its_policy_no_longer_matches_is_frozen_until_the_policy_
     assert claim.bound is not None
     assert claim.bound.revision == 0
     changed = _policy("a", {"labelSelector": WEB}, priority=1)
-    assert _owner(match_policies(_hub(changed, template=relabelled, revision=1), frozen).claims) is None
+    assert (
+        _owner(match_policies(_hub(changed, template=relabelled, revision=1), frozen).claims)
+        is None
+    )
 
 
 def test_a_lazy_policy_waits_for_the_object_to_change() -> None:
@@ -122,10 +146,15 @@ def test_missing_overrides_hold_the_object_until_they_are_there() -> None:
     held = match_policies(_hub(policy, _policy("b")))
     assert (_owner(held.claims), held.errors) == (None, ("waiting for dependent overrides",))
     tune = frozenset({PolicyKey("OverridePolicy", "default", "tune")})
-    assert _owner(match_policies(_hub(policy, _policy("b"), overrides=tune), held.claims).claims) == "a"
+    assert (
+        _owner(match_policies(_hub(policy, _policy("b"), overrides=tune), held.claims).claims)
+        == "a"
+    )
 
 
-@pytest.mark.parametrize("namespace", ["karmada-system", "karmada-cluster", "karmada-es-member1", "kube-system"])
+@pytest.mark.parametrize(
+    "namespace", ["karmada-system", "karmada-cluster", "karmada-es-member1", "kube-system"]
+)
 def test_some_namespaces_are_left_alone(namespace: str) -> None:
     everywhere = _policy("all", cluster_wide=True)
     template = _template(namespace=namespace)
@@ -142,10 +171,14 @@ def test_claims_can_be_written_down_and_read_back() -> None:
     wire = json.loads(json.dumps(claims.to_wire()))
     assert Claims.from_wire(wire) == claims
     assert Claims.from_wire(None) == Claims()
-    assert _claim(claims).bound == Bound(_policy("a").key, {"placement": {"clusterAffinity": {"clusterNames": ["a"]}}})
+    assert _claim(claims).bound == Bound(
+        _policy("a").key, {"placement": {"clusterAffinity": {"clusterNames": ["a"]}}}
+    )
 
 
-def _explained(template: Manifest, claims: Claims, *policies: PropagationPolicy) -> list[PolicyVerdict]:
+def _explained(
+    template: Manifest, claims: Claims, *policies: PropagationPolicy
+) -> list[PolicyVerdict]:
     return explain_match(template, policies, claims)
 
 
@@ -188,7 +221,10 @@ def test_the_explanation_tells_a_claim_that_stays() -> None:
 
 
 def test_the_explanation_tells_a_frozen_object_and_a_missing_override() -> None:
-    policy, waiting = _policy("a", {"labelSelector": WEB}), _policy("b", dependentOverrides=["tune"])
+    policy, waiting = (
+        _policy("a", {"labelSelector": WEB}),
+        _policy("b", dependentOverrides=["tune"]),
+    )
     claims = match_policies(_hub(policy)).claims
     template = _template(app="other")
     claims = match_policies(_hub(policy, waiting, template=template, revision=1), claims).claims

@@ -22,7 +22,14 @@ from fleet_components.systems.karmada.scheduler.go_sort import descending
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 from fleet_components.systems.karmada.scheduler.status import TemplateDecision
-from tests.scheduler.karmada.builders import AGGREGATED, DUPLICATED, DYNAMIC, placement, spread, static
+from tests.scheduler.karmada.builders import (
+    AGGREGATED,
+    DUPLICATED,
+    DYNAMIC,
+    placement,
+    spread,
+    static,
+)
 
 pytestmark = pytest.mark.long
 
@@ -56,19 +63,33 @@ affinities = st.sampled_from(
     ]
 )
 constraints = st.sampled_from(
-    [[], [], [spread("cluster", 1, 3)], [spread("region", 1, 2), spread("cluster", 1, 5)], [spread("cluster", 2, 9)]]
+    [
+        [],
+        [],
+        [spread("cluster", 1, 3)],
+        [spread("region", 1, 2), spread("cluster", 1, 5)],
+        [spread("cluster", 2, 9)],
+    ]
 )
-schedulings = st.sampled_from([None, DUPLICATED, DYNAMIC, AGGREGATED, static(m00=1, m01=2, m05=3), static()])
+schedulings = st.sampled_from(
+    [None, DUPLICATED, DYNAMIC, AGGREGATED, static(m00=1, m01=2, m05=3), static()]
+)
 placements = st.builds(
-    lambda scheduling, affinity, spreading: placement(scheduling, **affinity, spreadConstraints=spreading),
+    lambda scheduling, affinity, spreading: placement(
+        scheduling, **affinity, spreadConstraints=spreading
+    ),
     schedulings,
     affinities,
     constraints,
 )
 rooms = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 12))
-estimates = st.builds(lambda kind, room: Estimates(**{kind: room}), st.sampled_from(["available", "capacity"]), rooms)
+estimates = st.builds(
+    lambda kind, room: Estimates(**{kind: room}), st.sampled_from(["available", "capacity"]), rooms
+)
 templates = st.builds(
-    lambda replicas, requests: Template("apps/v1", "Deployment", "web", "default", replicas, requests),
+    lambda replicas, requests: Template(
+        "apps/v1", "Deployment", "web", "default", replicas, requests
+    ),
     st.integers(0, 20),
     st.sampled_from([None, {}]),
 )
@@ -101,7 +122,12 @@ class Situation:
 def situations(draw: st.DrawFn) -> Situation:
     uid = draw(st.sampled_from(["a", "b", ""]))
     before = Situation(
-        draw(members), draw(templates), draw(placements), draw(estimates), TemplateMemory(uid=uid), frozenset()
+        draw(members),
+        draw(templates),
+        draw(placements),
+        draw(estimates),
+        TemplateMemory(uid=uid),
+        frozenset(),
     )
     memory = before.schedule().memory
     for name in draw(st.lists(st.sampled_from(NAMES), max_size=2)):
@@ -198,7 +224,11 @@ def test_scaling_is_one_way(room: dict[str, int], first: int, then: int, schedul
 def test_explanations_agree_with_the_decision(situation: Situation) -> None:
     decision = situation.schedule()
     explained = explain(
-        Inventory(situation.fleet), situation.template, situation.where, decision, estimates=situation.room
+        Inventory(situation.fleet),
+        situation.template,
+        situation.where,
+        decision,
+        estimates=situation.room,
     )
     assert {m.cluster for m in explained.members if m.selected} == decision.memory.clusters.keys()
     assert {m.cluster for m in explained.members} >= {cluster.name for cluster in situation.fleet}
@@ -213,7 +243,10 @@ def test_first_divisions_respect_room(room: dict[str, int], replicas: int) -> No
     fewest = next(count for count in range(1, 17) if sum(largest[:count]) >= replicas)
     for scheduling in (DYNAMIC, AGGREGATED):
         decision = schedule(
-            Inventory(map(Cluster, room)), template, placement(scheduling), estimates=Estimates(available=room)
+            Inventory(map(Cluster, room)),
+            template,
+            placement(scheduling),
+            estimates=Estimates(available=room),
         )
         assert all(held <= room[name] for name, held in decision.memory.clusters.items())
     assert len(decision.memory.clusters) <= fewest

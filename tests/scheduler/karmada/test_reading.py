@@ -25,7 +25,12 @@ JOINED: dict[str, Any] = {
         "resourceModels": [{"grade": 0, "ranges": [{"name": "cpu", "min": 0, "max": "1"}]}],
     },
     "status": {
-        "apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment", "name": "deployments"}]}],
+        "apiEnablements": [
+            {
+                "groupVersion": "apps/v1",
+                "resources": [{"kind": "Deployment", "name": "deployments"}],
+            }
+        ],
         "resourceSummary": {
             "allocatable": {"cpu": 6, "pods": "110"},
             "allocated": {"cpu": "500m"},
@@ -39,7 +44,11 @@ def test_everything_that_counts_is_read() -> None:
     cluster = read_karmada_cluster(JOINED)
     assert cluster.observed
     assert (cluster.name, cluster.labels) == ("member1", {"location": "us"})
-    assert (cluster.provider, cluster.region, cluster.zones) == ("aws", "us-east-1", ("us-east-1a", "us-east-1b"))
+    assert (cluster.provider, cluster.region, cluster.zones) == (
+        "aws",
+        "us-east-1",
+        ("us-east-1a", "us-east-1b"),
+    )
     assert cluster.taints == (Taint("gpu", "", "NoExecute", datetime(2026, 1, 1, tzinfo=UTC)),)
     assert cluster.api_enablements == frozenset({("apps/v1", "Deployment")})
     assert cluster.resource_models == (ResourceModel(0, {"cpu": "0"}),)
@@ -58,7 +67,10 @@ def test_a_declared_cluster_serves_every_api_and_an_observed_one_only_what_it_li
 
 
 def test_a_single_zone_and_a_deletion() -> None:
-    old = {"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"zone": "z"}}
+    old = {
+        "metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {"zone": "z"},
+    }
     cluster = read_karmada_cluster(old)
     assert (cluster.zones, cluster.leaving) == (("z",), True)
 
@@ -67,8 +79,13 @@ def test_the_default_models_are_recognized() -> None:
     # As a running control plane has written them.
     memory = ["0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti"]
     models = [
-        {"grade": grade, "ranges": [{"name": "cpu", "min": str(cpu)}, {"name": "memory", "min": amount}]}
-        for grade, (cpu, amount) in enumerate(zip((0, 1, 2, 4, 8, 16, 32, 64, 128), memory, strict=True))
+        {
+            "grade": grade,
+            "ranges": [{"name": "cpu", "min": str(cpu)}, {"name": "memory", "min": amount}],
+        }
+        for grade, (cpu, amount) in enumerate(
+            zip((0, 1, 2, 4, 8, 16, 32, 64, 128), memory, strict=True)
+        )
     ]
     written = {**JOINED, "spec": {"resourceModels": models}}
     assert read_karmada_cluster(written).resource_models is None

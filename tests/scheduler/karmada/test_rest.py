@@ -10,7 +10,11 @@ import pytest
 from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
 from fleet_components.model.inventory import Inventory
 from fleet_components.systems.karmada.model.memory import TemplateMemory
-from fleet_components.systems.karmada.model.policy import ClusterAffinity, ClusterAffinityTerm, Placement
+from fleet_components.systems.karmada.model.policy import (
+    ClusterAffinity,
+    ClusterAffinityTerm,
+    Placement,
+)
 from fleet_components.systems.karmada.model.template import Template
 from fleet_components.systems.karmada.model.webster import larger_names_first, turned
 from fleet_components.systems.karmada.scheduler import schedule
@@ -21,9 +25,13 @@ WEB = Template("apps/v1", "Deployment", "web", "shop", replicas=2)
 A, B = (Cluster(name, region=name) for name in "ab")
 ONLY_A = Placement(cluster_affinity=ClusterAffinity(cluster_names=("a",)))
 GROUPS = Placement(
-    cluster_affinities=tuple(ClusterAffinityTerm(affinity_name=name, cluster_names=(name,)) for name in "ab")
+    cluster_affinities=tuple(
+        ClusterAffinityTerm(affinity_name=name, cluster_names=(name,)) for name in "ab"
+    )
 )
-SERVING = attrs.evolve(A, resource_summary=ResourceSummary({"pods": "9"}), api_enablements=frozenset({("v1", "Pod")}))
+SERVING = attrs.evolve(
+    A, resource_summary=ResourceSummary({"pods": "9"}), api_enablements=frozenset({("v1", "Pod")})
+)
 
 
 def looked(placement: Placement, *clusters: Cluster, **memory: Any) -> str:
@@ -33,7 +41,8 @@ def looked(placement: Placement, *clusters: Cluster, **memory: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "change", [{"labels": {"x": "y"}}, {"region": "z"}, {"taints": (Taint("t"),)}, {"leaving": True}]
+    "change",
+    [{"labels": {"x": "y"}}, {"region": "z"}, {"taints": (Taint("t"),)}, {"leaving": True}],
 )
 def test_labels_and_spec_of_a_selected_member_count(change: dict[str, Any]) -> None:
     assert looked(ONLY_A, attrs.evolve(A, **change), B) != looked(ONLY_A, A, B)
@@ -60,8 +69,12 @@ def test_a_binding_at_rest_keeps_its_members() -> None:
     resting = attrs.evolve(memory, looked=looked_at(KarmadaState(fleet, WEB, ONLY_A, memory), {}))
     decision = schedule(fleet, WEB, ONLY_A, resting)
     assert (decision.memory, decision.status.resting) == (resting, True)
-    assert schedule(fleet, WEB, ONLY_A, resting, binding={"revision": 2}).memory.clusters == {"a": 2}
-    assert schedule(fleet, attrs.evolve(WEB, replicas=3), ONLY_A, resting).memory.clusters == {"a": 3}
+    assert schedule(fleet, WEB, ONLY_A, resting, binding={"revision": 2}).memory.clusters == {
+        "a": 2
+    }
+    assert schedule(fleet, attrs.evolve(WEB, replicas=3), ONLY_A, resting).memory.clusters == {
+        "a": 3
+    }
 
 
 @pytest.mark.parametrize("uid", ["", "a", "b", "0c6ef2e4-9d2c-4a3c-8d4e-0d5a0a5a1f11"])

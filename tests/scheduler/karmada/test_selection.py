@@ -35,17 +35,28 @@ SIZES = {"a": 40, "b": 30, "c": 60, "d": 10}
         (DUPLICATED, 9, 1, {"a": 40, "b": 30, "c": 60, "d": 10}),
     ],
 )
-def test_by_cluster_takes_the_largest(scheduling: Any, most: int, replicas: int, expected: dict[str, int]) -> None:
+def test_by_cluster_takes_the_largest(
+    scheduling: Any, most: int, replicas: int, expected: dict[str, int]
+) -> None:
     where = placement(scheduling, spreadConstraints=[spread("cluster", 1, most)])
-    assert clusters(decide("abcd", deployment(replicas), where, available=SIZES)).keys() == expected.keys()
+    assert (
+        clusters(decide("abcd", deployment(replicas), where, available=SIZES)).keys()
+        == expected.keys()
+    )
 
 
 def test_targets_are_exchanged_for_larger_members_when_replicas_do_not_fit() -> None:
     where = placement(DYNAMIC, spreadConstraints=[spread("cluster", 1, 2)])
     memory = TemplateMemory(uid="a", clusters={"b": 5, "d": 5}, placement=where, scheduled=True)
     sizes = {"a": 25, "b": 30, "c": 60, "d": 10}
-    assert clusters(decide("abcd", deployment(40), where, memory, available=sizes)).keys() == {"b", "d"}
-    assert clusters(decide("abcd", deployment(80), where, memory, available=sizes)).keys() == {"b", "c"}
+    assert clusters(decide("abcd", deployment(40), where, memory, available=sizes)).keys() == {
+        "b",
+        "d",
+    }
+    assert clusters(decide("abcd", deployment(80), where, memory, available=sizes)).keys() == {
+        "b",
+        "c",
+    }
 
 
 TOO_FEW_CLUSTERS = "the number of feasible clusters is less than spreadConstraint.MinGroups"
@@ -58,17 +69,31 @@ TOO_SMALL_REGIONS = "the number of clusters is less than the cluster spreadConst
     ("scheduling", "constraints", "replicas", "error"),
     [
         (DYNAMIC, [spread("cluster", 5, 9)], 1, TOO_FEW_CLUSTERS),
-        (AGGREGATED, [spread("cluster", 1, 2)], 101, "no enough resource when selecting 2 clusters"),
+        (
+            AGGREGATED,
+            [spread("cluster", 1, 2)],
+            101,
+            "no enough resource when selecting 2 clusters",
+        ),
         (AGGREGATED, [spread("cluster", 1, 0)], 1, "no enough resource when selecting 0 clusters"),
         (DUPLICATED, [spread("cluster", 1, 0)], 1, NOTHING_SELECTED),
         (DUPLICATED, [spread("region", 3, 3), spread("cluster", 1, 9)], 1, TOO_FEW_REGIONS),
         (DUPLICATED, [spread("region", 1, 1), spread("cluster", 4, 9)], 1, TOO_SMALL_REGIONS),
         (DUPLICATED, [spread("region", 1, 0), spread("cluster", 1, 9)], 1, TOO_SMALL_REGIONS),
-        (DUPLICATED, [spread("zone", 1, 1)], 1, "just support cluster and region spread constraint"),
+        (
+            DUPLICATED,
+            [spread("zone", 1, 1)],
+            1,
+            "just support cluster and region spread constraint",
+        ),
     ],
 )
-def test_constraints_that_cannot_be_met(scheduling: Any, constraints: Any, replicas: int, error: str) -> None:
-    members = fleet(*(member(name, region=region) for name, region in zip("abcd", "xxyy", strict=True)))
+def test_constraints_that_cannot_be_met(
+    scheduling: Any, constraints: Any, replicas: int, error: str
+) -> None:
+    members = fleet(
+        *(member(name, region=region) for name, region in zip("abcd", "xxyy", strict=True))
+    )
     if constraints[0]["spreadByField"] == "zone":
         members = fleet(*(attrs.evolve(member(name), zones=("z",)) for name in "abcd"))
     where = placement(scheduling, spreadConstraints=constraints)
@@ -122,9 +147,15 @@ ROOM = {"e1": 1, "e2": 1, "e3": 1, "n1": 50, "s1": 9, "s2": 8}
     ],
 )
 def test_by_region(
-    scheduling: Any, regions: tuple[int, int], members: tuple[int, int], replicas: int, expected: set[str]
+    scheduling: Any,
+    regions: tuple[int, int],
+    members: tuple[int, int],
+    replicas: int,
+    expected: set[str],
 ) -> None:
-    where = placement(scheduling, spreadConstraints=[spread("region", *regions), spread("cluster", *members)])
+    where = placement(
+        scheduling, spreadConstraints=[spread("region", *regions), spread("cluster", *members)]
+    )
     assert clusters(decide(REGIONS, deployment(replicas), where, available=ROOM)).keys() == expected
 
 
@@ -138,7 +169,9 @@ def test_a_set_of_regions_that_begins_a_better_one_is_preferred() -> None:
 def test_sixty_regions_are_no_matter() -> None:
     members = fleet(*(member(f"m{number:03}", f"r{number % 60:02}") for number in range(240)))
     room = {cluster.name: place * 7 % 31 for place, cluster in enumerate(members.clusters)}
-    where = placement(DUPLICATED, spreadConstraints=[spread("region", 6, 8), spread("cluster", 6, 12)])
+    where = placement(
+        DUPLICATED, spreadConstraints=[spread("region", 6, 8), spread("cluster", 6, 12)]
+    )
     # All 50 million sets of six regions are never tried.
     assert len(clusters(decide(members, deployment(9), where, available=room))) == 12
 
@@ -154,7 +187,9 @@ def test_duplicated_may_settle_elsewhere_after_its_first_evaluation() -> None:
     room = {"member1": 121, "member2": 0, "member3": 10, "member4": 0, "member5": 0}
     regions = ("us-east", "eu-west", "ap-south", "eu-north", "us-east")
     members = fleet(*(member(name, region) for name, region in zip(room, regions, strict=True)))
-    where = placement(DUPLICATED, spreadConstraints=[spread("region", 1, 2), spread("cluster", 2, 4)])
+    where = placement(
+        DUPLICATED, spreadConstraints=[spread("region", 1, 2), spread("cluster", 2, 4)]
+    )
     decision = decide(members, deployment(7), where, available=room)
     assert [event.message.partition("Result: ")[2] for event in decision.status.events] == [
         "{member3:7, member1:7, member5:7}",

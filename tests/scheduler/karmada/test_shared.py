@@ -56,7 +56,9 @@ def _consecutive(steps: list[Data]) -> Iterator[tuple[Data, Data]]:
 
 
 def _recorded(binding: Data) -> dict[str, Any]:
-    condition = next(condition for condition in binding["conditions"] if condition["type"] == "Scheduled")
+    condition = next(
+        condition for condition in binding["conditions"] if condition["type"] == "Scheduled"
+    )
     return {
         "clusters": {target["name"]: target["replicas"] for target in binding.get("clusters", ())},
         "group": binding.get("schedulerObservingAffinityName", ""),
@@ -67,7 +69,9 @@ def _recorded(binding: Data) -> dict[str, Any]:
 def _schedule(before: Data, after: Data, *, exact_sums: bool) -> dict[str, Any]:
     old, new = before["bindings"][0], after["bindings"][0]
     models = () if exact_sums else None
-    members = (_member(name, amounts, models) for name, amounts in before["clusterCapacityAfter"].items())
+    members = (
+        _member(name, amounts, models) for name, amounts in before["clusterCapacityAfter"].items()
+    )
     resource, requirements = new["resource"], new.get("replicaRequirements")
     template = Template(
         resource["apiVersion"],
@@ -86,7 +90,13 @@ def _schedule(before: Data, after: Data, *, exact_sums: bool) -> dict[str, Any]:
     )
     triggered = "rescheduleTriggeredAt" in new and "rescheduleTriggeredAt" not in old
     placement = decode(Placement, new["placement"])
-    decision = schedule(Inventory(members), template, placement, memory, rebalances={"rebalance"} if triggered else ())
+    decision = schedule(
+        Inventory(members),
+        template,
+        placement,
+        memory,
+        rebalances={"rebalance"} if triggered else (),
+    )
     condition = decision.status.condition
     assert condition
     return {
@@ -107,6 +117,8 @@ def _member(name: str, amounts: Data, models: tuple[()] | None) -> Cluster:
         resource_summary=ResourceSummary(
             amounts["allocatable"],
             amounts.get("allocated", {}),
-            nodes_by_grade={int(grade): count for grade, count in amounts["nodesByModelGrade"].items()},
+            nodes_by_grade={
+                int(grade): count for grade, count in amounts["nodesByModelGrade"].items()
+            },
         ),
     )

@@ -13,7 +13,9 @@ from tests.scheduler.karmada.builders import decide, member, placement, spread
 
 def many(regions: int) -> Inventory:
     return Inventory(
-        member(f"m{region}-{number}", f"r{region}") for region in range(regions) for number in range(region + 1)
+        member(f"m{region}-{number}", f"r{region}")
+        for region in range(regions)
+        for number in range(region + 1)
     )
 
 

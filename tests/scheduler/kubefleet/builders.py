@@ -30,7 +30,10 @@ def labelled(**members: Mapping[str, str]) -> list[Cluster]:
 
 def valued(**values: str | None) -> list[Cluster]:
     """Members by name with the value of the property ``p``; None for none."""
-    return [Cluster(name, properties={} if value is None else {"p": value}) for name, value in values.items()]
+    return [
+        Cluster(name, properties={} if value is None else {"p": value})
+        for name, value in values.items()
+    ]
 
 
 def tainted(*taints: str) -> Cluster:
@@ -54,13 +57,19 @@ def pick_n(number: int, **fields: Any) -> PlacementPolicy:
     return policy("PickN", number, **fields)
 
 
-def preferring(number: int, *terms: tuple[int, Mapping[str, Any]], **fields: Any) -> PlacementPolicy:
+def preferring(
+    number: int, *terms: tuple[int, Mapping[str, Any]], **fields: Any
+) -> PlacementPolicy:
     """A PickN policy with preferred terms, each a weight and a preference."""
     preferred = [{"weight": weight, "preference": preference} for weight, preference in terms]
-    return pick_n(number, **affinity(preferredDuringSchedulingIgnoredDuringExecution=preferred), **fields)
+    return pick_n(
+        number, **affinity(preferredDuringSchedulingIgnoredDuringExecution=preferred), **fields
+    )
 
 
-def requiring(kind: str = "PickAll", number: int | None = None, *terms: Mapping[str, Any]) -> PlacementPolicy:
+def requiring(
+    kind: str = "PickAll", number: int | None = None, *terms: Mapping[str, Any]
+) -> PlacementPolicy:
     """A policy with required terms."""
     required = {"clusterSelectorTerms": list(terms)}
     return policy(kind, number, **affinity(requiredDuringSchedulingIgnoredDuringExecution=required))
@@ -78,7 +87,11 @@ def label(**labels: str) -> dict[str, Any]:
 
 def where(name: str, operator: str, *values: str) -> dict[str, Any]:
     """A required term by one property."""
-    return {"propertySelector": {"matchExpressions": [{"name": name, "operator": operator, "values": list(values)}]}}
+    return {
+        "propertySelector": {
+            "matchExpressions": [{"name": name, "operator": operator, "values": list(values)}]
+        }
+    }
 
 
 def by(name: str, order: str = "Descending") -> dict[str, Any]:
@@ -100,22 +113,32 @@ def run(
     status: Status = Status(),
 ) -> Decision[PlacementMemory]:
     """Schedule once, now, on a hub where this status stands."""
-    return next_cycle(Inventory(members, NOW), policy, Decision(memory, status), namespace=namespace)
+    return next_cycle(
+        Inventory(members, NOW), policy, Decision(memory, status), namespace=namespace
+    )
 
 
 def reasons(decision: Decision[PlacementMemory]) -> dict[str, str]:
     """Why members are not selected, by name."""
-    return {entry.cluster_name: entry.reason for entry in decision.status.decisions if not entry.selected}
+    return {
+        entry.cluster_name: entry.reason
+        for entry in decision.status.decisions
+        if not entry.selected
+    }
 
 
 def entries(decision: Decision[PlacementMemory]) -> list[str]:
     """The names in the decision list; those that are not selected with a dash before."""
-    return [("" if entry.selected else "-") + entry.cluster_name for entry in decision.status.decisions]
+    return [
+        ("" if entry.selected else "-") + entry.cluster_name for entry in decision.status.decisions
+    ]
 
 
 def scores(decision: Decision[PlacementMemory]) -> dict[str, tuple[int | None, int | None]]:
     """Affinity and spread score of every selected member."""
-    return {n: (b.affinity_score, b.topology_spread_score) for n, b in decision.memory.bindings.items()}
+    return {
+        n: (b.affinity_score, b.topology_spread_score) for n, b in decision.memory.bindings.items()
+    }
 
 
 def states(decision: Decision[PlacementMemory]) -> dict[str, str]:

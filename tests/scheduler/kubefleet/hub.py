@@ -21,7 +21,11 @@ class HubStatus(Status):
     pending: bool = True
 
     def placement_condition(self, kind: str) -> Condition:
-        return Status().placement_condition(kind) if self.pending else super().placement_condition(kind)
+        return (
+            Status().placement_condition(kind)
+            if self.pending
+            else super().placement_condition(kind)
+        )
 
 
 PENDING = Decision(PlacementMemory(), Status())
@@ -49,7 +53,9 @@ def standing(before: Decision[PlacementMemory], found: Decision[PlacementMemory]
             return Status()
         pending = getattr(old, "pending", True) or not same_policy
         return HubStatus(old.decisions, old.condition, pending=pending)
-    same_decisions = len(old.decisions) == len(new.decisions) and set(old.decisions) == set(new.decisions)
+    same_decisions = len(old.decisions) == len(new.decisions) and set(old.decisions) == set(
+        new.decisions
+    )
     if same_policy and same_decisions and _same(old.condition, new.condition):
         return old
     return HubStatus(new.decisions, new.condition, pending=False)

@@ -58,8 +58,12 @@ class Oracle:
             if bond.state == "Unscheduled" and how == "full":
                 del self.bonds[name]
 
-    def schedule(self, members: Iterable[Cluster], policy: PlacementPolicy, as_of: datetime | None) -> None:
-        self.members = {member.name: member for member in sorted(members, key=lambda member: member.name)}
+    def schedule(
+        self, members: Iterable[Cluster], policy: PlacementPolicy, as_of: datetime | None
+    ) -> None:
+        self.members = {
+            member.name: member for member in sorted(members, key=lambda member: member.name)
+        }
         self.as_of = as_of
         if self.policy is None or blank(self.policy) != blank(policy):
             self.snapshot += 1
@@ -67,7 +71,9 @@ class Oracle:
         for name in self.live():
             if name not in self.members or self.members[name].leaving:
                 self.give_up(name)
-        {"PickAll": self.pick_all, "PickFixed": self.pick_fixed, "PickN": self.pick_n}[policy.placement_type](policy)
+        {"PickAll": self.pick_all, "PickFixed": self.pick_fixed, "PickN": self.pick_n}[
+            policy.placement_type
+        ](policy)
 
     # Bindings
 
@@ -75,7 +81,11 @@ class Oracle:
         return sorted(name for name, bond in self.bonds.items() if bond.state != "Unscheduled")
 
     def held(self, state: str) -> list[str]:
-        return [n for n in self.live() if self.bonds[n].state == state and self.bonds[n].snapshot == self.snapshot]
+        return [
+            n
+            for n in self.live()
+            if self.bonds[n].state == state and self.bonds[n].snapshot == self.snapshot
+        ]
 
     def obsolete(self) -> list[str]:
         return [n for n in self.live() if self.bonds[n].snapshot != self.snapshot]
@@ -87,7 +97,9 @@ class Oracle:
     def bind(self, picks: Sequence[tuple[str, Score | None]]) -> list[str]:
         """Bind the picks and give up the other obsolete ones; the names in the order in which they are listed."""
         obsolete, chosen = self.obsolete(), dict(picks)
-        unscheduled = sorted(name for name, bond in self.bonds.items() if bond.state == "Unscheduled")
+        unscheduled = sorted(
+            name for name, bond in self.bonds.items() if bond.state == "Unscheduled"
+        )
         created = [name for name, _ in picks if name not in self.bonds]
         again = [name for name in obsolete + unscheduled if name in chosen]
         for name in created:
@@ -110,7 +122,9 @@ class Oracle:
         reasons = {name: self.reason(member, policy) for name, member in self.members.items()}
         passed = [name for name, reason in reasons.items() if not reason and name not in present]
         order = self.bind([(name, (0, 0)) for name in passed]) + present
-        self.write(order, len(order), [], [(name, reason) for name, reason in reasons.items() if reason])
+        self.write(
+            order, len(order), [], [(name, reason) for name, reason in reasons.items() if reason]
+        )
 
     def pick_fixed(self, policy: PlacementPolicy) -> None:
         if not policy.cluster_names:
@@ -125,7 +139,8 @@ class Oracle:
         missing = [name for name in policy.cluster_names if name not in self.members]
         self.decisions = [(name, True, picked(name, None)) for name in valid]
         self.decisions += [
-            (n, False, f'Cluster "{n}" is not eligible for resource placement yet: {why[n]}') for n in invalid
+            (n, False, f'Cluster "{n}" is not eligible for resource placement yet: {why[n]}')
+            for n in invalid
         ]
         self.decisions += [(n, False, f'Specified cluster "{n}" is not found') for n in missing]
         self.fulfilled = not invalid and not missing
@@ -146,7 +161,9 @@ class Oracle:
             filtered = [(name, reason) for name, reason in reasons.items() if reason]
             return self.write(order + present, wanted, ranked[batch:], filtered)
 
-    def trim(self, scheduled: list[str], bound: list[str], obsolete: list[str], wanted: int) -> None:
+    def trim(
+        self, scheduled: list[str], bound: list[str], obsolete: list[str], wanted: int
+    ) -> None:
         surplus = len(scheduled) + len(bound) - wanted
         if not surplus and not obsolete:
             return self.write(bound + scheduled, wanted, [], [])
@@ -158,7 +175,11 @@ class Oracle:
 
         if surplus > len(scheduled):
             gone, bound = scheduled, worst_first(bound)
-            gone, bound, scheduled = gone + bound[: surplus - len(gone)], bound[surplus - len(gone) :], []
+            gone, bound, scheduled = (
+                gone + bound[: surplus - len(gone)],
+                bound[surplus - len(gone) :],
+                [],
+            )
         elif surplus == len(scheduled):
             gone, scheduled = scheduled, []
         else:
@@ -179,14 +200,18 @@ class Oracle:
                 continue
             reasons[name] = self.violated(member, policy, present)
             if not reasons[name]:
-                ranked.append((self.spread(member, policy, present), self.affinity(member, policy), name))
+                ranked.append(
+                    (self.spread(member, policy, present), self.affinity(member, policy), name)
+                )
         ranked.sort(key=lambda it: (it[0], it[1], it[2] in obsolete, it[2]), reverse=True)
         return reasons, [(name, (spread, affinity)) for spread, affinity, name in ranked]
 
     # Filters
 
     def reason(self, member: Cluster, policy: PlacementPolicy) -> str:
-        if policy.required_terms and not any(matches(member, term) for term in policy.required_terms):
+        if policy.required_terms and not any(
+            matches(member, term) for term in policy.required_terms
+        ):
             return "cluster does not match with any of the required cluster affinity terms"
         if why := ineligible(member, self.as_of):
             return why
@@ -205,7 +230,9 @@ class Oracle:
             violates, _ = self.skew(member, constraint, present)
             if constraint.when_unsatisfiable == "DoNotSchedule" and violates:
                 key, skew = constraint.topology_key, constraint.max_skew
-                return f'violated doNotSchedule topology spread constraint "{key}" (max skew {skew})'
+                return (
+                    f'violated doNotSchedule topology spread constraint "{key}" (max skew {skew})'
+                )
         return ""
 
     # Scores
@@ -217,7 +244,9 @@ class Oracle:
             score -= 1000 if violates else change
         return score
 
-    def skew(self, member: Cluster, constraint: TopologySpreadConstraint, present: list[str]) -> tuple[bool, int]:
+    def skew(
+        self, member: Cluster, constraint: TopologySpreadConstraint, present: list[str]
+    ) -> tuple[bool, int]:
         """Whether one more pick there violates the constraint, and by how much it changes the skew."""
         key = constraint.topology_key
         if key not in member.labels:
@@ -247,7 +276,9 @@ class Oracle:
         if not sorter:
             return term.weight
         value = amount(member, sorter.name)
-        known = [v for v in (amount(m, sorter.name) for m in self.members.values()) if v is not None]
+        known = [
+            v for v in (amount(m, sorter.name) for m in self.members.values()) if v is not None
+        ]
         if value is None or min(known) == max(known):
             return 0
         least, most = min(known).approximate, max(known).approximate
@@ -258,7 +289,11 @@ class Oracle:
     # Status
 
     def write(
-        self, order: list[str], wanted: int, outscored: list[tuple[str, Score]], filtered: list[tuple[str, str]]
+        self,
+        order: list[str],
+        wanted: int,
+        outscored: list[tuple[str, Score]],
+        filtered: list[tuple[str, str]],
     ) -> None:
         decisions = [(name, True, picked(name, self.bonds[name].score)) for name in order]
         for name, (spread, affinity) in outscored[:20]:

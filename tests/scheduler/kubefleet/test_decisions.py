@@ -43,7 +43,9 @@ def fixed(*names: str) -> PlacementPolicy:
 
 def test_texts_and_scores() -> None:
     members = [*valued(a="0", b="1", d="2"), Cluster("c", taints=(Taint("k", "v"),))]
-    decision = run(members, preferring(2, (-3, by("p")), topologySpreadConstraints=[spread("zone")]))
+    decision = run(
+        members, preferring(2, (-3, by("p")), topologySpreadConstraints=[spread("zone")])
+    )
     assert [entry.to_wire() for entry in decision.status.decisions] == [
         {
             "clusterName": "b",
@@ -77,11 +79,29 @@ def test_texts_and_scores() -> None:
 def test_fixed_names_are_listed_as_valid_then_ineligible_then_unknown() -> None:
     members = [*ABC, Cluster("d", leaving=True), Cluster("e", leaving=True)]
     decision = run(members, fixed("x", "e", "c", "d", "w", "a"))
-    assert [(entry.cluster_name, entry.selected, entry.reason) for entry in decision.status.decisions] == [
-        ("c", True, 'Successfully scheduled resources for placement in "c": picked by scheduling policy'),
-        ("a", True, 'Successfully scheduled resources for placement in "a": picked by scheduling policy'),
-        ("e", False, 'Cluster "e" is not eligible for resource placement yet: cluster has left the fleet'),
-        ("d", False, 'Cluster "d" is not eligible for resource placement yet: cluster has left the fleet'),
+    assert [
+        (entry.cluster_name, entry.selected, entry.reason) for entry in decision.status.decisions
+    ] == [
+        (
+            "c",
+            True,
+            'Successfully scheduled resources for placement in "c": picked by scheduling policy',
+        ),
+        (
+            "a",
+            True,
+            'Successfully scheduled resources for placement in "a": picked by scheduling policy',
+        ),
+        (
+            "e",
+            False,
+            'Cluster "e" is not eligible for resource placement yet: cluster has left the fleet',
+        ),
+        (
+            "d",
+            False,
+            'Cluster "d" is not eligible for resource placement yet: cluster has left the fleet',
+        ),
         ("x", False, 'Specified cluster "x" is not found'),
         ("w", False, 'Specified cluster "w" is not found'),
     ]
@@ -103,7 +123,10 @@ def test_fixed_names_are_listed_as_valid_then_ineligible_then_unknown() -> None:
 )
 def test_condition(wanted: PlacementPolicy, fulfilled: bool, found: int) -> None:
     condition = run(ABC, wanted).status.placement_condition("ResourcePlacement")
-    assert (condition.type, condition.status) == ("ResourcePlacementScheduled", "True" if fulfilled else "False")
+    assert (condition.type, condition.status) == (
+        "ResourcePlacementScheduled",
+        "True" if fulfilled else "False",
+    )
     assert condition.reason == f"SchedulingPolicy{'Fulfilled' if fulfilled else 'Unfulfilled'}"
     assert condition.message == (FULFILLED if fulfilled else UNFULFILLED).format(found)
 
@@ -157,19 +180,33 @@ def test_after_scaling_in_the_trimmed_class_is_in_the_order_of_scores() -> None:
     assert entries(run(members, preferring(2, (10, by("p"))), bound)) == ["b", "a"]
     # A class that goes as a whole leaves the other one in the order of names.
     wider = run([*members, *valued(d="9")], preferring(4, (10, by("p"))), bound)
-    assert entries(run([*members, *valued(d="9")], preferring(3, (10, by("p"))), wider.memory)) == ["a", "b", "c"]
+    assert entries(run([*members, *valued(d="9")], preferring(3, (10, by("p"))), wider.memory)) == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_without_a_surplus_scheduled_ones_stay_in_the_order_of_names() -> None:
     memory = run(valued(a="2", b="1", c="0"), preferring(3, (10, by("p")))).memory
     stale = attrs.evolve(memory.bindings["c"], snapshot=-1)
     memory = attrs.evolve(memory, bindings={**memory.bindings, "c": stale})
-    assert entries(run(valued(a="2", b="1", c="0"), preferring(2, (10, by("p"))), memory)) == ["a", "b"]
+    assert entries(run(valued(a="2", b="1", c="0"), preferring(2, (10, by("p"))), memory)) == [
+        "a",
+        "b",
+    ]
 
 
 def test_the_rest_is_explained_best_first_then_by_name() -> None:
     members = [*valued(x="1", y="3", z="2"), *(Cluster(n, taints=(Taint("k"),)) for n in "cab")]
-    assert entries(run(members, preferring(1, (10, by("p"))))) == ["y", "-z", "-x", "-a", "-b", "-c"]
+    assert entries(run(members, preferring(1, (10, by("p"))))) == [
+        "y",
+        "-z",
+        "-x",
+        "-a",
+        "-b",
+        "-c",
+    ]
 
 
 # Limits
@@ -189,20 +226,27 @@ def test_members_that_are_selected_use_up_a_place_among_the_filtered() -> None:
     assert entries(after) == ["m000", "m001", "m002", *(f"-m{i:03}" for i in range(3, 20))]
 
 
-@pytest.mark.parametrize(("selected", "explained"), [(999, 1), (1000, 0), (1005, 0), (985, 15), (970, 20)])
+@pytest.mark.parametrize(
+    ("selected", "explained"), [(999, 1), (1000, 0), (1005, 0), (985, 15), (970, 20)]
+)
 def test_the_list_ends_at_a_thousand(selected: int, explained: int) -> None:
     members = [Cluster(f"m{i:04}") for i in range(1030)]
     listed = entries(run(members, pick_n(selected)))
     assert len(listed) == min(1000, selected) + explained
     assert sum(name.startswith("-") for name in listed) == explained
-    tainted = [*members[:selected], *(attrs.evolve(m, taints=(Taint("k"),)) for m in members[selected:])]
+    tainted = [
+        *members[:selected],
+        *(attrs.evolve(m, taints=(Taint("k"),)) for m in members[selected:]),
+    ]
     assert len(entries(run(tainted, PICK_ALL))) == min(1000, selected) + explained
 
 
 # The status that stands
 
 
-def again(decision: Decision[PlacementMemory], wanted: PlacementPolicy) -> Decision[PlacementMemory]:
+def again(
+    decision: Decision[PlacementMemory], wanted: PlacementPolicy
+) -> Decision[PlacementMemory]:
     rolled = roll_out(decision, "bindOnly")
     return run(ABC, wanted, rolled.memory, status=rolled.status)
 
@@ -230,7 +274,11 @@ def test_a_new_number_alone_writes_the_status_anew() -> None:
 def test_a_condition_that_changes_writes_the_status_anew() -> None:
     first = run(ABC, pick_n(3))
     right = scheduled_condition(True, 3)
-    for change, order in [({"status": "False"}, "abc"), ({"reason": "Other"}, "abc"), ({"message": "Other"}, "cba")]:
+    for change, order in [
+        ({"status": "False"}, "abc"),
+        ({"reason": "Other"}, "abc"),
+        ({"message": "Other"}, "cba"),
+    ]:
         status = attrs.evolve(first.status, condition=attrs.evolve(right, **change))
         assert entries(again(attrs.evolve(first, status=status), pick_n(3))) == list(order)
 

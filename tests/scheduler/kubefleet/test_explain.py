@@ -44,15 +44,24 @@ def explained(
 
 
 def verdicts(entry: MemberExplanation) -> dict[str, tuple[Any, ...]]:
-    return {v.plugin: (v.words, v.remedy) if v.passed is False else (v.words, v.score) for v in entry.verdicts}
+    return {
+        v.plugin: (v.words, v.remedy) if v.passed is False else (v.words, v.score)
+        for v in entry.verdicts
+    }
 
 
 def test_a_picked_member_shows_its_scores_and_where_they_come_from() -> None:
     terms = [(20, label(env="prod")), (-5, {}), (10, by("p", "Ascending")), (0, label(x="y"))]
-    members = [Cluster("a", labels={"env": "prod"}, properties={"p": "1"}), Cluster("b", properties={"p": "2"})]
+    members = [
+        Cluster("a", labels={"env": "prod"}, properties={"p": "1"}),
+        Cluster("b", properties={"p": "2"}),
+    ]
     found = explained(members, preferring(1, *terms))
     assert found["a"].selected
-    assert found["a"].summary == "picked (affinity score 25, topology spread score 0 when it was picked)"
+    assert (
+        found["a"].summary
+        == "picked (affinity score 25, topology spread score 0 when it was picked)"
+    )
     assert verdicts(found["a"])["ClusterAffinity"] == (
         "20 of 20 for env=prod; -5 of -5 for any member; 10 of 10 for less p",
         25,
@@ -62,23 +71,42 @@ def test_a_picked_member_shows_its_scores_and_where_they_come_from() -> None:
 
 def test_an_outscored_member_shows_what_it_would_get() -> None:
     found = explained(labelled(a={}, b={"env": "prod"}), preferring(1, (20, label(env="prod"))))
-    assert found["a"].summary == "could take it, but 1 other is picked (affinity score 0 if it were picked now)"
+    assert (
+        found["a"].summary
+        == "could take it, but 1 other is picked (affinity score 0 if it were picked now)"
+    )
     assert verdicts(found["a"])["ClusterAffinity"] == ("0 of 20 for env=prod", 0)
-    assert verdicts(explained(labelled(a={}, b={}), pick_n(1))["a"])["ClusterAffinity"] == ("no preferred terms", 0)
-    prod = {"matchLabels": {"env": "prod"}, "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]}
+    assert verdicts(explained(labelled(a={}, b={}), pick_n(1))["a"])["ClusterAffinity"] == (
+        "no preferred terms",
+        0,
+    )
+    prod = {
+        "matchLabels": {"env": "prod"},
+        "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}],
+    }
     both = {"labelSelector": prod, **by("p")}
-    members = [Cluster(n, labels={"env": "prod"}, properties={"p": p}) for n, p in (("a", "0"), ("b", "2"), ("c", "4"))]
+    members = [
+        Cluster(n, labels={"env": "prod"}, properties={"p": p})
+        for n, p in (("a", "0"), ("b", "2"), ("c", "4"))
+    ]
     found = explained(members, preferring(1, (20, both)))
-    assert verdicts(found["b"])["ClusterAffinity"] == ("10 of 20 for env=prod and no label old and more p", 10)
+    assert verdicts(found["b"])["ClusterAffinity"] == (
+        "10 of 20 for env=prod and no label old and more p",
+        10,
+    )
 
 
 def test_when_nobody_is_wanted() -> None:
-    assert explained(labelled(a={}), pick_n(0))["a"].summary.startswith("could take it, but 0 others are picked")
+    assert explained(labelled(a={}), pick_n(0))["a"].summary.startswith(
+        "could take it, but 0 others are picked"
+    )
 
 
 def test_a_filtered_member_shows_every_filter_with_what_would_do() -> None:
     prod = requiring("PickAll", None, label(env="prod"), where("p", "Ge", "3"))
-    wrong = Cluster("m", labels={"env": "test"}, properties={"p": "1"}, taints=(Taint("k", "v"),), leaving=True)
+    wrong = Cluster(
+        "m", labels={"env": "test"}, properties={"p": "1"}, taints=(Taint("k", "v"),), leaving=True
+    )
     entry = explained([wrong], attrs.evolve(prod, placement_type="PickAll"))["m"]
     assert not entry.selected
     assert entry.summary == "cluster does not match with any of the required cluster affinity terms"
@@ -102,7 +130,10 @@ def test_what_a_term_misses_is_shown_as_the_member_has_it() -> None:
     ]
     cpu = "resources.kubernetes-fleet.io/available-cpu"
     term = {"labelSelector": {"matchExpressions": expressions}, **where(cpu, "Gt", "8")}
-    members = [member("m", labels={"region": "c", "old": "yes"}, usage=usage(cpu="2000m")), member("n")]
+    members = [
+        member("m", labels={"region": "c", "old": "yes"}, usage=usage(cpu="2000m")),
+        member("n"),
+    ]
     found = explained(members, requiring("PickAll", None, term))
     assert verdicts(found["m"])["ClusterAffinity"][1] == (
         'with region=a (is "c") and gpu=true and without the label old and with 9 CPUs available (is 2000m)'
@@ -118,14 +149,19 @@ def test_what_a_term_does_not_miss_is_not_shown() -> None:
         "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["prod", "x"]}],
     }
     term = {"labelSelector": not_in, "propertySelector": {"matchExpressions": both}}
-    assert verdicts(explained(members, requiring("PickAll", None, term))["m"])["ClusterAffinity"][1] == (
-        "without the label env and with q 3 (is 1)"
-    )
+    assert verdicts(explained(members, requiring("PickAll", None, term))["m"])["ClusterAffinity"][
+        1
+    ] == ("without the label env and with q 3 (is 1)")
 
 
 def test_what_no_member_meets_has_no_remedy() -> None:
-    never = {"matchLabels": {"env": "a"}, "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["a"]}]}
-    found = explained(labelled(m={"env": "a"}), requiring("PickAll", None, {"labelSelector": never}))
+    never = {
+        "matchLabels": {"env": "a"},
+        "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["a"]}],
+    }
+    found = explained(
+        labelled(m={"env": "a"}), requiring("PickAll", None, {"labelSelector": never})
+    )
     assert verdicts(found["m"])["ClusterAffinity"][1] == ""
 
 
@@ -135,12 +171,16 @@ def test_what_an_unwell_member_needs() -> None:
 
 
 def test_cluster_scoped_placements_look_at_no_namespace() -> None:
-    entry = explained([member("m", namespaces={}, namespaces_collected=True)], policy("PickAll"))["m"]
+    entry = explained([member("m", namespaces={}, namespaces_collected=True)], policy("PickAll"))[
+        "m"
+    ]
     assert verdicts(entry)["NamespaceAffinity"] == ("passes", None)
 
 
 def test_a_namespace_that_is_missing() -> None:
-    entry = explained([member("m", namespaces={}, namespaces_collected=True)], policy("PickAll"), namespace="app")["m"]
+    entry = explained(
+        [member("m", namespaces={}, namespaces_collected=True)], policy("PickAll"), namespace="app"
+    )["m"]
     assert verdicts(entry)["NamespaceAffinity"] == (
         "target namespace does not exist on cluster",
         'place the namespace "app" there first, with a ClusterResourcePlacement',
@@ -162,7 +202,9 @@ def test_spread_shows_the_counts() -> None:
         'zone: "2" has 0 picked, +1; rack: has no such label, 0; zone: "2" has 0 picked, +1'
     )
     filtering = next(v for v in found["a"].verdicts if v.plugin == "TopologySpreadConstraints")
-    assert filtering.words == 'violated doNotSchedule topology spread constraint "zone" (max skew 1)'
+    assert (
+        filtering.words == 'violated doNotSchedule topology spread constraint "zone" (max skew 1)'
+    )
     assert filtering.remedy == (
         'a higher maxSkew, or picks elsewhere first: zone has picks in {"1": 1, "2": 0}; rack has picks in {}'
     )
@@ -170,7 +212,10 @@ def test_spread_shows_the_counts() -> None:
 
 def test_the_constraint_that_a_member_violates_is_named() -> None:
     members = labelled(
-        a={"zone": "1", "rack": "1"}, b={"zone": "2", "rack": "1"}, c={"zone": "2", "rack": "1"}, d={"rack": "2"}
+        a={"zone": "1", "rack": "1"},
+        b={"zone": "2", "rack": "1"},
+        c={"zone": "2", "rack": "1"},
+        d={"rack": "2"},
     )
     members[3] = Cluster("d", labels={"rack": "2", "zone": "3"}, leaving=True)
     constraints = [spread("zone"), spread("rack")]
@@ -212,7 +257,9 @@ def test_named_members() -> None:
         "cluster has left the fleet",
         "not named by the policy",
     ]
-    assert verdicts(found["c"]) == {"ClusterNames": ("not named by the policy", 'add "c" to clusterNames')}
+    assert verdicts(found["c"]) == {
+        "ClusterNames": ("not named by the policy", 'add "c" to clusterNames')
+    }
     assert verdicts(found["b"])["ClusterEligibility"][0] == "cluster has left the fleet"
     assert verdicts(found["a"])["ClusterNames"] == ("named by the policy", None)
     assert [v.remedy for v in found["a"].verdicts] == ["", ""]
@@ -239,7 +286,10 @@ def test_members_that_are_given_up_or_gone() -> None:
 
 def test_only_the_members_asked_for() -> None:
     before = run(labelled(a={}, b={}, z={}), pick_n(3)).memory.settled()
-    assert list(explained(labelled(a={}, b={}), pick_n(3), before, members=["b", "z"])) == ["b", "z"]
+    assert list(explained(labelled(a={}, b={}), pick_n(3), before, members=["b", "z"])) == [
+        "b",
+        "z",
+    ]
 
 
 def test_a_new_member_that_the_next_scheduling_takes() -> None:
@@ -260,7 +310,9 @@ def test_a_short_placement_says_that_nothing_more_was_picked() -> None:
 def test_a_cycle_that_fails_is_the_reason_for_all() -> None:
     members = valued(a="1", b="x")
     found = explained(members, preferring(1, (1, by("p"))))
-    assert {entry.summary[:37] for entry in found.values()} == {"nothing could be decided: unexpected "}
+    assert {entry.summary[:37] for entry in found.values()} == {
+        "nothing could be decided: unexpected "
+    }
     assert {entry.selected for entry in found.values()} == {False}
 
 

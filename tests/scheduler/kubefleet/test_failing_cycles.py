@@ -73,12 +73,18 @@ USAGE = "resources.kubernetes-fleet.io/"
         ),
         (
             [member("m")],
-            requiring("PickAll", None, {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "Is"}]}}),
+            requiring(
+                "PickAll",
+                None,
+                {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "Is"}]}},
+            ),
             f'failed to parse label selector: "Is" is not a valid label selector operator{IN_FILTER}',
         ),
         (
             [member("m")],
-            preferring(1, (1, {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "In"}]}})),
+            preferring(
+                1, (1, {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "In"}]}})
+            ),
             "failed to calculate score for cluster m: failed to parse label selector: values: Invalid value: null: "
             "for 'in', 'notin' operators, values set can't be empty",
         ),
@@ -146,7 +152,10 @@ def test_a_satisfied_placement_runs_no_cycle_that_could_fail() -> None:
 
 def test_values_beyond_all_floats_cannot_be_ranked() -> None:
     assert "cannot interpolate" in run(valued(a="1", b="9e400"), preferring(1, (10, by("p")))).error
-    assert run(valued(a="1", b="9e400"), requiring("PickAll", None, where("p", "Gt", "1e399"))).error == ""
+    assert (
+        run(valued(a="1", b="9e400"), requiring("PickAll", None, where("p", "Gt", "1e399"))).error
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,7 +172,9 @@ def test_explain_does_not_fail(policy: PlacementPolicy) -> None:
     decision = run(GARBAGE, policy, before.memory)
     explained = explain(Inventory(GARBAGE), policy, decision)
     assert [entry.cluster for entry in explained] == ["a", "b", "c"]
-    assert bool(decision.error) is any("failed to" in entry.summary + str(entry.verdicts) for entry in explained)
+    assert bool(decision.error) is any(
+        "failed to" in entry.summary + str(entry.verdicts) for entry in explained
+    )
 
 
 def test_explain_says_what_fails() -> None:
@@ -182,8 +193,16 @@ def test_explain_says_which_score_fails() -> None:
     wanted = preferring(9, (1, by("p")))
     held = PlacementMemory(0, wanted, {"c": Binding(BOUND, 0, 0, 0, 0)})
     a, _, c = explain(Inventory(GARBAGE), wanted, run(GARBAGE, wanted, held))
-    assert (a.selected, a.summary.partition(":")[0], a.verdicts) == (False, "nothing could be decided", ())
-    assert (c.verdicts[-1].plugin, c.verdicts[-1].passed, c.verdicts[-1].score) == ("ClusterAffinity", None, None)
+    assert (a.selected, a.summary.partition(":")[0], a.verdicts) == (
+        False,
+        "nothing could be decided",
+        (),
+    )
+    assert (c.verdicts[-1].plugin, c.verdicts[-1].passed, c.verdicts[-1].score) == (
+        "ClusterAffinity",
+        None,
+        None,
+    )
     assert NO_QUANTITY in c.verdicts[-1].words
 
 

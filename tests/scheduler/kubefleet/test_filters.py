@@ -45,7 +45,10 @@ APART = "cluster is not connected to the fleet: "
     ],
 )
 def test_required_terms_are_alternatives(terms: list[Any], matching: list[str]) -> None:
-    decision = run(labelled(bare={}, prod={"env": "prod"}, test={"env": "test"}), requiring("PickAll", None, *terms))
+    decision = run(
+        labelled(bare={}, prod={"env": "prod"}, test={"env": "test"}),
+        requiring("PickAll", None, *terms),
+    )
     assert sorted(decision.memory.selected) == matching
     assert set(reasons(decision).values()) <= {f"ClusterUnschedulable, {NO_MATCH}"}
 
@@ -78,7 +81,9 @@ def test_all_expressions_of_a_term_must_hold() -> None:
             ]
         }
     }
-    assert run(valued(a="1", b="2", c="3"), requiring("PickAll", None, both)).memory.selected == ("b",)
+    assert run(valued(a="1", b="2", c="3"), requiring("PickAll", None, both)).memory.selected == (
+        "b",
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,11 @@ def test_resource_usage_is_read_by_its_name(name: str, least: str, matching: lis
 
 def agent(**attributes: Any) -> Cluster:
     """An observed member that is well but for these attributes; ages in seconds."""
-    ages = {key: NOW - timedelta(seconds=value) for key, value in attributes.items() if type(value) is int}
+    ages = {
+        key: NOW - timedelta(seconds=value)
+        for key, value in attributes.items()
+        if type(value) is int
+    }
     well = {"heartbeat": NOW, "health_since": NOW}
     return Cluster("m", observed=True, agent=Agent(**{**well, **attributes, **ages}))
 
@@ -110,10 +119,19 @@ def agent(**attributes: Any) -> Cluster:
         (Cluster("m", leaving=True), "cluster has left the fleet"),
         (Cluster("m", observed=True, agent=None), f"{APART}member agent not online yet"),
         (agent(heartbeat=300), ""),
-        (agent(heartbeat=301), f"{APART}no recent heartbeat signals (last received 5.02 minutes ago)"),
-        (agent(heartbeat=None), f"{APART}no recent heartbeat signals (last received 153722867.28 minutes ago)"),
+        (
+            agent(heartbeat=301),
+            f"{APART}no recent heartbeat signals (last received 5.02 minutes ago)",
+        ),
+        (
+            agent(heartbeat=None),
+            f"{APART}no recent heartbeat signals (last received 153722867.28 minutes ago)",
+        ),
         (agent(joined=False), f"{APART}member agent not joined yet"),
-        (agent(joined=False, heartbeat=360), f"{APART}no recent heartbeat signals (last received 6.00 minutes ago)"),
+        (
+            agent(joined=False, heartbeat=360),
+            f"{APART}no recent heartbeat signals (last received 6.00 minutes ago)",
+        ),
         (agent(healthy=None), f"{APART}health condition from member agent is not available"),
         (agent(healthy=False, joined=False), f"{APART}member agent not joined yet"),
         (agent(healthy=False, health_since=300), ""),
@@ -134,7 +152,11 @@ def test_members_must_be_eligible(kind: str, cluster: Cluster, why: str) -> None
 
 
 def expected(kind: str, why: str) -> str:
-    return why if kind == "PickAll" else f'Cluster "m" is not eligible for resource placement yet: {why}'
+    return (
+        why
+        if kind == "PickAll"
+        else f'Cluster "m" is not eligible for resource placement yet: {why}'
+    )
 
 
 def test_without_a_time_nothing_expires() -> None:
@@ -166,9 +188,13 @@ def test_resource_placements_go_where_their_namespace_is(
 
 def test_placements_of_two_namespaces_share_an_inventory() -> None:
     names = {"a": "one", "b": "two"}
-    inventory = Inventory(Cluster(m, namespaces_collected=True, namespaces={n: ""}) for m, n in names.items())
+    inventory = Inventory(
+        Cluster(m, namespaces_collected=True, namespaces={n: ""}) for m, n in names.items()
+    )
     for name, namespace in names.items():
-        assert schedule(inventory, policy("PickAll"), namespace=namespace).memory.selected == (name,)
+        assert schedule(inventory, policy("PickAll"), namespace=namespace).memory.selected == (
+            name,
+        )
 
 
 @pytest.mark.parametrize(
@@ -190,7 +216,9 @@ def test_placements_of_two_namespaces_share_an_inventory() -> None:
         (["l=", "k=v"], [], "l="),
     ],
 )
-def test_every_taint_must_be_tolerated(taints: list[str], tolerations: list[Any], untolerated: str) -> None:
+def test_every_taint_must_be_tolerated(
+    taints: list[str], tolerations: list[Any], untolerated: str
+) -> None:
     decision = run([tainted(*taints)], policy("PickAll", tolerations=tolerations))
     key, _, value = untolerated.partition("=")
     reason = f"ClusterUnschedulable, taint &{{Key:{key} Value:{value} Effect:NoSchedule}} cannot be tolerated"
@@ -217,7 +245,9 @@ def test_the_first_filter_gives_the_reason() -> None:
     ]
     for reason, change in steps:
         decision = run(
-            [Cluster("m", **{**wrong, **change})], requiring("PickAll", None, label(env="prod")), namespace="app"
+            [Cluster("m", **{**wrong, **change})],
+            requiring("PickAll", None, label(env="prod")),
+            namespace="app",
         )
         assert reasons(decision) == {"m": f"ClusterUnschedulable, {reason}"}
 
@@ -226,7 +256,10 @@ def test_spread_is_looked_at_last() -> None:
     members = labelled(a={"zone": "1"}, b={"zone": "1"}, c={"zone": "2"})
     members[1] = Cluster("b", labels={"zone": "1"}, taints=(Taint("k"),))
     members[2] = Cluster("c", labels={"zone": "2"}, taints=(Taint("k"),))
-    decision = run([*members, *labelled(d={"zone": "1"})], pick_n(3, topologySpreadConstraints=[spread("zone")]))
+    decision = run(
+        [*members, *labelled(d={"zone": "1"})],
+        pick_n(3, topologySpreadConstraints=[spread("zone")]),
+    )
     assert reasons(decision) == {
         "a": 'ClusterUnschedulable, violated doNotSchedule topology spread constraint "zone" (max skew 1)',
         "b": "ClusterUnschedulable, taint &{Key:k Value: Effect:NoSchedule} cannot be tolerated",

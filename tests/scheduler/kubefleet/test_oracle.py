@@ -19,7 +19,9 @@ pytestmark = pytest.mark.long
 
 @settings(max_examples=150)
 @given(histories(), st.sampled_from(["", "app"]), st.sampled_from([AS_OF, None]))
-def test_columns_decide_as_the_plain_scheduler(history: list[Step], namespace: str, as_of: None) -> None:
+def test_columns_decide_as_the_plain_scheduler(
+    history: list[Step], namespace: str, as_of: None
+) -> None:
     oracle, decision = Oracle(namespace), Decision(PlacementMemory(), Status())
     for step in history:
         oracle.roll_out(step.rollout)

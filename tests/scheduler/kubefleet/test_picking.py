@@ -9,7 +9,13 @@ import pytest
 
 from fleet_components.model.cluster import Agent, Cluster, Taint
 from fleet_components.model.decision import Decision, Status
-from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding, PlacementMemory
+from fleet_components.systems.kubefleet.model.memory import (
+    BOUND,
+    SCHEDULED,
+    UNSCHEDULED,
+    Binding,
+    PlacementMemory,
+)
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.builders import (
@@ -65,11 +71,17 @@ def test_a_missing_policy_is_written_out_for_cluster_scoped_placements_only() ->
     assert run(ABC, None).memory.policy == PICK_ALL
     assert run(ABC, None, run(ABC, PICK_ALL).memory).memory.snapshot == 0
     assert run(ABC, None, namespace="app").memory.policy is None
-    assert run(ABC, PICK_ALL, run(ABC, None, namespace="app").memory, namespace="app").memory.snapshot == 1
+    assert (
+        run(ABC, PICK_ALL, run(ABC, None, namespace="app").memory, namespace="app").memory.snapshot
+        == 1
+    )
 
 
 def test_an_empty_fleet_satisfies_pick_all_only() -> None:
-    found = {kind: run([], policy(kind, 1, clusterNames=["a"])).status.condition for kind in ("PickAll", "PickN")}
+    found = {
+        kind: run([], policy(kind, 1, clusterNames=["a"])).status.condition
+        for kind in ("PickAll", "PickN")
+    }
     assert [condition and condition.status for condition in found.values()] == ["True", "False"]
 
 
@@ -81,7 +93,10 @@ def test_pick_all_ignores_preferences() -> None:
 
 
 def test_pick_fixed_ignores_all_but_eligibility() -> None:
-    members = [Cluster("a", taints=(Taint("k"),), namespaces_collected=True), Cluster("b", leaving=True)]
+    members = [
+        Cluster("a", taints=(Taint("k"),), namespaces_collected=True),
+        Cluster("b", leaving=True),
+    ]
     assert run(members, fixed("a", "b"), namespace="app").memory.selected == ("a",)
 
 
@@ -104,15 +119,24 @@ def test_what_was_picked_stays_whatever_its_member_becomes(wanted: PlacementPoli
     ("wanted", "selected"),
     [(PICK_ALL, ("a", "c", "d")), (pick_n(2), ("c", "d")), (fixed("a", "b"), ("a",))],
 )
-def test_a_member_that_goes_is_replaced(wanted: PlacementPolicy, selected: tuple[str, ...], gone: list[Any]) -> None:
+def test_a_member_that_goes_is_replaced(
+    wanted: PlacementPolicy, selected: tuple[str, ...], gone: list[Any]
+) -> None:
     before = run(ABC, wanted).memory.settled()
     decision = run([*labelled(a={}, c={}, d={}), *gone], wanted, before)
     assert decision.memory.selected == selected
-    assert decision.memory.bindings["b"] == attrs.evolve(before.bindings["b"], state=UNSCHEDULED, former_state=BOUND)
+    assert decision.memory.bindings["b"] == attrs.evolve(
+        before.bindings["b"], state=UNSCHEDULED, former_state=BOUND
+    )
 
 
 def test_a_new_member_is_taken_by_pick_all_and_unfulfilled_pick_n_only() -> None:
-    for wanted, takes in [(PICK_ALL, True), (pick_n(5), True), (pick_n(3), False), (fixed("a"), False)]:
+    for wanted, takes in [
+        (PICK_ALL, True),
+        (pick_n(5), True),
+        (pick_n(3), False),
+        (fixed("a"), False),
+    ]:
         before = run(ABC, wanted).memory.settled()
         assert ("d" in run(ABCD, wanted, before).memory.selected) is takes
 
@@ -163,7 +187,9 @@ def test_spread_scores_come_before_affinity_when_scaling_in() -> None:
     def bound(spread_score: int, affinity: int) -> Binding:
         return Binding(BOUND, 0, 0, affinity, spread_score)
 
-    memory = PlacementMemory(0, pick_n(3), {"a": bound(1, 0), "b": bound(-1, 100), "c": bound(0, 50)})
+    memory = PlacementMemory(
+        0, pick_n(3), {"a": bound(1, 0), "b": bound(-1, 100), "c": bound(0, 50)}
+    )
     assert run(ABC, pick_n(2), memory).memory.selected == ("a", "c")
     assert run(ABC, pick_n(1), memory).memory.selected == ("a",)
 
@@ -188,7 +214,11 @@ def test_ranks_are_those_of_picking_and_stay() -> None:
 
 def test_a_new_policy_judges_old_picks_anew() -> None:
     before = run(ABC, pick_n(2)).memory.settled()
-    members = [Cluster("a"), Cluster("b", taints=(Taint("k"),)), Cluster("c", agent=Agent(joined=False))]
+    members = [
+        Cluster("a"),
+        Cluster("b", taints=(Taint("k"),)),
+        Cluster("c", agent=Agent(joined=False)),
+    ]
     after = run(members, preferring(2, (1, {})), before)
     assert after.memory.selected == ("a",)
     assert states(after) == {"a": SCHEDULED, "b": UNSCHEDULED, "c": UNSCHEDULED}
@@ -202,9 +232,13 @@ def test_a_new_policy_judges_old_picks_anew() -> None:
         (fixed("a", "b", "c"), fixed("c", "b", "a")),
     ],
 )
-def test_what_is_picked_again_keeps_its_state(before: PlacementPolicy, wanted: PlacementPolicy) -> None:
+def test_what_is_picked_again_keeps_its_state(
+    before: PlacementPolicy, wanted: PlacementPolicy
+) -> None:
     first = attrs.evolve(run(ABC, before).memory)
-    half = attrs.evolve(first, bindings={**first.bindings, "b": attrs.evolve(first.bindings["b"], state=BOUND)})
+    half = attrs.evolve(
+        first, bindings={**first.bindings, "b": attrs.evolve(first.bindings["b"], state=BOUND)}
+    )
     after = run(ABC, wanted, half)
     assert states(after) == {"a": SCHEDULED, "b": BOUND, "c": SCHEDULED}
     assert {binding.snapshot for binding in after.memory.bindings.values()} == {1}
@@ -222,7 +256,9 @@ def test_what_is_picked_again_keeps_its_state(before: PlacementPolicy, wanted: P
         (fixed("a", "b", "c"), fixed("zz")),
     ],
 )
-def test_what_is_not_picked_again_is_given_up(before: PlacementPolicy, wanted: PlacementPolicy) -> None:
+def test_what_is_not_picked_again_is_given_up(
+    before: PlacementPolicy, wanted: PlacementPolicy
+) -> None:
     after = run(ABC, wanted, run(ABC, before).memory.settled())
     assert states(after) == dict.fromkeys("abc", UNSCHEDULED)
 
@@ -231,7 +267,11 @@ def test_too_many_of_the_old_policy_are_given_up_together_with_the_surplus() -> 
     memory = PlacementMemory(
         1,
         pick_n(1),
-        {"a": Binding(BOUND, 1, 0, 0, 0), "b": Binding(BOUND, 0, 1, 0, 0), "c": Binding(SCHEDULED, 1, 2, 0, 0)},
+        {
+            "a": Binding(BOUND, 1, 0, 0, 0),
+            "b": Binding(BOUND, 0, 1, 0, 0),
+            "c": Binding(SCHEDULED, 1, 2, 0, 0),
+        },
     )
     assert states(run(ABC, pick_n(2), memory)) == {"a": BOUND, "b": UNSCHEDULED, "c": SCHEDULED}
     assert states(run(ABC, pick_n(1), memory)) == {"a": BOUND, "b": UNSCHEDULED, "c": UNSCHEDULED}
@@ -239,7 +279,11 @@ def test_too_many_of_the_old_policy_are_given_up_together_with_the_surplus() -> 
 
 def test_a_name_taken_from_the_list_is_given_up() -> None:
     before = run(ABC, fixed("a", "b")).memory.settled()
-    assert states(run(ABC, fixed("b", "c"), before)) == {"a": UNSCHEDULED, "b": BOUND, "c": SCHEDULED}
+    assert states(run(ABC, fixed("b", "c"), before)) == {
+        "a": UNSCHEDULED,
+        "b": BOUND,
+        "c": SCHEDULED,
+    }
 
 
 def test_an_ineligible_name_keeps_what_it_has_until_the_policy_changes() -> None:
@@ -249,7 +293,11 @@ def test_an_ineligible_name_keeps_what_it_has_until_the_policy_changes() -> None
     assert states(kept) == {"a": BOUND, "b": BOUND}
     assert kept.status.condition is not None
     assert kept.status.condition.status == "False"
-    assert states(run(silent, fixed("a", "b", "c"), before)) == {"a": UNSCHEDULED, "b": BOUND, "c": SCHEDULED}
+    assert states(run(silent, fixed("a", "b", "c"), before)) == {
+        "a": UNSCHEDULED,
+        "b": BOUND,
+        "c": SCHEDULED,
+    }
 
 
 def test_an_empty_list_leaves_all_as_it_is() -> None:
@@ -263,7 +311,9 @@ def test_an_empty_list_leaves_all_as_it_is() -> None:
 # Unscheduled bindings
 
 
-@pytest.mark.parametrize(("rollout", "state"), [("none", SCHEDULED), ("bindOnly", BOUND), ("full", SCHEDULED)])
+@pytest.mark.parametrize(
+    ("rollout", "state"), [("none", SCHEDULED), ("bindOnly", BOUND), ("full", SCHEDULED)]
+)
 def test_a_member_that_is_picked_again_takes_up_where_it_was(rollout: str, state: str) -> None:
     members = ABC[:2]
     first = after(run(members, pick_n(2)), rollout)
@@ -295,4 +345,8 @@ def test_several_cycles_of_one_run_take_one_member_each() -> None:
     again = run(members, pick_n(3, topologySpreadConstraints=[spread("zone")]), before)
     # The first cycle gives up the others; later ones take them up again, still bound.
     assert states(again) == {"a": BOUND, "b": BOUND, "c": BOUND}
-    assert {name: b.topology_spread_score for name, b in again.memory.bindings.items()} == {"a": 1, "b": 0, "c": -1}
+    assert {name: b.topology_spread_score for name, b in again.memory.bindings.items()} == {
+        "a": 1,
+        "b": 0,
+        "c": -1,
+    }

@@ -23,7 +23,17 @@ from fleet_components.systems.kubefleet.scheduler.topology_spread import Topolog
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.hub import next_cycle
 from tests.scheduler.kubefleet.oracle import Oracle
-from tests.strategies import AS_OF, NAMES, Step, fleets, histories, labels, pick_n, policies, renumbered
+from tests.strategies import (
+    AS_OF,
+    NAMES,
+    Step,
+    fleets,
+    histories,
+    labels,
+    pick_n,
+    policies,
+    renumbered,
+)
 
 pytestmark = pytest.mark.long
 
@@ -67,7 +77,9 @@ def test_order_of_members_and_maps_does_not_matter(history: list[Step], seed: in
 
 @many
 @given(fleets(), st.lists(st.tuples(policies, st.sampled_from(["", "app", "other"])), max_size=4))
-def test_placements_share_an_inventory(members: list[Cluster], placements: list[tuple[PlacementPolicy, str]]) -> None:
+def test_placements_share_an_inventory(
+    members: list[Cluster], placements: list[tuple[PlacementPolicy, str]]
+) -> None:
     shared = Inventory(members, AS_OF)
     for policy, namespace in placements:
         alone = schedule(Inventory(members, AS_OF), policy, namespace=namespace)
@@ -91,7 +103,9 @@ def shuffled(mapping: Mapping[str, V], random: Random) -> dict[str, V]:
 
 @many
 @given(fleets(), pick_n(), st.sampled_from(["", "app"]))
-def test_pick_n_takes_as_many_as_it_can(members: list[Cluster], policy: PlacementPolicy, namespace: str) -> None:
+def test_pick_n_takes_as_many_as_it_can(
+    members: list[Cluster], policy: PlacementPolicy, namespace: str
+) -> None:
     oracle = Oracle(namespace, as_of=AS_OF)
     fitting = sum(not oracle.reason(member, policy) for member in members)
     wanted = policy.number_of_clusters or 0
@@ -115,7 +129,9 @@ def test_scaling_out_keeps_all(history: list[Step], more: int) -> None:
 def test_relabelling_keeps_all(history: list[Step], relabelled: list[dict[str, str]]) -> None:
     before = decide(history).memory
     members = history[-1].clusters
-    changed = [attrs.evolve(member, labels=new) for member, new in zip(members, relabelled, strict=False)]
+    changed = [
+        attrs.evolve(member, labels=new) for member, new in zip(members, relabelled, strict=False)
+    ]
     after = schedule(Inventory(changed, AS_OF), history[-1].policy, before).memory
     assert set(before.selected) <= set(after.selected)
 
@@ -129,7 +145,11 @@ def test_members_that_go_are_not_selected(
     if policy.placement_type != step.policy.placement_type:
         policy = step.policy
     staying = [member for member in step.clusters if member.name not in going]
-    leaving = [attrs.evolve(member, leaving=True) for member in step.clusters if member.name in going and slowly]
+    leaving = [
+        attrs.evolve(member, leaving=True)
+        for member in step.clusters
+        if member.name in going and slowly
+    ]
     after = schedule(Inventory([*staying, *leaving], AS_OF), policy, before).memory
     assert not going & set(after.selected)
 
@@ -149,8 +169,12 @@ def test_explanations_agree_with_the_decision(history: list[Step]) -> None:
     explained = explain(inventory, step.policy, decision)
     names = [member.cluster for member in explained]
     assert names[: len(inventory)] == list(inventory.names)
-    assert sorted(names[len(inventory) :]) == sorted(set(decision.memory.bindings) - set(inventory.names))
-    assert {member.cluster for member in explained if member.selected} == set(decision.memory.selected)
+    assert sorted(names[len(inventory) :]) == sorted(
+        set(decision.memory.bindings) - set(inventory.names)
+    )
+    assert {member.cluster for member in explained if member.selected} == set(
+        decision.memory.selected
+    )
     entries = {entry.cluster_name: entry for entry in decision.status.decisions}
     for member in explained[: len(inventory)]:
         failing = [verdict for verdict in member.verdicts if verdict.passed is False]
@@ -163,13 +187,17 @@ def test_explanations_agree_with_the_decision(history: list[Step]) -> None:
             assert member.summary == failing[0].words
             entry = entries.get(member.cluster)
             # The status is of the last cycle, before its pick changed the counts of a spread constraint.
-            scored = failing[0].plugin == TopologySpread.name and "does not score high enough" in str(entry)
+            scored = failing[
+                0
+            ].plugin == TopologySpread.name and "does not score high enough" in str(entry)
             assert entry is None or entry.selected or scored or failing[0].words in entry.reason
         else:
             assert_scores(member.verdicts, step.policy)
 
 
-def pickable(inventory: Inventory, policy: PlacementPolicy, decision: Decision[PlacementMemory], name: str) -> bool:
+def pickable(
+    inventory: Inventory, policy: PlacementPolicy, decision: Decision[PlacementMemory], name: str
+) -> bool:
     """Whether one more pick could take the member now: asked of the plain scheduler."""
     oracle = Oracle(as_of=AS_OF, members={member.name: member for member in inventory.clusters})
     member = oracle.members[name]

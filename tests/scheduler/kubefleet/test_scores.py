@@ -7,12 +7,23 @@ from typing import Any
 import pytest
 
 from fleet_components.model.cluster import Cluster, Taint
-from tests.scheduler.kubefleet.builders import by, label, labelled, pick_n, preferring, run, scores, valued
+from tests.scheduler.kubefleet.builders import (
+    by,
+    label,
+    labelled,
+    pick_n,
+    preferring,
+    run,
+    scores,
+    valued,
+)
 
 
 def affinity_of(members: list[Cluster], *terms: tuple[int, Any]) -> dict[str, int | None]:
     """The affinity score of every member."""
-    return {name: score for name, (score, _) in scores(run(members, preferring(99, *terms))).items()}
+    return {
+        name: score for name, (score, _) in scores(run(members, preferring(99, *terms))).items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -43,15 +54,25 @@ def test_weights_of_matching_terms_add_up(terms: list[Any], score: int) -> None:
         (-5, "Ascending", {"a": -5, "b": -3, "c": 0, "none": 0}),
     ],
 )
-def test_sorters_interpolate_between_least_and_most(weight: int, order: str, expected: dict[str, int]) -> None:
+def test_sorters_interpolate_between_least_and_most(
+    weight: int, order: str, expected: dict[str, int]
+) -> None:
     members = valued(a="-1", b="1", c="3000m", none=None)
     assert affinity_of(members, (weight, by("p", order))) == expected
 
 
 def test_thirds_are_rounded_term_by_term() -> None:
     members = valued(a="0", b="1", c="3")
-    assert affinity_of(members, (1, by("p")), (1, by("p")), (1, by("p"))) == {"a": 0, "b": 0, "c": 3}
-    assert affinity_of(members, (50, by("p")), (50, by("p", "Ascending"))) == {"a": 50, "b": 50, "c": 50}
+    assert affinity_of(members, (1, by("p")), (1, by("p")), (1, by("p"))) == {
+        "a": 0,
+        "b": 0,
+        "c": 3,
+    }
+    assert affinity_of(members, (50, by("p")), (50, by("p", "Ascending"))) == {
+        "a": 50,
+        "b": 50,
+        "c": 50,
+    }
 
 
 @pytest.mark.parametrize("order", ["Ascending", "Descending"])
@@ -69,21 +90,32 @@ def test_extremes_are_those_of_the_whole_fleet() -> None:
 
 
 def test_a_sorter_counts_only_where_its_labels_match() -> None:
-    members = [Cluster("a", labels={"env": "prod"}, properties={"p": "1"}), Cluster("b", properties={"p": "2"})]
+    members = [
+        Cluster("a", labels={"env": "prod"}, properties={"p": "1"}),
+        Cluster("b", properties={"p": "2"}),
+    ]
     extremes = [Cluster("c", properties={"p": "0"})]
     term = (10, {**label(env="prod"), **by("p")})
     assert affinity_of([*members, *extremes], term) == {"a": 5, "b": 0, "c": 0}
 
 
 def test_every_property_has_extremes_of_its_own() -> None:
-    members = [Cluster("a", properties={"p": "1", "q": "10"}), Cluster("b", properties={"p": "2", "q": "30"})]
+    members = [
+        Cluster("a", properties={"p": "1", "q": "10"}),
+        Cluster("b", properties={"p": "2", "q": "30"}),
+    ]
     members += [Cluster("c", properties={"p": "3", "q": "50"})]
     assert affinity_of(members, (10, by("p")), (100, by("q"))) == {"a": 0, "b": 55, "c": 110}
 
 
 def test_the_best_are_picked_and_ties_go_to_the_later_name() -> None:
     members = labelled(a={"env": "prod"}, b={}, c={"env": "prod"}, d={}, e={"env": "prod"})
-    assert run(members, preferring(4, (10, label(env="prod")))).memory.selected == ("e", "c", "a", "d")
+    assert run(members, preferring(4, (10, label(env="prod")))).memory.selected == (
+        "e",
+        "c",
+        "a",
+        "d",
+    )
     assert run(members, pick_n(2)).memory.selected == ("e", "d")
 
 

@@ -8,9 +8,21 @@ import pytest
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.systems.kubefleet.model.placement import PICK_ALL, TopologySpreadConstraint
-from tests.scheduler.kubefleet.builders import label, labelled, pick_n, policy, preferring, reasons, run, scores, spread
+from tests.scheduler.kubefleet.builders import (
+    label,
+    labelled,
+    pick_n,
+    policy,
+    preferring,
+    reasons,
+    run,
+    scores,
+    spread,
+)
 
-VIOLATED = 'ClusterUnschedulable, violated doNotSchedule topology spread constraint "{}" (max skew {})'
+VIOLATED = (
+    'ClusterUnschedulable, violated doNotSchedule topology spread constraint "{}" (max skew {})'
+)
 
 
 def zones(**zone_of: str) -> list[Cluster]:
@@ -18,7 +30,9 @@ def zones(**zone_of: str) -> list[Cluster]:
     return labelled(**{name: {"zone": zone} for name, zone in zone_of.items()})
 
 
-def spread_scores(members: list[Cluster], number: int, *constraints: dict[str, Any]) -> list[tuple[str, int | None]]:
+def spread_scores(
+    members: list[Cluster], number: int, *constraints: dict[str, Any]
+) -> list[tuple[str, int | None]]:
     """The picks in their order with the spread score that each had then."""
     decision = run(members, pick_n(number, topologySpreadConstraints=list(constraints)))
     return [(name, scores(decision)[name][1]) for name in decision.memory.selected]
@@ -41,7 +55,9 @@ def test_max_skew_limits_a_full_domain(skew: int, picked: int) -> None:
     members = zones(a="1", b="1", c="1", d="1", e="2")
     decision = run(members, pick_n(5, topologySpreadConstraints=[spread("zone", skew)]))
     assert len(decision.memory.selected) == picked
-    assert set(reasons(decision).values()) == ({VIOLATED.format("zone", skew)} if picked < 5 else set())
+    assert set(reasons(decision).values()) == (
+        {VIOLATED.format("zone", skew)} if picked < 5 else set()
+    )
     assert decision.status.condition is not None
     assert decision.status.condition.reason == (
         "SchedulingPolicyFulfilled" if picked == 5 else "SchedulingPolicyUnfulfilled"
@@ -66,13 +82,21 @@ def test_the_default_is_one_and_do_not_schedule() -> None:
     ],
 )
 def test_a_domain_that_nobody_can_reach_counts(unreachable: Cluster) -> None:
-    decision = run([*zones(a="1", b="1"), unreachable], pick_n(2, topologySpreadConstraints=[spread("zone")]))
+    decision = run(
+        [*zones(a="1", b="1"), unreachable], pick_n(2, topologySpreadConstraints=[spread("zone")])
+    )
     assert decision.memory.selected == ("b",)
 
 
 def test_members_without_the_label_are_outside() -> None:
     members = [*zones(a="1", b="1", y="2"), Cluster("n"), Cluster("o")]
-    assert spread_scores(members, 9, spread("zone")) == [("o", 0), ("n", 0), ("y", -1), ("b", 1), ("a", -1)]
+    assert spread_scores(members, 9, spread("zone")) == [
+        ("o", 0),
+        ("n", 0),
+        ("y", -1),
+        ("b", 1),
+        ("a", -1),
+    ]
 
 
 def test_one_domain_is_never_out_of_balance() -> None:
@@ -80,9 +104,13 @@ def test_one_domain_is_never_out_of_balance() -> None:
 
 
 def test_spread_outranks_affinity() -> None:
-    members = labelled(a={"zone": "1", "env": "prod"}, b={"zone": "1", "env": "prod"}, c={"zone": "2"})
+    members = labelled(
+        a={"zone": "1", "env": "prod"}, b={"zone": "1", "env": "prod"}, c={"zone": "2"}
+    )
     constraint = [spread("zone", 5, "ScheduleAnyway")]
-    decision = run(members, preferring(2, (100, label(env="prod")), topologySpreadConstraints=constraint))
+    decision = run(
+        members, preferring(2, (100, label(env="prod")), topologySpreadConstraints=constraint)
+    )
     assert decision.memory.selected == ("b", "c")
     assert scores(decision) == {"b": (100, -1), "c": (0, 1)}
 
@@ -99,23 +127,38 @@ def test_schedule_anyway_pays_for_a_violation() -> None:
 
 def test_constraints_add_up_and_the_first_violated_one_is_named() -> None:
     members = labelled(
-        a={"zone": "1", "rack": "1"}, b={"zone": "1", "rack": "2"}, c={"zone": "2", "rack": "1"}, d={"rack": "3"}
+        a={"zone": "1", "rack": "1"},
+        b={"zone": "1", "rack": "2"},
+        c={"zone": "2", "rack": "1"},
+        d={"rack": "3"},
     )
     members += [Cluster("x", labels={"zone": "3", "rack": "4"}, leaving=True)]
-    decision = run(members, pick_n(9, topologySpreadConstraints=[spread("rack"), spread("zone", 2)]))
+    decision = run(
+        members, pick_n(9, topologySpreadConstraints=[spread("rack"), spread("zone", 2)])
+    )
     assert decision.memory.selected == ("d", "c", "b")
     assert scores(decision) == {"b": (0, 0), "c": (0, -1), "d": (0, -1)}
     assert reasons(decision)["a"] == VIOLATED.format("rack", 1)
 
 
 def test_constraints_may_cancel_each_other_out() -> None:
-    members = labelled(a={"zone": "2", "rack": "1"}, b={"zone": "1", "rack": "2"}, n={}, z={"zone": "1", "rack": "1"})
+    members = labelled(
+        a={"zone": "2", "rack": "1"},
+        b={"zone": "1", "rack": "2"},
+        n={},
+        z={"zone": "1", "rack": "1"},
+    )
     soft = [spread("zone", 9, "ScheduleAnyway"), spread("rack", 9, "ScheduleAnyway")]
     decision = run(members[:2] + members[3:], pick_n(2, topologySpreadConstraints=soft))
     assert decision.memory.selected == ("z", "b")
     wider = run(members, pick_n(4, topologySpreadConstraints=soft), decision.memory.settled())
     assert set(wider.memory.selected) == {"a", "b", "n", "z"}
-    assert [(n, scores(wider)[n][1]) for n in wider.memory.selected] == [("z", -2), ("b", 0), ("n", 0), ("a", 0)]
+    assert [(n, scores(wider)[n][1]) for n in wider.memory.selected] == [
+        ("z", -2),
+        ("b", 0),
+        ("n", 0),
+        ("a", 0),
+    ]
 
 
 def test_hard_constraints_are_looked_at_before_soft_ones() -> None:
@@ -125,7 +168,9 @@ def test_hard_constraints_are_looked_at_before_soft_ones() -> None:
 
 
 def test_too_much_skew_refuses_even_what_does_not_change_it() -> None:
-    before = run(zones(a="1", b="1", c="1"), pick_n(3, topologySpreadConstraints=[spread("zone")])).memory.settled()
+    before = run(
+        zones(a="1", b="1", c="1"), pick_n(3, topologySpreadConstraints=[spread("zone")])
+    ).memory.settled()
     members = [*zones(a="1", b="1", c="1"), *zones(d="2", e="3")]
     decision = run(members, pick_n(5, topologySpreadConstraints=[spread("zone")]), before)
     assert set(decision.memory.selected) == {"a", "b", "c"}

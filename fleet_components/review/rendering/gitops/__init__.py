@@ -1,1 +1,3 @@
-"""Objects that Argo CD and Flux need beside rendered manifests, so that clusters pull them in the order of a plan."""
+"""Objects that Argo CD and Flux need beside rendered manifests, so that clusters pull them in the
+order of a plan.
+"""

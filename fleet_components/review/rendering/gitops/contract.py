@@ -1,4 +1,6 @@
-"""The contract of a tool that brings rendered manifests to clusters. Argo CD and Flux implement it, a class each."""
+"""The contract of a tool that brings rendered manifests to clusters. Argo CD and Flux implement it,
+a class each.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ class LeftAlone:
     @property
     def pointers(self) -> list[str]:
         """The fields as JSON pointers."""
-        return ["/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/") for field in self.fields]
+        return [
+            "/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/")
+            for field in self.fields
+        ]
 
 
 @attrs.frozen(kw_only=True)
@@ -104,29 +109,41 @@ class GitopsTool(ABC):
 
     @abstractmethod
     def start(self, tree: Tree, folder: str) -> list[Object]:
-        """Return the objects that are applied once by hand, and bring those of a folder from then on."""
+        """Return the objects that are applied once by hand, and bring those of a folder from then
+        on.
+        """
 
     @abstractmethod
     def needs(self, settings: GitopsSettings) -> str:
         """Return what has to be set up before, in one sentence."""
 
     def mixes(self, settings: GitopsSettings) -> str:
-        """Return in which way it may mix up the waves that one commit brings; empty where it keeps them apart."""
+        """Return in which way it may mix up the waves that one commit brings; empty where it keeps
+        them apart.
+        """
         return "" if settings.topology == HUB else "each member pulls it on its own"
 
     def limits(self, plan: FleetPlan, settings: GitopsSettings) -> Iterator[Problem]:
         """Yield warnings about what policies ask for and the tool does otherwise."""
-        modes = {subject.name: delivery.mode for subject in plan.subjects for delivery in subject.deliveries.values()}
+        modes = {
+            subject.name: delivery.mode
+            for subject in plan.subjects
+            for delivery in subject.deliveries.values()
+        }
         written = {name: mode for name, mode in modes.items() if not mode.reports}
         asked: dict[str, Callable[[ApplyMode], bool]] = {
-            "take over nothing, or only what does not differ": lambda mode: mode.takes_over is not TakeOver.ALWAYS,
+            "take over nothing, or only what does not differ": lambda mode: (
+                mode.takes_over is not TakeOver.ALWAYS
+            ),
             "fail where others have set fields otherwise": lambda mode: not mode.forces,
             "leave drift alone": lambda mode: mode.stops_at_drift and self.mends(settings),
         }
         for what, asks in asked.items():
             names = sorted(name for name, mode in written.items() if asks(mode))
             if names:
-                hint = f"{self.NAME} overwrites what is there; a stack or a hub does what they ask for"
+                hint = (
+                    f"{self.NAME} overwrites what is there; a stack or a hub does what they ask for"
+                )
                 yield Problem(f"{few(names)} ask to {what}", hint=hint)
         for replacement in plan.replacements:
             fields, cluster = ", ".join(replacement.fields), replacement.cluster
@@ -149,7 +166,9 @@ def named(tree: Tree, kind: tuple[str, str], name: str, tool: GitopsTool, **labe
         tool: the tool, in whose namespace it is.
         labels: its labels beside that of the stack.
     """
-    marks = {f"{MARK}/{key}": name_of(value) for key, value in {"stack": tree.stack, **labels}.items()}
+    marks = {
+        f"{MARK}/{key}": name_of(value) for key, value in {"stack": tree.stack, **labels}.items()
+    }
     namespace = tree.settings.namespace or tool.NAMESPACE
     metadata = {"name": name, "namespace": namespace, "labels": marks}
     return {"apiVersion": kind[0], "kind": kind[1], "metadata": metadata}

@@ -1,7 +1,9 @@
-"""Flux: a Kustomization per phase of a member, each waiting for the one before; on a hub also for members before.
+"""Flux: a Kustomization per phase of a member, each waiting for the one before; on a hub also for
+members before.
 
 Source: fluxcd/kustomize-controller v1.9.4, docs/spec/v1/kustomizations.md and checkDependencies of
-internal/controller/kustomization_controller.go: a dependency counts once it is ready at the same revision.
+internal/controller/kustomization_controller.go: a dependency counts once it is ready at the same
+revision.
 """
 
 from __future__ import annotations
@@ -11,7 +13,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fleet_components.plan.waves import Brought
-from fleet_components.review.rendering.gitops.contract import GitopsTool, LeftAlone, Object, Tree, named
+from fleet_components.review.rendering.gitops.contract import (
+    GitopsTool,
+    LeftAlone,
+    Object,
+    Tree,
+    named,
+)
 from fleet_components.review.rendering.gitops.settings import HUB, GitopsSettings, name_of
 from fleet_components.review.rendering.manifests import PHASES
 
@@ -34,7 +42,9 @@ class Flux(GitopsTool):
         return {_PRUNE: "disabled"} if brought.outlives or brought.protected else {}
 
     def hub(self, tree: Tree) -> Iterator[tuple[str, list[Object]]]:
-        """Yield the Kustomizations of each member; those of a step wait for the members of the step before."""
+        """Yield the Kustomizations of each member; those of a step wait for the members of the step
+        before.
+        """
         before: list[str] = []
         first: dict[str, list[str]] = {}
         for step in tree.steps:
@@ -50,7 +60,9 @@ class Flux(GitopsTool):
         yield "kustomizations.yaml", list(self._phases(tree, member, []))
 
     def start(self, tree: Tree, folder: str) -> list[Object]:
-        """Return the Kustomization that brings those of a folder, and the source unless there is one."""
+        """Return the Kustomization that brings those of a folder, and the source unless there is
+        one.
+        """
         found = named(tree, _KUSTOMIZATION, tree.root, self)
         found["spec"] = {
             **_TIMES,
@@ -71,15 +83,22 @@ class Flux(GitopsTool):
         if settings.topology != HUB:
             return ""
         names = settings.pattern.replace("{member}", "MEMBER")
-        return f"Flux needs a Secret {names} for each member, with its kubeconfig under the key value"
+        return (
+            f"Flux needs a Secret {names} for each member, with its kubeconfig under the key value"
+        )
 
     def mends(self, settings: GitopsSettings) -> bool:
         """Return that it does, on every interval."""
         return True
 
-    def _phases(self, tree: Tree, member: str, first: list[str], secret: str = "") -> Iterator[Object]:
-        """Yield a Kustomization for each phase of a member; the first one waits for these as well."""
-        # The root comes first, so that an order of an earlier commit is not followed with the manifests of this one.
+    def _phases(
+        self, tree: Tree, member: str, first: list[str], secret: str = ""
+    ) -> Iterator[Object]:
+        """Yield a Kustomization for each phase of a member; the first one waits for these as
+        well.
+        """
+        # The root comes first, so that an order of an earlier commit is not followed with the
+        # manifests of this one.
         before = [tree.root, *first]
         for phase in tree.phases[member]:
             found = named(tree, _KUSTOMIZATION, _name(tree, member, phase), self, member=member)

@@ -1,4 +1,6 @@
-"""The files of a render that clusters pull: the manifests of each member by phase, and the objects for the tool."""
+"""The files of a render that clusters pull: the manifests of each member by phase, and the objects
+for the tool.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +29,24 @@ from fleet_components.review.rendering.manifests import PHASES, Files, Layout, m
 TOOL_OF: Mapping[str, GitopsTool] = {ARGOCD: ArgoCD(), FLUX: Flux()}
 _EMPTY = ".gitkeep"
 _SECRET_HINT = (
-    "let something else bring it, an ExternalSecret for example, and render with --omit-secrets; or --show-secrets,"
-    " which writes its data into the repository"
+    "let something else bring it, an ExternalSecret for example, and render with --omit-secrets; or"
+    " --show-secrets, which writes its data into the repository"
 )
 
 
 def _no_phases(phases: Mapping[str, tuple[int, ...]]) -> str:
     known = range(len(PHASES))
-    return "" if all(number in known for numbers in phases.values() for number in numbers) else "has no such phase"
+    return (
+        ""
+        if all(number in known for numbers in phases.values() for number in numbers)
+        else "has no such phase"
+    )
 
 
 @attrs.frozen
 class LastTree:
-    """Folders and steps of the last render that moved anything, so that one that moves nothing writes the same.
+    """Folders and steps of the last render that moved anything, so that one that moves nothing
+    writes the same.
 
     Attributes:
         steps: the members in steps.
@@ -62,7 +69,12 @@ class GitopsLayout(Layout):
     """
 
     def __init__(
-        self, settings: GitopsSettings, stack: str, part: PlanPart, waves: Sequence[PlanWave], last: LastTree
+        self,
+        settings: GitopsSettings,
+        stack: str,
+        part: PlanPart,
+        waves: Sequence[PlanWave],
+        last: LastTree,
     ) -> None:
         self._settings, self._stack, self._part = settings, stack, part
         self._tool = TOOL_OF[settings.tool]
@@ -72,7 +84,9 @@ class GitopsLayout(Layout):
         self._problems: list[Problem] = []
 
     def place(self, brought: Brought) -> tuple[str, Mapping[str, Any]] | None:
-        """Return the file of an object in the folder of its phase; None for Secrets that are left out."""
+        """Return the file of an object in the folder of its phase; None for Secrets that are left
+        out.
+        """
         manifest = Manifest(brought.data)
         if is_hidden(brought.data):
             if not self._settings.omit_secrets:
@@ -82,7 +96,9 @@ class GitopsLayout(Layout):
         number = phase(manifest)
         self._used[brought.cluster].add(number)
         if brought.left_alone:
-            self._left_alone[brought.cluster, number].append(LeftAlone(manifest.key, brought.left_alone))
+            self._left_alone[brought.cluster, number].append(
+                LeftAlone(manifest.key, brought.left_alone)
+            )
         path = f"members/{brought.cluster}/{PHASES[number]}/{manifest_name(brought.data)}"
         return path, annotated(brought.data, self._tool.marks(brought, number))
 
@@ -95,7 +111,9 @@ class GitopsLayout(Layout):
         return self._problems
 
     def beside(self) -> Files:
-        """Return the objects for the tool, and a file in each folder that has to be there though nothing is in it."""
+        """Return the objects for the tool, and a file in each folder that has to be there though
+        nothing is in it.
+        """
         tree = self.tree()
         files: Files = {
             f"members/{member}/{PHASES[number]}/{_EMPTY}": ""
@@ -126,17 +144,27 @@ class GitopsLayout(Layout):
         )
 
     def _phases(self) -> dict[str, tuple[int, ...]]:
-        """Return the phases of each member that hold something, or did before: what leaves is pruned from there."""
+        """Return the phases of each member that hold something, or did before: what leaves is
+        pruned from there.
+        """
         found = {member: set(numbers) for member, numbers in self._used.items()}
         plan = self._part.whole
         for standing in plan.past.standing:
             key = standing.key
-            data = {"apiVersion": f"{key.group}/v1" if key.group else "v1", "kind": key.kind, "metadata": {}}
+            data = {
+                "apiVersion": f"{key.group}/v1" if key.group else "v1",
+                "kind": key.kind,
+                "metadata": {},
+            }
             found.setdefault(standing.cluster, set()).add(phase(Manifest(data)))
         for member, numbers in () if self._waves else self._last.phases.items():
             found.setdefault(member, set()).update(numbers)
         lost = {name for name, state in plan.members.items() if state == LOST}
-        return {member: tuple(sorted(found[member])) for member in sorted(found.keys() - lost) if found[member]}
+        return {
+            member: tuple(sorted(found[member]))
+            for member in sorted(found.keys() - lost)
+            if found[member]
+        }
 
 
 def _written(folder: str, files: Iterable[tuple[str, list[Object]]]) -> Files:

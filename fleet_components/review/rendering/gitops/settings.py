@@ -1,4 +1,6 @@
-"""The settings of a render that clusters pull: which tool, from which repository, and who reads which folder."""
+"""The settings of a render that clusters pull: which tool, from which repository, and who reads
+which folder.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _REPOSITORY = re.compile(r"(https?|ssh)://[^\s@/]*@?[^\s@]+")
 _SOURCE = re.compile(r"((GitRepository|OCIRepository|Bucket)/)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 _PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]*@")
 _LABEL = 63
-"""Longest value of a label. Both tools label or track objects with the name of what has brought them."""
+"""Longest value of a label. Both tools label or track objects with the name of what has brought
+them.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -63,7 +67,9 @@ class GitopsSettings:
             return decode(cls, wire)
         except MisfitError as misfit:
             hint = "render anew with --fresh"
-            raise FleetError([attrs.evolve(problem, file=file, hint=hint) for problem in misfit.problems]) from None
+            raise FleetError(
+                [attrs.evolve(problem, file=file, hint=hint) for problem in misfit.problems]
+            ) from None
 
     def to_wire(self) -> Any:
         """Return the form in the state of a render."""
@@ -85,7 +91,9 @@ class GitopsSettings:
             yield Problem("--repo has a password in it, which everybody could read", hint=hint)
         elif self.repo and not _REPOSITORY.fullmatch(self.repo) and self.tool == FLUX:
             hint = "write ssh://git@HOST/PATH in the place of git@HOST:PATH"
-            yield Problem("--repo is no URL that Flux takes: it begins with https:// or ssh://", hint=hint)
+            yield Problem(
+                "--repo is no URL that Flux takes: it begins with https:// or ssh://", hint=hint
+            )
         if self.source and self.tool != FLUX:
             yield Problem("--source names an object of Flux", hint="--repo URL")
         if self.source and not _SOURCE.fullmatch(self.source):
@@ -100,7 +108,9 @@ class GitopsSettings:
 
 
 def name_of(*parts: str) -> str:
-    """Return a name of an object from these parts, of at most 63 characters; a digest replaces what does not fit."""
+    """Return a name of an object from these parts, of at most 63 characters; a digest replaces what
+    does not fit.
+    """
     text = "-".join(filter(None, parts))
     name = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     if name == text and len(name) <= _LABEL:

@@ -15,7 +15,8 @@ _HINT = "render wave by wave: --wave 1, and a pull request for each"
 
 
 def steps_of(waves: Sequence[PlanWave]) -> Steps:
-    """Return the members in steps: those of one wave of any subject never move before those of its earlier waves.
+    """Return the members in steps: those of one wave of any subject never move before those of its
+    earlier waves.
 
     Members of which something is only taken away come last.
 
@@ -47,7 +48,12 @@ def steps_of(waves: Sequence[PlanWave]) -> Steps:
 
 def _opposite(members: set[str], groups: dict[str, list[tuple[str, ...]]]) -> Problem:
     subjects = sorted(
-        name for name, ordered in groups.items() if sum(bool(members & set(item)) for item in ordered) > 1
+        name
+        for name, ordered in groups.items()
+        if sum(bool(members & set(item)) for item in ordered) > 1
     )
-    what = f"move {few(sorted(members))} in opposite orders, and one sync brings all that a member gets"
+    what = (
+        f"move {few(sorted(members))} in opposite orders, and one sync brings all that a member"
+        " gets"
+    )
     return Problem(f"{few(subjects)} {what}", hint=_HINT)

@@ -35,7 +35,10 @@ _SYNC_MODES = ("Pull", "Push")
 _EFFECTS = ("NoSchedule", "NoExecute")
 _MAX_NAME = 48
 
-_SECRET = struct({"namespace": text(required=True), "name": text(required=True)}, go="v1alpha1.LocalSecretReference")
+_SECRET = struct(
+    {"namespace": text(required=True), "name": text(required=True)},
+    go="v1alpha1.LocalSecretReference",
+)
 _TAINT = struct(
     {
         "key": text(required=True, example="dedicated"),
@@ -125,7 +128,9 @@ _STATUS = struct(
 def validate_cluster(request: Request) -> Denial | None:
     """Return the API server's refusal of a Cluster; None if it passes."""
     spec = request.object["spec"]
-    return deny_fields([*_check_name(request.name), *_check_spec(spec), *_check_taints(spec.get("taints", []))])
+    return deny_fields(
+        [*_check_name(request.name), *_check_spec(spec), *_check_taints(spec.get("taints", []))]
+    )
 
 
 def _set_defaults(cluster: dict[str, Any]) -> None:
@@ -138,17 +143,26 @@ def _set_defaults(cluster: dict[str, Any]) -> None:
 def _check_name(name: str) -> Iterator[Finding]:
     too_long = [f"must be no more than {_MAX_NAME} characters"] if len(name) > _MAX_NAME else []
     for error in too_long or label_errors(name):
-        yield invalid(("metadata", "name"), quoted(name), error, "write, for example, name: member1")
+        yield invalid(
+            ("metadata", "name"), quoted(name), error, "write, for example, name: member1"
+        )
 
 
 def _check_spec(spec: Object) -> Iterator[Finding]:
     if spec["syncMode"] not in _SYNC_MODES:
-        yield unsupported(("spec", "syncMode"), spec["syncMode"], _SYNC_MODES, "write syncMode: Push")
+        yield unsupported(
+            ("spec", "syncMode"), spec["syncMode"], _SYNC_MODES, "write syncMode: Push"
+        )
     for field in ("provider", "region"):
         errors = value_errors(spec.get(field, ""))
         if errors:
             path = ("spec", field)
-            yield invalid(path, quoted(spec[field]), "; ".join(errors), "write letters, digits, '-', '_' and '.' only")
+            yield invalid(
+                path,
+                quoted(spec[field]),
+                "; ".join(errors),
+                "write letters, digits, '-', '_' and '.' only",
+            )
     if spec.get("zone") and spec.get("zones"):
         hint = "move the zone into zones"
         yield invalid(("spec", "spec"), shown(_SPEC, spec), "Zone and Zones cannot co-exist", hint)
@@ -165,14 +179,20 @@ def _check_taints(taints: list[Object]) -> Iterator[Finding]:
     for index, taint in enumerate(taints):
         path, value = ("spec", "taints", index), taint.get("value", "")
         for error in key_errors(taint["key"]):
-            yield invalid((*path, "key"), quoted(taint["key"]), error, "write, for example, key: dedicated")
+            yield invalid(
+                (*path, "key"), quoted(taint["key"]), error, "write, for example, key: dedicated"
+            )
         errors = value_errors(value)
         if errors:
-            yield invalid((*path, "value"), quoted(value), ";".join(errors), "write, for example, value: gpu")
+            yield invalid(
+                (*path, "value"), quoted(value), ";".join(errors), "write, for example, value: gpu"
+            )
         if not taint["effect"]:
             yield required((*path, "effect"), "", "write effect: NoSchedule")
         elif taint["effect"] not in _EFFECTS:
-            yield unsupported((*path, "effect"), taint["effect"], _EFFECTS, "write effect: NoSchedule")
+            yield unsupported(
+                (*path, "effect"), taint["effect"], _EFFECTS, "write effect: NoSchedule"
+            )
         if (taint["key"], taint["effect"]) in seen:
             detail = f"{shown(_TAINT, taint)}: taints must be unique by key and effect pair"
             yield duplicate(path, detail, "remove it")

@@ -1,7 +1,7 @@
 """Field errors in the words of Karmada's validating webhooks.
 
-Source: ``k8s.io/apimachinery`` 0.36, ``pkg/util/validation/field/errors.go``. Values are shown as JSON, structs in the
-order of their Go fields.
+Source: ``k8s.io/apimachinery`` 0.36, ``pkg/util/validation/field/errors.go``. Values are shown as
+JSON, structs in the order of their Go fields.
 """
 
 from __future__ import annotations
@@ -55,11 +55,17 @@ def forbidden(path: FieldPath, detail: str, hint: str) -> Finding:
 
 
 def deny_fields(findings: Iterable[Finding]) -> Denial | None:
-    """Return the refusal that a webhook makes of field errors, with each text once; None if there are none."""
+    """Return the refusal that a webhook makes of field errors, with each text once; None if there
+    are none.
+    """
     listed = tuple(findings)
     texts = list(dict.fromkeys(f"{dotted(finding.path)}: {finding.what}" for finding in listed))
-    placed = tuple(attrs.evolve(it, path=_MISNAMED.get(it.path, it.path), stage="webhook") for it in listed)
-    return Denial(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", placed) if placed else None
+    placed = tuple(
+        attrs.evolve(it, path=_MISNAMED.get(it.path, it.path), stage="webhook") for it in listed
+    )
+    return (
+        Denial(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", placed) if placed else None
+    )
 
 
 def quoted(text: str) -> str:
@@ -83,7 +89,8 @@ def _shown(schema: Schema, value: Any) -> str:
 
 def _entries(schema: Schema, value: Mapping[str, Any]) -> Iterable[str]:
     for key, field in schema.fields.items():
-        # A field of raw JSON is encoded even if it is absent, since it has no zero value to leave out.
+        # A field of raw JSON is encoded even if it is absent, since it has no zero value to leave
+        # out.
         if key in value or field.type == "any":
             yield f'"{key}":{_shown(field, value.get(key))}'
 
@@ -96,7 +103,8 @@ _DECODED = ("policy.karmada.io", "v1alpha1")
 
 
 def shown_of_propagation(path: str, value: Any) -> str:
-    """Format the value of a field in the ``spec`` of a propagation policy; ``[]`` in the path is any item of a list.
+    """Format the value of a field in the ``spec`` of a propagation policy; ``[]`` in the path is
+    any item of a list.
 
     Raises:
         KeyError: the policy has no such field.
@@ -105,7 +113,8 @@ def shown_of_propagation(path: str, value: Any) -> str:
 
 
 def shown_of_override(path: str, value: Any) -> str:
-    """Format the value of a field in the ``spec`` of an override policy; ``[]`` in the path is any item of a list.
+    """Format the value of a field in the ``spec`` of an override policy; ``[]`` in the path is any
+    item of a list.
 
     Raises:
         KeyError: the policy has no such field.

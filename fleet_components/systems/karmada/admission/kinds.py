@@ -10,7 +10,10 @@ from fleet_components.admission.registry import Kind
 from fleet_components.model.release import Release
 from fleet_components.systems.karmada.admission import cluster
 from fleet_components.systems.karmada.admission.overlay import overlay_of
-from fleet_components.systems.karmada.admission.webhook.override import validate_override, validate_taint_policy
+from fleet_components.systems.karmada.admission.webhook.override import (
+    validate_override,
+    validate_taint_policy,
+)
 from fleet_components.systems.karmada.admission.webhook.propagation import validate_propagation
 from fleet_components.systems.karmada.model.policy import GRACEFULLY, purge_mode_of
 
@@ -28,12 +31,17 @@ def default_propagation(policy: dict[str, Any]) -> None:
 
 
 def default_cluster_propagation(policy: dict[str, Any]) -> None:
-    """Set what the webhook sets in a ClusterPropagationPolicy beyond the defaults of the definition."""
+    """Set what the webhook sets in a ClusterPropagationPolicy beyond the defaults of the
+    definition.
+    """
     spec = policy["spec"]
     placement = spec.setdefault("placement", {})
     for constraint in placement.get("spreadConstraints", ()):
         _default_constraint(constraint)
-    if any((it["apiVersion"], it["kind"]) == _SERVICE_IMPORT for it in spec.get("resourceSelectors", ())):
+    if any(
+        (it["apiVersion"], it["kind"]) == _SERVICE_IMPORT
+        for it in spec.get("resourceSelectors", ())
+    ):
         spec["propagateDeps"] = True
     scheduling = placement.get("replicaScheduling", {})
     if scheduling.get("replicaSchedulingType") == "Divided":
@@ -44,7 +52,9 @@ def default_cluster_propagation(policy: dict[str, Any]) -> None:
 
 
 def default_override(policy: dict[str, Any]) -> None:
-    """Set what the webhook sets in an OverridePolicy; ClusterOverridePolicies have no such webhook."""
+    """Set what the webhook sets in an OverridePolicy; ClusterOverridePolicies have no such
+    webhook.
+    """
     _set_selectors_namespace(policy)
     policy["spec"].setdefault("overriders", {})
 
@@ -64,7 +74,13 @@ _GROUP = "policy.karmada.io"
 _SCHEDULER = (("spec", "schedulerName"),)
 
 _POLICIES = (
-    Declared(_GROUP, "PropagationPolicy", mutate=default_propagation, validate=validate_propagation, held=_SCHEDULER),
+    Declared(
+        _GROUP,
+        "PropagationPolicy",
+        mutate=default_propagation,
+        validate=validate_propagation,
+        held=_SCHEDULER,
+    ),
     Declared(
         _GROUP,
         "ClusterPropagationPolicy",
@@ -81,7 +97,9 @@ _OTHERS = (
 )
 
 DECLARED = (*_POLICIES, *_OTHERS)
-"""Checked kinds that have a definition; the API of Clusters is served by a server of its own and has none."""
+"""Checked kinds that have a definition; the API of Clusters is served by a server of its own and
+has none.
+"""
 
 
 @cache

@@ -1,6 +1,7 @@
 """Notes on the fields of Karmada's kinds: what its definitions do not say.
 
-Source of the Go types and of the order of their fields: Karmada 1.19, ``pkg/apis/policy`` and ``pkg/apis/apps``.
+Source of the Go types and of the order of their fields: Karmada 1.19, ``pkg/apis/policy`` and
+``pkg/apis/apps``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ _DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nginx"}
 _SINGLE_MEMBER = {"clusterNames": ["member1"]}
 _OVERRIDERS = {"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 1}]}
 _AFFINITY = "labelSelector fieldSelector clusterNames exclude"
-_LISTS = ("plaintext", "imageOverrider", "commandOverrider", "argsOverrider", "labelsOverrider", "annotationsOverrider")
+_LISTS = (
+    "plaintext",
+    "imageOverrider",
+    "commandOverrider",
+    "argsOverrider",
+    "labelsOverrider",
+    "annotationsOverrider",
+)
 _TARGETS = ("targetCluster", "targetClusters", "placement.clusterAffinity")
 """Fields with a selector of members."""
 
@@ -159,7 +167,10 @@ _TYPES = {
             "fieldOverrider[]": "FieldOverrider",
             "json[]": "JSONPatchOperation",
             "yaml[]": "YAMLPatchOperation",
-            **dict.fromkeys((f"{changes}[].operator" for changes in (*_LISTS, "json", "yaml")), "OverriderOperator"),
+            **dict.fromkeys(
+                (f"{changes}[].operator" for changes in (*_LISTS, "json", "yaml")),
+                "OverriderOperator",
+            ),
             "workloads[]": "ObjectReference",
             "addOnConditions[]": "MatchCondition",
             "removeOnConditions[]": "MatchCondition",
@@ -172,13 +183,15 @@ _ORDER = {
     "labelSelector": "matchLabels matchExpressions",
     "resourceSelectors[]": "apiVersion kind namespace name labelSelector",
     "PropagationPolicy.spec": (
-        "resourceSelectors association propagateDeps placement priority preemption dependentOverrides schedulerName "
-        "failover conflictResolution activationPreference suspension preserveResourcesOnDeletion schedulePriority"
+        "resourceSelectors association propagateDeps placement priority preemption"
+        " dependentOverrides schedulerName failover conflictResolution activationPreference"
+        " suspension preserveResourcesOnDeletion schedulePriority"
     ),
     "schedulePriority": "priorityClassSource priorityClassName",
     "failover.application": "decisionConditions purgeMode gracePeriodSeconds statePreservation",
     "spec.placement": (
-        "clusterAffinity clusterAffinities clusterTolerations spreadConstraints replicaScheduling workloadAffinity"
+        "clusterAffinity clusterAffinities clusterTolerations spreadConstraints replicaScheduling"
+        " workloadAffinity"
     ),
     **dict.fromkeys(_TARGETS, _AFFINITY),
     "clusterAffinities[]": f"affinityName {_AFFINITY} overflowAffinities",
@@ -205,7 +218,9 @@ _EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
     Rule.PURGE_MODES_RENAMED: {"purgeMode": _OLD_PURGE_MODES},
 }
 """Attributes of fields in releases without a rule."""
-_ABSENT: Mapping[Rule, Mapping[str, None]] = {Rule.OVERFLOW: {"clusterAffinities[].overflowAffinities": None}}
+_ABSENT: Mapping[Rule, Mapping[str, None]] = {
+    Rule.OVERFLOW: {"clusterAffinities[].overflowAffinities": None}
+}
 """Fields that releases without a rule lack."""
 
 

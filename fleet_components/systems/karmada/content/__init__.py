@@ -1,1 +1,3 @@
-"""Changes that Karmada makes to an object on its way to a member: overrides, replicas, dependencies."""
+"""Changes that Karmada makes to an object on its way to a member: overrides, replicas,
+dependencies.
+"""

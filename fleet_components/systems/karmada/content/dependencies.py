@@ -1,6 +1,7 @@
 """Objects that a workload refers to and that are placed with it (``propagateDeps``).
 
-Source: ``pkg/resourceinterpreter/default/native/dependencies.go`` and ``pkg/util/helper/pod.go`` of Karmada 1.19.
+Source: ``pkg/resourceinterpreter/default/native/dependencies.go`` and ``pkg/util/helper/pod.go`` of
+Karmada 1.19.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _SECRET_OF_VOLUME = {
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 _Named = tuple[str, Any]
-"""A kind of the core group, and the name of an object. A name that is not text refers to nothing."""
+"""A kind of the core group, and the name of an object. A name that is not text refers to
+nothing.
+"""
 
 
 @attrs.frozen(order=True)
@@ -51,17 +54,26 @@ class Dependency:
     labels: tuple[tuple[str, str], ...] = ()
 
 
-def dependencies_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> tuple[Dependency, ...]:
+def dependencies_of(
+    manifest: Manifest, declared: Iterable[WorkloadShape] = ()
+) -> tuple[Dependency, ...]:
     """Return the dependencies of an object, sorted and without duplicates. They need not exist."""
     match (manifest.api_version, manifest.kind):
         case ("networking.k8s.io/v1", "Ingress"):
-            found = [("Secret", tls.get("secretName")) for tls in value_at(manifest.data, ("spec", "tls")) or ()]
+            found = [
+                ("Secret", tls.get("secretName"))
+                for tls in value_at(manifest.data, ("spec", "tls")) or ()
+            ]
         case ("multicluster.x-k8s.io/v1alpha1", "ServiceImport"):
             return _derived_service(manifest)
         case _:
             found = list(_named_by_pod(pod_spec(manifest, shape_of(manifest, declared))))
     own = _own_claims(manifest)
-    names = {(kind, name) for kind, name in found if name and isinstance(name, str) and (kind, name) not in own}
+    names = {
+        (kind, name)
+        for kind, name in found
+        if name and isinstance(name, str) and (kind, name) not in own
+    }
     return tuple(sorted(Dependency(kind, name, "v1", manifest.namespace) for kind, name in names))
 
 
@@ -102,7 +114,10 @@ def _own_claims(manifest: Manifest) -> set[_Named]:
     if (manifest.api_version, manifest.kind) != ("apps/v1", "StatefulSet"):
         return set()
     templates = value_at(manifest.data, ("spec", "volumeClaimTemplates")) or ()
-    return {("PersistentVolumeClaim", value_at(template, ("metadata", "name"))) for template in templates}
+    return {
+        ("PersistentVolumeClaim", value_at(template, ("metadata", "name")))
+        for template in templates
+    }
 
 
 def _derived_service(manifest: Manifest) -> tuple[Dependency, ...]:

@@ -1,8 +1,8 @@
 """Patches the JSON or YAML document that a string field holds, and writes it as Karmada does.
 
-Source: ``applyFieldOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. JSON keeps the
-order of its keys and the notation of its numbers. YAML goes through ``sigs.k8s.io/yaml``: it is read by YAML 1.1 rules
-and written with sorted keys.
+Source: ``applyFieldOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19.
+JSON keeps the order of its keys and the notation of its numbers. YAML goes through
+``sigs.k8s.io/yaml``: it is read by YAML 1.1 rules and written with sorted keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from fleet_components.content.scalar import plain
 
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-    r"([Tt][0-9:]+(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)?"
+    r"([Tt][0-9:]+(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})|"
+    r" [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)?"
 )
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _STRING = "tag:yaml.org,2002:str"
@@ -63,12 +64,16 @@ def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"yaml: {_where(error)}{_unquoted(error.problem)}") from None
     patched = _patched(document, operations)
-    text = yaml.dump(patched, Dumper=_GoDumper, allow_unicode=True, default_flow_style=False, sort_keys=False)
+    text = yaml.dump(
+        patched, Dumper=_GoDumper, allow_unicode=True, default_flow_style=False, sort_keys=False
+    )
     return str(text)
 
 
 def _unquoted(problem: str | None) -> str:
-    """Return a message of the YAML parser without the name of an anchor or tag, which may be a secret value."""
+    """Return a message of the YAML parser without the name of an anchor or tag, which may be a
+    secret value.
+    """
     return re.sub(r" ?'.*'", "", problem or "")
 
 
@@ -95,14 +100,20 @@ def _patched(document: Any, operations: Iterable[Operation]) -> Any:
     if document is None or isinstance(document, Mapping | list):
         return apply_patch(document, operations)
     kind = "string" if type(document) is str else "bool" if isinstance(document, bool) else "number"
-    raise ValueError(f"json: cannot unmarshal {kind} into Go value of type map[string]*jsonpatch.lazyNode")
+    raise ValueError(
+        f"json: cannot unmarshal {kind} into Go value of type map[string]*jsonpatch.lazyNode"
+    )
 
 
 def _write_json(value: Any) -> str:
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_write_json(key)}:{_write_json(part)}" for key, part in value.items()) + "}"
+        return (
+            "{"
+            + ",".join(f"{_write_json(key)}:{_write_json(part)}" for key, part in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ",".join(map(_write_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False).translate(_HTML)
@@ -126,7 +137,9 @@ def _construct_mapping(node: yaml.MappingNode) -> dict[str, Any]:
             merged = _construct(value)
             for part in reversed(merged) if isinstance(merged, list) else [merged]:
                 if not isinstance(part, Mapping):
-                    raise ValueError("yaml: map merge requires map or sequence of maps as the value")
+                    raise ValueError(
+                        "yaml: map merge requires map or sequence of maps as the value"
+                    )
                 mapping.update(part)
         else:
             mapping[_key(_construct(key))] = _construct(value)
@@ -155,15 +168,21 @@ def _shortest(number: float) -> str:
 
 
 def _needs_quotes(text: str) -> bool:
-    """Return whether the text, written without quotes, would be read back as another type by some YAML 1.1 reader."""
+    """Return whether the text, written without quotes, would be read back as another type by some
+    YAML 1.1 reader.
+    """
     try:
-        return not isinstance(plain(text), str) or bool(_TIME.fullmatch(text) or _BASE_60.fullmatch(text))
+        return not isinstance(plain(text), str) or bool(
+            _TIME.fullmatch(text) or _BASE_60.fullmatch(text)
+        )
     except ValueError:
         return True
 
 
 def _natural(key: str) -> list[tuple[int, int, int, str]]:
-    """Return the sort key of a map key in Go's yaml package: letters last, runs of digits by their number."""
+    """Return the sort key of a map key in Go's yaml package: letters last, runs of digits by their
+    number.
+    """
     parts: list[tuple[int, int, int, str]] = []
     for run in re.findall(r"[0-9]+|.", key, re.DOTALL):
         if run.isdecimal():
@@ -174,15 +193,20 @@ def _natural(key: str) -> list[tuple[int, int, int, str]]:
 
 
 class _GoDumper(yaml.BaseDumper):
-    """Writes plain data. Every scalar is given as a string, so that only the rules of this module decide on quotes."""
+    """Writes plain data. Every scalar is given as a string, so that only the rules of this module
+    decide on quotes.
+    """
 
-    # Go's encoder writes a value out wherever it occurs; PyYAML would write an anchor for one that occurs twice.
+    # Go's encoder writes a value out wherever it occurs; PyYAML would write an anchor for one that
+    # occurs twice.
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def represent_text(self, text: str) -> yaml.Node:
         beyond_16_bits = any(ord(sign) > 0xFFFF for sign in text)  # Go's emitter escapes those
-        style = '"' if beyond_16_bits else "|" if "\n" in text else '"' if _needs_quotes(text) else None
+        style = (
+            '"' if beyond_16_bits else "|" if "\n" in text else '"' if _needs_quotes(text) else None
+        )
         return self.represent_scalar(_STRING, text, style)
 
     def represent_other(self, value: bool | float | None) -> yaml.Node:

@@ -1,7 +1,8 @@
 """Karmada's rules for the health of an object on a member.
 
-Source: ``pkg/resourceinterpreter/default/native/healthy.go`` of Karmada 1.19, and ``interpretHealth`` in
-``pkg/controllers/status/work_status_controller.go``: an object of a kind that has no rule is healthy.
+Source: ``pkg/resourceinterpreter/default/native/healthy.go`` of Karmada 1.19, and
+``interpretHealth`` in ``pkg/controllers/status/work_status_controller.go``: an object of a kind
+that has no rule is healthy.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ _Live = Mapping[str, Any]
 
 
 def health(live: _Live) -> Health:
-    """Return the health of an object as a member has it; unknown if its status is missing or of another form."""
+    """Return the health of an object as a member has it; unknown if its status is missing or of
+    another form.
+    """
     kind, status = (str(live.get("apiVersion", "")), str(live.get("kind", ""))), live.get("status")
     rule, of_status = None if _is_inner(live) else _RULES.get(kind), RULES.get(kind)
     if rule is None and of_status is None:
@@ -25,7 +28,9 @@ def health(live: _Live) -> Health:
     if status is None:
         return UNKNOWN
     try:
-        return "Healthy" if (rule(live) if rule else of_status and of_status(status)) else "Unhealthy"
+        return (
+            "Healthy" if (rule(live) if rule else of_status and of_status(status)) else "Unhealthy"
+        )
     except (AttributeError, TypeError):
         return UNKNOWN  # as where a script of Karmada fails
 
@@ -41,7 +46,9 @@ def _count(live: _Live, name: str) -> int:
 
 
 def _observed(live: _Live) -> bool:
-    """Return whether its controller has seen the object as it is; True if its generation is unknown."""
+    """Return whether its controller has seen the object as it is; True if its generation is
+    unknown.
+    """
     generation = value_at(live, ("metadata", "generation"))
     return generation is None or _count(live, "observedGeneration") == generation
 
@@ -61,7 +68,9 @@ def _replica_set(live: _Live) -> bool:
 
 def _daemon_set(live: _Live) -> bool:
     updated = _count(live, "updatedNumberScheduled")
-    return _observed(live) and _count(live, "desiredNumberScheduled") <= updated <= _count(live, "numberAvailable")
+    return _observed(live) and _count(live, "desiredNumberScheduled") <= updated <= _count(
+        live, "numberAvailable"
+    )
 
 
 def _balanced(live: _Live) -> bool:
@@ -110,7 +119,16 @@ Status = Mapping[str, Any]
 Rule = Callable[[Status], bool]
 
 _ENDED_WELL = (
-    *("Running", "Completed", "Pending", "Aborting", "Aborted", "Restarting", "Completing", "Terminating"),
+    *(
+        "Running",
+        "Completed",
+        "Pending",
+        "Aborting",
+        "Aborted",
+        "Restarting",
+        "Completing",
+        "Terminating",
+    ),
     "Terminated",
 )
 _FLINK_GOES_ON = (
@@ -171,7 +189,9 @@ def _ray_cluster(status: Status) -> bool:
 
 def _ray_job(status: Status) -> bool:
     deployment = status.get("jobDeploymentStatus")
-    return deployment == "Running" or (deployment == "Complete" and status.get("jobStatus") == "SUCCEEDED")
+    return deployment == "Running" or (
+        deployment == "Complete" and status.get("jobStatus") == "SUCCEEDED"
+    )
 
 
 def _ray_service(status: Status) -> bool:
@@ -185,9 +205,14 @@ def _spark(status: Status) -> bool:
 def _flink(status: Status) -> bool:
     state = value_at(status, ("jobStatus", "state"))
     if state is None:
-        return status.get("jobManagerDeploymentStatus") == "READY" and status.get("lifecycleState") == "STABLE"
+        return (
+            status.get("jobManagerDeploymentStatus") == "READY"
+            and status.get("lifecycleState") == "STABLE"
+        )
     error = str(status.get("error") or "")
-    return state in _FLINK_GOES_ON or (state in _FLINK_BEGINS and any(fault in error for fault in _FAULTS_OF_USERS))
+    return state in _FLINK_GOES_ON or (
+        state in _FLINK_BEGINS and any(fault in error for fault in _FAULTS_OF_USERS)
+    )
 
 
 def _workflow(status: Status) -> bool:

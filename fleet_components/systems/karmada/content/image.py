@@ -1,7 +1,8 @@
 """Image references, parsed and formatted as Karmada does.
 
-Source: ``pkg/util/imageparser/parser.go`` of Karmada 1.19 and the grammar of ``distribution/reference``. A digest
-beside a tag is dropped; the registry of ``nginx`` is empty, not docker.io.
+Source: ``pkg/util/imageparser/parser.go`` of Karmada 1.19 and the grammar of
+``distribution/reference``. A digest beside a tag is dropped; the registry of ``nginx`` is empty,
+not docker.io.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Image:
         """Parse an image reference.
 
         Raises:
-            ValueError: the text is not an image reference; the message is the one that Karmada shows.
+            ValueError: the text is not an image reference; the message is the one that Karmada
+                shows.
         """
         match = _REFERENCE.fullmatch(text)
         if not match:
@@ -84,7 +86,9 @@ def _check_digest(digest: str) -> None:
     algorithm, _, encoded = digest.partition(":")
     if algorithm not in _DIGEST_SIZES:
         known_form = re.fullmatch(r"[a-z0-9]+(?:[.+_-][a-z0-9]+)*", algorithm)
-        raise ValueError("unsupported digest algorithm" if known_form else "invalid checksum digest format")
+        raise ValueError(
+            "unsupported digest algorithm" if known_form else "invalid checksum digest format"
+        )
     if len(encoded) != _DIGEST_SIZES[algorithm]:
         raise ValueError("invalid checksum digest length")
     if encoded != encoded.lower():

@@ -25,7 +25,12 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.systems.karmada.content.overriders import Budget, apply_overriders
 from fleet_components.systems.karmada.model.override import OverridePolicy
-from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, OVERRIDE, PolicyKey, Rank
+from fleet_components.systems.karmada.model.policy import (
+    CLUSTER_OVERRIDE,
+    OVERRIDE,
+    PolicyKey,
+    Rank,
+)
 
 
 @attrs.frozen
@@ -46,7 +51,10 @@ class PolicyOverridden(Overridden):
 
 
 def override(
-    manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy], stored: Object | None = None
+    manifest: Manifest,
+    cluster: Cluster,
+    policies: Iterable[OverridePolicy],
+    stored: Object | None = None,
 ) -> PolicyOverridden:
     """Apply all override policies to an object on its way to a member.
 
@@ -71,7 +79,9 @@ def override(
     return state
 
 
-def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str) -> list[OverridePolicy]:
+def applicable(
+    manifest: Manifest, policies: Iterable[OverridePolicy], kind: str
+) -> list[OverridePolicy]:
     """Return the policies of one kind that select the object, in the order in which they are
     applied.
     """
@@ -81,7 +91,9 @@ def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str
         for policy in policies
         if (policy.key.kind, policy.key.namespace) == (kind, namespace)
     ]
-    chosen = [(rank, policy.key.name, policy) for rank, policy in ranked if rank is not Rank.NO_MATCH]
+    chosen = [
+        (rank, policy.key.name, policy) for rank, policy in ranked if rank is not Rank.NO_MATCH
+    ]
     return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
 
 
@@ -112,12 +124,19 @@ def _apply(
 def _event(type_: str, policy: OverridePolicy, cluster: Cluster) -> Event:
     failed = type_ == "Warning"
     scope = "cluster override policy" if policy.key.kind == CLUSTER_OVERRIDE else "override policy"
-    text = f"Apply {scope}({policy.key}) for cluster({cluster.name}) {'failed' if failed else 'succeed'}."
+    text = (
+        f"Apply {scope}({policy.key}) for cluster({cluster.name})"
+        f" {'failed' if failed else 'succeed'}."
+    )
     return Event(type_, f"ApplyOverridePolicy{'Failed' if failed else 'Succeed'}", text)
 
 
 def _problem(policy: OverridePolicy, index: int, cluster: Cluster, error: str) -> Problem:
-    path = ("spec", "overrideRules", index, "overriders") if policy.spec.override_rules else ("spec", "overriders")
+    path = (
+        ("spec", "overrideRules", index, "overriders")
+        if policy.spec.override_rules
+        else ("spec", "overriders")
+    )
     hint = f"change the rule, or exclude {cluster.name} from it with targetCluster"
     return policy.manifest.problem(error, path, hint)
 
@@ -142,18 +161,27 @@ class OverrideIndex:
         return frozenset(policy.key for policy in self.policies)
 
     def concerning(self, manifest: Manifest) -> list[OverridePolicy]:
-        """Return the policies that may select an object, also once others have changed its labels or name; by key."""
+        """Return the policies that may select an object, also once others have changed its labels
+        or name; by key.
+        """
         # The same object is asked for with the replicas of every member.
         sort = manifest.version, manifest.key
         if sort not in self._concerning:
             renaming = self._selecting(manifest, [manifest.name])
-            names = {manifest.name, *(name for policy in renaming for name in policy.spec.new_names)}
+            names = {
+                manifest.name,
+                *(name for policy in renaming for name in policy.spec.new_names),
+            }
             self._concerning[sort] = self._selecting(manifest, names)
         return self._concerning[sort]
 
     def _selecting(self, manifest: Manifest, names: Collection[str]) -> list[OverridePolicy]:
-        found = {position for key in _keys(manifest, names) for position in self._positions.get(key, ())}
-        return sorted((self.policies[position] for position in found), key=lambda policy: policy.key)
+        found = {
+            position for key in _keys(manifest, names) for position in self._positions.get(key, ())
+        }
+        return sorted(
+            (self.policies[position] for position in found), key=lambda policy: policy.key
+        )
 
     @cached_property
     def _concerning(self) -> dict[tuple[str, ObjectKey], list[OverridePolicy]]:
@@ -166,7 +194,9 @@ class OverrideIndex:
             # An OverridePolicy selects in its own namespace only.
             namespace = None if policy.key.kind == CLUSTER_OVERRIDE else policy.key.namespace
             for selector in policy.spec.resource_selectors:
-                found[namespace, selector.api_version, selector.kind, selector.name].append(position)
+                found[namespace, selector.api_version, selector.kind, selector.name].append(
+                    position
+                )
             if not policy.spec.resource_selectors:
                 found[namespace].append(position)
         return found
@@ -197,7 +227,10 @@ def parts_of(policy: Manifest) -> tuple[Part, ...]:
     rules = spec.get("overrideRules")
     if not rules:
         return (_rule(override, 0, ("spec",), spec),)
-    return tuple(_rule(override, index, ("spec", "overrideRules", index), rule) for index, rule in enumerate(rules))
+    return tuple(
+        _rule(override, index, ("spec", "overrideRules", index), rule)
+        for index, rule in enumerate(rules)
+    )
 
 
 def unread(policy: Manifest) -> FieldPath:
@@ -226,15 +259,28 @@ def _rule(override: str, index: int, path: FieldPath, rule: Mapping[str, Any]) -
 def _operation(rule: Part, below: FieldPath, written: Mapping[str, Any]) -> Part:
     overrider, pieces = below[0], list[tuple[FieldPath, Any, Iterable[str]]]()
     field = (
-        [] if written.get("predicate") else pointer_steps(written.get("path") or written.get("fieldPath") or "/spec")
+        []
+        if written.get("predicate")
+        else pointer_steps(written.get("path") or written.get("fieldPath") or "/spec")
     )
     if overrider in (LABELS, ANNOTATIONS):
         field = ["metadata", "labels" if overrider == LABELS else "annotations"]
-        pieces = [(("value", key), value, (*field, key)) for key, value in (written.get("value") or {}).items()]
+        pieces = [
+            (("value", key), value, (*field, key))
+            for key, value in (written.get("value") or {}).items()
+        ]
     elif overrider in (COMMAND, ARGS) and written["operator"] == "remove":
-        pieces = [(("value", place), word, field) for place, word in enumerate(written.get("value") or ())]
+        pieces = [
+            (("value", place), word, field) for place, word in enumerate(written.get("value") or ())
+        ]
     elif overrider == FIELD:
         forms = ("json", "yaml")
-        pieces = [((form, place), item, field) for form in forms for place, item in enumerate(written.get(form) or ())]
+        pieces = [
+            ((form, place), item, field)
+            for form in forms
+            for place, item in enumerate(written.get(form) or ())
+        ]
     part = rule.below(below, written, pieces[0][2] if len(pieces) == 1 else field)
-    return attrs.evolve(part, parts=tuple(part.below(*piece) for piece in pieces) if len(pieces) > 1 else ())
+    return attrs.evolve(
+        part, parts=tuple(part.below(*piece) for piece in pieces) if len(pieces) > 1 else ()
+    )

@@ -16,7 +16,13 @@ from typing import Any
 import attrs
 
 from fleet_components.content.overridden import Forms, Object, OverrideError, check_hidden, patched
-from fleet_components.content.patch import Operation, PatchError, apply_patch, carried_over, pointer_steps
+from fleet_components.content.patch import (
+    Operation,
+    PatchError,
+    apply_patch,
+    carried_over,
+    pointer_steps,
+)
 from fleet_components.model.digits import integer
 from fleet_components.systems.karmada.content.embedded import patch_json, patch_yaml, settled
 from fleet_components.systems.karmada.content.image import Image
@@ -39,7 +45,9 @@ _POD_PATH = ("spec",)
 _TEMPLATE_PATH = ("spec", "template", "spec")
 _POD_SPEC_PATHS = {
     "Pod": _POD_PATH,
-    **dict.fromkeys(("ReplicaSet", "Deployment", "DaemonSet", "StatefulSet", "Job"), _TEMPLATE_PATH),
+    **dict.fromkeys(
+        ("ReplicaSet", "Deployment", "DaemonSet", "StatefulSet", "Job"), _TEMPLATE_PATH
+    ),
 }
 
 
@@ -63,7 +71,9 @@ class Budget:
         """
         self.images -= number
         if self.images < 0:
-            raise OverrideError(f"imageOverrider: more than {MOST_IMAGES} changes of images in one object")
+            raise OverrideError(
+                f"imageOverrider: more than {MOST_IMAGES} changes of images in one object"
+            )
 
     def spend_characters(self, number: int) -> None:
         """Count characters of a document that is read and written.
@@ -72,7 +82,10 @@ class Budget:
             OverrideError: there are too many. One document of any length is not.
         """
         if self.characters < MOST_CHARACTERS and self.characters < number:
-            what = f"fieldOverrider: its rules read and write more than {MOST_CHARACTERS} characters of documents"
+            what = (
+                f"fieldOverrider: its rules read and write more than {MOST_CHARACTERS} characters"
+                " of documents"
+            )
             raise OverrideError(f"{what} in one object: put the changes into one rule")
         self.characters -= number
 
@@ -92,18 +105,28 @@ def apply_overriders(forms: Forms, overriders: Overriders, budget: Budget | None
     try:
         for image in overriders.image_overrider:
             data = _override_images(data, image, budget)
-        for target, words in (("command", overriders.command_overrider), ("args", overriders.args_overrider)):
+        for target, words in (
+            ("command", overriders.command_overrider),
+            ("args", overriders.args_overrider),
+        ):
             data = _override_words(data, target, words)
-        for part, texts in (("labels", overriders.labels_overrider), ("annotations", overriders.annotations_overrider)):
+        for part, texts in (
+            ("labels", overriders.labels_overrider),
+            ("annotations", overriders.annotations_overrider),
+        ):
             for change in texts:
                 data = _override_texts(data, part, change)
-        for (path, is_yaml), fields in groupby(overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))):
+        for (path, is_yaml), fields in groupby(
+            overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))
+        ):
             data = _override_field(data, path, list(fields), budget, is_yaml=is_yaml)
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
     check_hidden(forms.stored, data)  # now, since patches may move what stands in lists
     alike = forms.stored is forms.written
-    made = Forms.alike(data) if alike else Forms(carried_over(forms.written, forms.stored, data), data)
+    made = (
+        Forms.alike(data) if alike else Forms(carried_over(forms.written, forms.stored, data), data)
+    )
     return patched(made, [Operation(p.operator, p.path, p.value) for p in overriders.plaintext])
 
 
@@ -113,13 +136,17 @@ def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) ->
         try:
             image = _image_at(data, path)
         except ValueError as error:
-            raise OverrideError(f"failed to obtain imageValue with predicate path({path}), error: {error}") from None
+            raise OverrideError(
+                f"failed to obtain imageValue with predicate path({path}), error: {error}"
+            ) from None
         if not path.startswith("/"):
             raise OverrideError("imagePath should be start with / character")
         return _replaced(data, path, _overridden_image(image, overrider))
     containers = containers_of(data)
     budget.spend_images(len(containers))
-    images = [_overridden_image(container.get("image") or "", overrider) for container in containers]
+    images = [
+        _overridden_image(container.get("image") or "", overrider) for container in containers
+    ]
     changed = {
         number: {**container, "image": image}
         for number, (container, image) in enumerate(zip(containers, images, strict=True))
@@ -129,7 +156,9 @@ def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) ->
 
 
 def _image_at(data: Object, path: str) -> str:
-    """Return the image at a predicate's path. Its steps are not unescaped, unlike in a JSON pointer."""
+    """Return the image at a predicate's path. Its steps are not unescaped, unlike in a JSON
+    pointer.
+    """
     value: Any = data
     *way, last = path.strip("/").split("/")
     for step in way:
@@ -138,7 +167,10 @@ def _image_at(data: Object, path: str) -> str:
         else:
             value = value.get(step)
             if not isinstance(value, Mapping | list):
-                raise ValueError(f"path({step}) of rawObj's type is not map[string]interface{{}} and []interface{{}}")
+                raise ValueError(
+                    f"path({step}) of rawObj's type is not map[string]interface{{}} and"
+                    " []interface{}"
+                )
     image = value.get(last) if isinstance(value, Mapping) else None
     if not isinstance(image, str):
         raise ValueError(f"failed to convert path({last}) to string")
@@ -185,7 +217,9 @@ def _edited(part: str, overrider: ImageOverrider) -> str:
     return ""
 
 
-def _override_words(data: Object, target: str, overriders: Sequence[CommandArgsOverrider]) -> Object:
+def _override_words(
+    data: Object, target: str, overriders: Sequence[CommandArgsOverrider]
+) -> Object:
     """Return the object with the commands or args of its containers changed by one overrider
     after the other.
     """
@@ -196,7 +230,8 @@ def _override_words(data: Object, target: str, overriders: Sequence[CommandArgsO
     for number, container in enumerate(containers):
         name = container.get("name")
         if isinstance(name, str) and name in by_name:
-            # As in Karmada, removing words from a container without the field adds the field as an empty list.
+            # As in Karmada, removing words from a container without the field adds the field as an
+            # empty list.
             words = [str(word) for word in container.get(target) or ()]
             changed[number] = {**container, target: reduce(_overridden_words, by_name[name], words)}
     return with_containers(data, containers, changed)
@@ -240,11 +275,15 @@ def _override_field(
     budget.spend_characters(len(text))
     if not is_yaml:
         return _replaced(
-            data, path, patch_json(text, (_operation(it, it.value) for item in overriders for it in item.json))
+            data,
+            path,
+            patch_json(text, (_operation(it, it.value) for item in overriders for it in item.json)),
         )
     *others, last = overriders
     operations = [_operation(it, settled(it.value)) for item in others for it in item.yaml]
-    return _replaced(data, path, patch_yaml(text, [*operations, *(_operation(it, it.value) for it in last.yaml)]))
+    return _replaced(
+        data, path, patch_yaml(text, [*operations, *(_operation(it, it.value) for it in last.yaml)])
+    )
 
 
 def _operation(operation: PatchOperation, value: Any) -> Operation:
@@ -273,7 +312,8 @@ def _child(value: Any, step: str) -> Any:
         raise OverrideError(f"strconv.Atoi: parsing {quoted}: invalid syntax\nJSON pointer error")
     if integer(step) >= len(value):
         raise OverrideError(
-            f"index out of bounds array[0,{len(value) - 1}] index '{integer(step)}': JSON pointer error"
+            f"index out of bounds array[0,{len(value) - 1}] index '{integer(step)}': JSON pointer"
+            " error"
         )
     return value[integer(step)]
 
@@ -290,16 +330,29 @@ def containers_of(data: Object) -> list[Mapping[str, Any]]:
     # Karmada does not change initContainers.
     for step in (*_POD_SPEC_PATHS[kind], "containers") if kind in _POD_SPEC_PATHS else ():
         if not isinstance(value, Mapping):
-            raise OverrideError(f"failed to convert {kind} from unstructured object: {step} stands in no object")
+            raise OverrideError(
+                f"failed to convert {kind} from unstructured object: {step} stands in no object"
+            )
         value = value.get(step) or {}
     if not isinstance(value, list):
         return []
     if not all(isinstance(container, Mapping) for container in value):
-        raise OverrideError(f"failed to convert {kind} from unstructured object: a container is not an object")
+        raise OverrideError(
+            f"failed to convert {kind} from unstructured object: a container is not an object"
+        )
     if not all(isinstance(container.get("image") or "", str) for container in value):
-        raise OverrideError(f"failed to convert {kind} from unstructured object: an image is not text")
-    if not all(isinstance(container.get(words), list | None) for container in value for words in ("command", "args")):
-        raise OverrideError(f"failed to convert {kind} from unstructured object: a command or its args are not a list")
+        raise OverrideError(
+            f"failed to convert {kind} from unstructured object: an image is not text"
+        )
+    if not all(
+        isinstance(container.get(words), list | None)
+        for container in value
+        for words in ("command", "args")
+    ):
+        raise OverrideError(
+            f"failed to convert {kind} from unstructured object: a command or its args are not a"
+            " list"
+        )
     return value
 
 

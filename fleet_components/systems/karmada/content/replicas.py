@@ -1,7 +1,7 @@
 """Reads the number of replicas of a workload, and sets it for each member.
 
-Source: ``pkg/resourceinterpreter/default/native`` of Karmada 1.19, for objects as the API server stores them: a
-Deployment without replicas has one.
+Source: ``pkg/resourceinterpreter/default/native`` of Karmada 1.19, for objects as the API server
+stores them: a Deployment without replicas has one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def replicas_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> i
         return 0
     replicas = _number(manifest, shape.replicas, shape.default)
     completions = completions_of(manifest)
-    # A Job never runs more pods at once than it has completions (``jobReplica`` in native/replica.go, Karmada 1.19).
+    # A Job never runs more pods at once than it has completions (``jobReplica`` in
+    # native/replica.go, Karmada 1.19).
     return replicas if completions is None else min(replicas, completions)
 
 
@@ -52,7 +53,8 @@ def completions_of(manifest: Manifest) -> int | None:
 
 
 def divide_completions(manifest: Manifest, replicas: Mapping[str, int], uid: str) -> dict[str, int]:
-    """Return the completions of a divided Job by member, in proportion to each member's parallelism.
+    """Return the completions of a divided Job by member, in proportion to each member's
+    parallelism.
 
     Args:
         manifest: the template.
@@ -67,7 +69,10 @@ def divide_completions(manifest: Manifest, replicas: Mapping[str, int], uid: str
 
 
 def with_replicas(
-    manifest: Manifest, replicas: int, completions: int | None = None, declared: Iterable[WorkloadShape] = ()
+    manifest: Manifest,
+    replicas: int,
+    completions: int | None = None,
+    declared: Iterable[WorkloadShape] = (),
 ) -> Mapping[str, Any]:
     """Return the object for one member, with its replicas and, for a divided Job, its completions.
 
@@ -89,7 +94,13 @@ def _number(manifest: Manifest, path: tuple[str, ...], default: int | None) -> i
     if value is None and default is not None:
         return default
     if value is None:
-        raise FleetError([manifest.problem("there is no number of replicas", path, "write it, or declare a default")])
+        raise FleetError(
+            [
+                manifest.problem(
+                    "there is no number of replicas", path, "write it, or declare a default"
+                )
+            ]
+        )
     return int(value)
 
 
@@ -136,8 +147,12 @@ class Requirements:
     node_claim: NodeClaim | None = None
 
 
-def requirements_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> Requirements | None:
-    """Return the requirements of one replica; None if the object states none or is not a workload with replicas."""
+def requirements_of(
+    manifest: Manifest, declared: Iterable[WorkloadShape] = ()
+) -> Requirements | None:
+    """Return the requirements of one replica; None if the object states none or is not a workload
+    with replicas.
+    """
     shape = shape_of(manifest, declared)
     if shape is None or (shape.replicas is None and shape.template != ()):
         return None
@@ -154,7 +169,11 @@ def _requests(pod: Mapping[str, Any]) -> Mapping[str, str]:
         for resource, amount in _effective(container).items():
             total[resource] = max(total[resource], amount)
     _add(total, _amounts(pod.get("overhead") or {}))
-    return {name: f"{amount}m" if name == _CPU else str(amount) for name, amount in sorted(total.items()) if amount > 0}
+    return {
+        name: f"{amount}m" if name == _CPU else str(amount)
+        for name, amount in sorted(total.items())
+        if amount > 0
+    }
 
 
 def _effective(container: Mapping[str, Any]) -> _Amounts:
@@ -179,7 +198,11 @@ def _add(total: _Amounts, amounts: _Amounts) -> None:
 
 def _is_counted(resource: str) -> bool:
     extended = "/" in resource and not resource.startswith("requests.")
-    return resource in _COUNTED or extended or resource.startswith(("hugepages-", "attachable-volumes-"))
+    return (
+        resource in _COUNTED
+        or extended
+        or resource.startswith(("hugepages-", "attachable-volumes-"))
+    )
 
 
 def _node_claim(pod: Mapping[str, Any]) -> NodeClaim | None:
@@ -205,22 +228,32 @@ _KNOWN = (
     WorkloadShape("apps/v1", "StatefulSet", default=1),
     WorkloadShape("apps/v1", "DaemonSet", replicas=None),
     WorkloadShape("batch/v1", "Job", replicas=("spec", "parallelism"), default=1),
-    WorkloadShape("batch/v1", "CronJob", replicas=None, template=("spec", "jobTemplate", "spec", "template")),
+    WorkloadShape(
+        "batch/v1", "CronJob", replicas=None, template=("spec", "jobTemplate", "spec", "template")
+    ),
     WorkloadShape("v1", "Pod", replicas=None, template=()),
     WorkloadShape("apps.kruise.io/v1alpha1", "CloneSet"),
     WorkloadShape("apps.kruise.io/v1alpha1", "UnitedDeployment"),
-    WorkloadShape("apps.kruise.io/v1alpha1", "BroadcastJob", replicas=("spec", "parallelism"), default=1),
+    WorkloadShape(
+        "apps.kruise.io/v1alpha1", "BroadcastJob", replicas=("spec", "parallelism"), default=1
+    ),
     WorkloadShape("apps.kruise.io/v1alpha1", "DaemonSet", replicas=None),
     WorkloadShape("apps.kruise.io/v1beta1", "StatefulSet"),
-    WorkloadShape("argoproj.io/v1alpha1", "Workflow", replicas=("spec", "parallelism"), template=(), default=1),
+    WorkloadShape(
+        "argoproj.io/v1alpha1", "Workflow", replicas=("spec", "parallelism"), template=(), default=1
+    ),
 )
 _BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
 
 
 def shape_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> WorkloadShape | None:
-    """Return the shape of an object; None if it is not a workload. A declared shape overrides a known one."""
+    """Return the shape of an object; None if it is not a workload. A declared shape overrides a
+    known one.
+    """
     key = (manifest.api_version, manifest.kind)
-    return next((shape for shape in declared if (shape.api_version, shape.kind) == key), _BY_KIND.get(key))
+    return next(
+        (shape for shape in declared if (shape.api_version, shape.kind) == key), _BY_KIND.get(key)
+    )
 
 
 def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, Any]:

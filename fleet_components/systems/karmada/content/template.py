@@ -94,7 +94,9 @@ def _as_read(item: Identical, kind: CustomKind | None, claimed_by: tuple[str, ..
     found = _with_defaults(converted, Manifest(item.data).version, kind or _UNKNOWN)
     data = with_texts(found, item.data)
     labels = {label: _MARK for policy in claimed_by for label in _LABELS[policy]}
-    annotations = {annotation: _MARK for policy in claimed_by for annotation in _ANNOTATIONS[policy]}
+    annotations = {
+        annotation: _MARK for policy in claimed_by for annotation in _ANNOTATIONS[policy]
+    }
     metadata = data.get("metadata")
     if not isinstance(metadata, Mapping) or not labels:
         return data
@@ -124,7 +126,9 @@ def _autoscaler(data: Object) -> Object:
         return data
     wanted = {"type": "Utilization", "averageUtilization": target}
     metrics = [{"type": "Resource", "resource": {"name": "cpu", "target": wanted}}]
-    rest = {field: value for field, value in spec.items() if field != "targetCPUUtilizationPercentage"}
+    rest = {
+        field: value for field, value in spec.items() if field != "targetCPUUtilizationPercentage"
+    }
     return {**data, "spec": {**rest, "metrics": metrics}}
 
 

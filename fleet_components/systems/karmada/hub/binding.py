@@ -74,13 +74,18 @@ class Binding:
 
     @property
     def policy(self) -> PolicyKey | None:
-        """The policy that it belongs to; None after it was released, and where it only goes along with others."""
+        """The policy that it belongs to; None after it was released, and where it only goes along
+        with others.
+        """
         return policy_of(self.data)
 
     @property
     def clusters(self) -> dict[str, int]:
         """Replicas by member, in the order in which members were chosen."""
-        return {cluster["name"]: cluster.get("replicas") or 0 for cluster in self.spec.get("clusters") or ()}
+        return {
+            cluster["name"]: cluster.get("replicas") or 0
+            for cluster in self.spec.get("clusters") or ()
+        }
 
     @property
     def applied(self) -> Placement | None:
@@ -97,11 +102,16 @@ class Binding:
     @property
     def tasks(self) -> dict[str, EvictionTask]:
         """Eviction tasks by the member that the template leaves."""
-        return {item["fromCluster"]: _task(item) for item in self.spec.get("gracefulEvictionTasks") or ()}
+        return {
+            item["fromCluster"]: _task(item)
+            for item in self.spec.get("gracefulEvictionTasks") or ()
+        }
 
     @property
     def required_by(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
-        """Replicas by member of each binding that needs the template, by namespace and name of that binding."""
+        """Replicas by member of each binding that needs the template, by namespace and name of that
+        binding.
+        """
         return {
             (item.get("namespace") or "", item["name"]): {
                 member["name"]: member.get("replicas") or 0 for member in item.get("clusters") or ()
@@ -112,7 +122,9 @@ class Binding:
     @cached_property
     def reported(self) -> Mapping[str, Mapping[str, Any]]:
         """The report on the copy on each member that has a Work."""
-        return {status["clusterName"]: status for status in self.status.get("aggregatedStatus") or ()}
+        return {
+            status["clusterName"]: status for status in self.status.get("aggregatedStatus") or ()
+        }
 
     @property
     def scheduled(self) -> datetime | None:
@@ -128,9 +140,18 @@ class Binding:
     def failing(self) -> bool:
         """True if the last scheduling has failed so that it is tried again."""
         condition = next(
-            (status for status in self.status.get("conditions") or () if status["type"] == "Scheduled"), None
+            (
+                status
+                for status in self.status.get("conditions") or ()
+                if status["type"] == "Scheduled"
+            ),
+            None,
         )
-        return condition is not None and condition["status"] != "True" and condition.get("reason") != NO_FIT
+        return (
+            condition is not None
+            and condition["status"] != "True"
+            and condition.get("reason") != NO_FIT
+        )
 
 
 def _task(data: Mapping[str, Any]) -> EvictionTask:
@@ -157,7 +178,10 @@ _POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace"
 _POLICY_NAME = "propagationpolicy.karmada.io/name"
 _CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
 _PERMANENT_ID = "/permanent-id"
-BINDING_MARKS = ("resourcebinding.karmada.io/permanent-id", "clusterresourcebinding.karmada.io/permanent-id")
+BINDING_MARKS = (
+    "resourcebinding.karmada.io/permanent-id",
+    "clusterresourcebinding.karmada.io/permanent-id",
+)
 """Labels of what comes of the bindings of templates in namespaces, and of those of all others."""
 _ANNOTATIONS = frozenset(
     {
@@ -181,11 +205,17 @@ _KEPT = ("name", "namespace", "labels", "annotations", "finalizers")
 
 
 def policy_of(data: Object) -> PolicyKey | None:
-    """Return the policy that has claimed a template or that a binding belongs to; None if none is written on it."""
+    """Return the policy that has claimed a template or that a binding belongs to; None if none is
+    written on it.
+    """
     marks = data["metadata"].get("annotations") or {}
     name = marks.get(_POLICY_NAME)
     if name:
-        return PolicyKey(PROPAGATION, marks.get(_POLICY_NAMESPACE) or data["metadata"].get("namespace") or "", name)
+        return PolicyKey(
+            PROPAGATION,
+            marks.get(_POLICY_NAMESPACE) or data["metadata"].get("namespace") or "",
+            name,
+        )
     name = marks.get(_CLUSTER_POLICY_NAME)
     if name:
         return PolicyKey(CLUSTER_PROPAGATION, "", name)
@@ -193,11 +223,17 @@ def policy_of(data: Object) -> PolicyKey | None:
 
 
 def as_written(data: Object) -> dict[str, Any]:
-    """Return an object as its user has written it: without status, and without what API server and Karmada add."""
+    """Return an object as its user has written it: without status, and without what API server and
+    Karmada add.
+    """
     stripped = _without_own_selector(without_address(as_sent(Manifest(data))))
     given = stripped["metadata"]
     labels = {key: value for key, value in (given.get("labels") or {}).items() if not _is_mark(key)}
-    annotations = {key: value for key, value in (given.get("annotations") or {}).items() if key not in _ANNOTATIONS}
+    annotations = {
+        key: value
+        for key, value in (given.get("annotations") or {}).items()
+        if key not in _ANNOTATIONS
+    }
     finalizers = [item for item in given.get("finalizers") or () if not item.startswith(_FINALIZER)]
     parts = {**given, "labels": labels, "annotations": annotations, "finalizers": finalizers}
     metadata = {key: parts[key] for key in _KEPT if parts.get(key)}
@@ -217,13 +253,17 @@ def is_leaving(data: Object) -> bool:
 
 
 def _without_own_selector(data: Object) -> Object:
-    """Return an object; a Job without the selector and the labels that the API server has made for it."""
+    """Return an object; a Job without the selector and the labels that the API server has made for
+    it.
+    """
     spec = data.get("spec") or {}
     if (data["apiVersion"], data["kind"]) != ("batch/v1", "Job") or spec.get("manualSelector"):
         return data
     template = spec.get("template") or {}
     metadata = template.get("metadata") or {}
-    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in JOB_LABELS}
+    labels = {
+        key: value for key, value in (metadata.get("labels") or {}).items() if key not in JOB_LABELS
+    }
     pod = {
         **{key: value for key, value in metadata.items() if key != "labels"},
         **({"labels": labels} if labels else {}),

@@ -23,7 +23,13 @@ from fleet_components.systems.karmada.content.prune import pruned
 from fleet_components.systems.karmada.hub.binding import as_written
 from fleet_components.systems.karmada.hub.template import BoundTemplate
 from fleet_components.systems.karmada.model.policy import DIRECTLY, Suspension
-from fleet_components.systems.karmada.plan.content import CONFLICT_RESOLUTION, Share, content_of, shape_in, shared
+from fleet_components.systems.karmada.plan.content import (
+    CONFLICT_RESOLUTION,
+    Share,
+    content_of,
+    shape_in,
+    shared,
+)
 from fleet_components.systems.karmada.plan.dispatch import Dispatch
 from fleet_components.systems.karmada.plan.overrides import PolicyOverrides
 from fleet_components.systems.karmada.plan.place import shares_of
@@ -59,8 +65,12 @@ class Copies:
 
     @property
     def unlike(self) -> bool:
-        """True if members may run another content than the template as it is now, which only Works tell."""
-        return not self.bound.fresh or any(member in self.bound.binding.reported for member in self.in_force.failing)
+        """True if members may run another content than the template as it is now, which only Works
+        tell.
+        """
+        return not self.bound.fresh or any(
+            member in self.bound.binding.reported for member in self.in_force.failing
+        )
 
     @cached_property
     def dispatch(self) -> Dispatch:
@@ -112,13 +122,19 @@ class Copies:
         for name, share in self._asked.items():
             if share not in made:
                 made[share] = (shared(self.content, share),)
-            wanted[name] = inventory.clusters[inventory.position(name) or 0], share.revision, made[share]
+            wanted[name] = (
+                inventory.clusters[inventory.position(name) or 0],
+                share.revision,
+                made[share],
+            )
         return in_force(self._overrides, TemplateRecord(), wanted, {})
 
     @property
     def _overrides(self) -> PolicyOverrides:
         subject, claim = self.bound.subject, self.bound.state.claim.policy
-        return PolicyOverrides(subject.policies.override_index, subject.custom, (claim.kind,) if claim else ())
+        return PolicyOverrides(
+            subject.policies.override_index, subject.custom, (claim.kind,) if claim else ()
+        )
 
     @cached_property
     def done(self) -> Mapping[str, Done]:
@@ -127,11 +143,18 @@ class Copies:
         What a member was sent and did not take counts as sent and broken: the control plane does
         nothing else there until something changes.
         """
-        found = {name: done for name, share in self.shares.items() if (done := self._done(name, share))}
-        counted = any(share.replicas is not None for share in self.shares.values()) or self.bound.template.workload
+        found = {
+            name: done for name, share in self.shares.items() if (done := self._done(name, share))
+        }
+        counted = (
+            any(share.replicas is not None for share in self.shares.values())
+            or self.bound.template.workload
+        )
         for name, task in self.bound.state.schedule.evictions.items():
             if name in self.bound.binding.reported and name not in found:
-                found[name] = Done(self.revision, replicas=(task.replicas or 0) if counted else None)
+                found[name] = Done(
+                    self.revision, replicas=(task.replicas or 0) if counted else None
+                )
         return dict(sorted(found.items()))
 
     @cached_property
@@ -140,7 +163,9 @@ class Copies:
         reasons = self.in_force.reasons
         rollout = self.dispatch.plan(self.shares, {}, {}, reasons)
         placed = {name: entry for name, entry in rollout.placed.items() if isinstance(entry, Share)}
-        used = {entry.revision for entry in placed.values()} | {entry.revision for entry in self.done.values()}
+        used = {entry.revision for entry in placed.values()} | {
+            entry.revision for entry in self.done.values()
+        }
         contents = {
             **{number: entry for number, entry in self.older.items() if number in used},
             self.revision: self.content,
@@ -159,14 +184,22 @@ class Copies:
     @property
     def leftovers(self) -> tuple[str, ...]:
         """Members that are being emptied: they still report a copy and are no targets."""
-        return tuple(sorted(self.bound.binding.reported.keys() - self.done.keys() - set(self.bound.state.targets)))
+        return tuple(
+            sorted(
+                self.bound.binding.reported.keys()
+                - self.done.keys()
+                - set(self.bound.state.targets)
+            )
+        )
 
     @property
     def untold(self) -> tuple[str, ...]:
         """Members whose copy is of an unknown content: dispatching was suspended before the
         object changed.
         """
-        return tuple(name for name, done in self.done.items() if done.revision not in self.record.contents)
+        return tuple(
+            name for name, done in self.done.items() if done.revision not in self.record.contents
+        )
 
     @cached_property
     def _asked(self) -> Mapping[str, Share]:
@@ -183,7 +216,9 @@ class Copies:
         if name in self.in_force.failing:
             return self._before_failure(name) if item else None
         if self._suspends(name):
-            behind = attrs.evolve(here, revision=0, overrides=None) if self._is_behind(name) else here
+            behind = (
+                attrs.evolve(here, revision=0, overrides=None) if self._is_behind(name) else here
+            )
             return attrs.evolve(behind, broken=False, trouble="") if runs else None
         return None if item is None and self._purges_first else here
 
@@ -192,14 +227,20 @@ class Copies:
         message may quote.
         """
         secret = is_secret(self.bound.subject.manifest.data)
-        return "" if secret else visible(" ".join(str(item.get("appliedMessage") or "").split())[:_MOST_NAMED])
+        return (
+            ""
+            if secret
+            else visible(" ".join(str(item.get("appliedMessage") or "").split())[:_MOST_NAMED])
+        )
 
     def _before_failure(self, name: str) -> Done | None:
         """Return what runs where an override fails: what the Work had before."""
         if name not in self.works:
             return None
         kept, shape = self._kept(name), shape_in(self.content)
-        number = next((number for number, entry in self.older.items() if entry == kept), self.revision)
+        number = next(
+            (number for number, entry in self.older.items() if entry == kept), self.revision
+        )
         counted = self._asked[name].replicas is not None and shape is not None and shape.replicas
         return Done(number, replicas=value_at(self.works[name], counted) if counted else None)
 
@@ -221,7 +262,9 @@ class Copies:
         """
         if not self._suspends(name):
             return False
-        runs = value_at(self.bound.binding.reported.get(name) or {}, ("status", "resourceTemplateGeneration"))
+        runs = value_at(
+            self.bound.binding.reported.get(name) or {}, ("status", "resourceTemplateGeneration")
+        )
         now = self.bound.original.get("metadata", {}).get("generation")
         return None not in (runs, now) and runs != now
 
@@ -238,12 +281,18 @@ class Copies:
     def _kept(self, member: str) -> Objects:
         """Return the content that a Work has."""
         data = self._cleaned(self.works[member])
-        return content_of(Manifest(data), self.bound.subject.settings.workloads, divided=self._divided)
+        return content_of(
+            Manifest(data), self.bound.subject.settings.workloads, divided=self._divided
+        )
 
     def _cleaned(self, data: Object) -> dict[str, Any]:
-        """Return the manifest of a Work without what Karmada has added, and without what is secret."""
+        """Return the manifest of a Work without what Karmada has added, and without what is
+        secret.
+        """
         cleaned = dict(redacted(as_written(data)))
-        asked = (self.bound.subject.manifest.metadata.get("annotations") or {}).get(CONFLICT_RESOLUTION)
+        asked = (self.bound.subject.manifest.metadata.get("annotations") or {}).get(
+            CONFLICT_RESOLUTION
+        )
         marks = dict(cleaned["metadata"].get("annotations") or {})
         if asked is None and marks.pop(CONFLICT_RESOLUTION, None) is not None:
             metadata = {**cleaned["metadata"], "annotations": marks}
@@ -254,7 +303,9 @@ class Copies:
         """Return whether all Works are what the template makes as it is now."""
         bound, inventory = self.bound, self.bound.subject.inventory
         overrides = self._overrides
-        for name, share in shares_of(bound.subject, bound.state, bound.template, content, 0).items():
+        for name, share in shares_of(
+            bound.subject, bound.state, bound.template, content, 0
+        ).items():
             if name in self.works:
                 member = inventory.clusters[inventory.position(name) or 0]
                 objects: Objects = (shared(content, share),)
@@ -276,7 +327,9 @@ class Copies:
         objects = objects or (self.bound.subject.manifest.data,)
         # Members with equal decisions share their objects, which the record keeps alive.
         if id(objects[0]) not in self._keys:
-            self._keys[id(objects[0])] = tuple((str(data["apiVersion"]), Manifest(data).key) for data in objects)
+            self._keys[id(objects[0])] = tuple(
+                (str(data["apiVersion"]), Manifest(data).key) for data in objects
+            )
         return self._keys[id(objects[0])]
 
     @cached_property

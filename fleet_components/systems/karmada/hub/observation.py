@@ -50,7 +50,9 @@ def karmada_observation(listing: Listing) -> Observation:
         unknown=tuple(f"{TEMPLATE_KIND}/{template_name(key)}" for key in reading.unknown),
         notes=notes_of(reading),
         release=listing.release,
-        no_release="" if listing.release else TABLE.assumed("its components run on another cluster"),
+        no_release=(
+            "" if listing.release else TABLE.assumed("its components run on another cluster")
+        ),
     )
 
 
@@ -66,7 +68,10 @@ def notes_of(reading: Reading) -> tuple[str, ...]:
 def _unusable(reading: Reading) -> Iterator[str]:
     for problem in reading.source.problems:
         where = ".".join(map(str, problem.path))
-        yield f"a plan refuses {problem.subject or 'an object'} as it is{f': {where}' if where else ''}"
+        yield (
+            f"a plan refuses {problem.subject or 'an object'} as it"
+            f" is{f': {where}' if where else ''}"
+        )
 
 
 def _leaving(reading: Reading) -> Iterator[str]:
@@ -78,12 +83,17 @@ def _leaving(reading: Reading) -> Iterator[str]:
 
 def _workloads(reading: Reading) -> Iterator[str]:
     for workload in reading.workloads:
-        yield f"bindings tell that {workload.kind} of {workload.api_version} has its replicas in {workload.replicas}"
+        yield (
+            f"bindings tell that {workload.kind} of {workload.api_version} has its replicas in"
+            f" {workload.replicas}"
+        )
 
 
 def _pending(reading: Reading) -> Iterator[str]:
     for workload in reading.pending:
-        yield f"a policy selects {workload.manifest.key}, and it has no binding yet: a plan makes one"
+        yield (
+            f"a policy selects {workload.manifest.key}, and it has no binding yet: a plan makes one"
+        )
 
 
 def _overridden(reading: Reading) -> Iterator[str]:
@@ -94,7 +104,10 @@ def _overridden(reading: Reading) -> Iterator[str]:
     ]
     if found:
         which = count(len(found), "Secret")
-        yield f"override policies go into {which} of which the data was not read, and may fail: {few(found)}"
+        yield (
+            f"override policies go into {which} of which the data was not read, and may fail:"
+            f" {few(found)}"
+        )
 
 
 def _passed_over(reading: Reading) -> Iterator[str]:
@@ -121,16 +134,33 @@ def _bindings(reading: Reading) -> Iterator[str]:
             yield f"{template} is being removed from {few(members)}"
         members = copy.untold
         if members:
-            yield f"what runs of {template} on {few(members)} is not known: it changed while dispatching was suspended"
-        failing = [name for name, item in copy.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
+            yield (
+                f"what runs of {template} on {few(members)} is not known: it changed while"
+                " dispatching was suspended"
+            )
+        failing = [
+            name
+            for name, item in copy.bound.binding.reported.items()
+            if item.get("health") == "Unhealthy"
+        ]
         if failing and (copy.bound.state.spec.get("failover") or {}).get("application"):
-            yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
+            yield (
+                f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth"
+                " tells a plan"
+            )
         if copy.unlike and not copy.works:
             hidden = is_outlined(copy.bound.subject.manifest.data)
-            why = "without --secrets, Works that hold a Secret are not read" if hidden else "its Works were not read"
+            why = (
+                "without --secrets, Works that hold a Secret are not read"
+                if hidden
+                else "its Works were not read"
+            )
             yield f"members may run another version of {template}: {why}"
         if copy.bound.replicas != (counted := copy.bound.binding.spec.get("replicas") or 0):
-            yield f"the control plane counts {counted} replicas of {template}, a plan {copy.bound.replicas}"
+            yield (
+                f"the control plane counts {counted} replicas of {template}, a plan"
+                f" {copy.bound.replicas}"
+            )
 
 
 # Requests that an observation of a Karmada control plane needs.
@@ -139,8 +169,8 @@ def _bindings(reading: Reading) -> Iterator[str]:
 def karmada_queries(listing: Listing) -> tuple[Query, ...]:
     """Return all requests that an observation needs, as far as the answers so far tell.
 
-    First members, policies, bindings and namespaces; then the templates that these name; then the Works of bindings
-    whose members may run something else than the template as it is now.
+    First members, policies, bindings and namespaces; then the templates that these name; then the
+    Works of bindings whose members may run something else than the template as it is now.
     """
     first = tuple(_first(listing))
     if listing.lacking(first):
@@ -174,7 +204,9 @@ def _templates(listing: Listing) -> Iterator[Query]:
 
 
 def _selected(listing: Listing) -> Iterator[tuple[str, str, str]]:
-    """Yield apiVersion, kind and namespace of what propagation policies select; no namespace means all of them."""
+    """Yield apiVersion, kind and namespace of what propagation policies select; no namespace means
+    all of them.
+    """
     for kind in (PROPAGATION, CLUSTER_PROPAGATION):
         for policy in listing.all(kind, "policy.karmada.io"):
             own = policy["metadata"].get("namespace") or ""
@@ -190,8 +222,12 @@ def _bound(listing: Listing) -> Iterator[tuple[str, str, str]]:
 
 
 def _works(listing: Listing) -> Iterator[Query]:
-    """Yield requests for the Works of the bindings whose members may run something else than the template now."""
+    """Yield requests for the Works of the bindings whose members may run something else than the
+    template now.
+    """
     served = listing.served.get((WORK_GROUP, WORK))
-    marks = {copies.bound.binding.mark for copies in reading_of(listing).unclear} if served else set()
+    marks = (
+        {copies.bound.binding.mark for copies in reading_of(listing).unclear} if served else set()
+    )
     for mark in sorted(filter(None, marks)):
         yield Query(served.api_version if served else "", WORK, label=mark)

@@ -19,7 +19,11 @@ from fleet_components.model.cluster import ResourceModel
 from fleet_components.model.labels import key_errors
 from fleet_components.model.manifest import value_at
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS, grade_of, read_karmada_cluster
+from fleet_components.systems.karmada.model.cluster import (
+    DEFAULT_MODELS,
+    grade_of,
+    read_karmada_cluster,
+)
 
 API_VERSION, KIND = "cluster.karmada.io/v1alpha1", "Cluster"
 _REGION, _ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
@@ -90,7 +94,9 @@ def summary(facts: ClusterFacts, models: Sequence[ResourceModel]) -> Mapping[str
         "allocatable": _allocatable(facts),
         "allocating": allocating.texts(),
         "allocated": allocated.texts(),
-        "allocatableModelings": [{"grade": model.grade, "count": by_grade[model.grade]} for model in models],
+        "allocatableModelings": [
+            {"grade": model.grade, "count": by_grade[model.grade]} for model in models
+        ],
     }
     return {name: value for name, value in found.items() if value}
 
@@ -113,7 +119,10 @@ def _by_grade(facts: ClusterFacts, models: Sequence[ResourceModel]) -> Counter[i
     taken: dict[str, Requests] = defaultdict(Requests)
     for pod in facts.running:
         taken[node_of(pod)].add_pod(pod)
-    grades = (grade_of({name: f"{nano}n" for name, nano in free.items()}, models) for free in _free(facts, taken))
+    grades = (
+        grade_of({name: f"{nano}n" for name, nano in free.items()}, models)
+        for free in _free(facts, taken)
+    )
     return Counter(grade for grade in grades if grade is not None)
 
 
@@ -125,7 +134,8 @@ def _free(facts: ClusterFacts, taken: Mapping[str, Requests]) -> Iterator[Mappin
     """
     for node in facts.nodes:
         free = {
-            name: parse_quantity(str(text)).nano for name, text in amounts_at(node, "status", "allocatable").items()
+            name: parse_quantity(str(text)).nano
+            for name, text in amounts_at(node, "status", "allocatable").items()
         }
         node_name = str(node["metadata"]["name"])
         used = taken[node_name].nano() if node_name in taken else {}
@@ -138,8 +148,12 @@ def _free(facts: ClusterFacts, taken: Mapping[str, Requests]) -> Iterator[Mappin
 
 def _place(facts: ClusterFacts) -> Iterator[tuple[str, Any]]:
     labels = [amounts_at(node, "metadata", "labels") for node in facts.nodes]
-    regions, zones = ({str(label[key]) for label in labels if label.get(key)} for key in (_REGION, _ZONE))
-    providers = {str(value_at(node, ("spec", "providerID")) or "").partition(":")[0] for node in facts.nodes} - {""}
+    regions, zones = (
+        {str(label[key]) for label in labels if label.get(key)} for key in (_REGION, _ZONE)
+    )
+    providers = {
+        str(value_at(node, ("spec", "providerID")) or "").partition(":")[0] for node in facts.nodes
+    } - {""}
     if len(providers) == 1:
         yield "provider", providers.pop()
     if len(regions) == 1:
@@ -150,7 +164,10 @@ def _place(facts: ClusterFacts) -> Iterator[tuple[str, Any]]:
 
 def _is_ready(node: Object) -> bool:
     conditions = value_at(node, ("status", "conditions")) or ()
-    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
+    )
 
 
 # Requests of pods, added up as Karmada's agent does.
@@ -172,8 +189,8 @@ class Requests:
     def add_pod(self, pod: Object) -> None:
         """Add a pod, and 1 to the number of pods.
 
-        An init container raises the whole sum so far to its own request where that is larger, not that of its pod: so
-        does the agent.
+        An init container raises the whole sum so far to its own request where that is larger, not
+        that of its pod: so does the agent.
         """
         spec = pod.get("spec") or {}
         for container in spec.get("containers") or ():
@@ -190,11 +207,18 @@ class Requests:
 
     def texts(self) -> dict[str, str]:
         """Return the sum as quantities by resource, without those of 0."""
-        return {name: amount_text(amount, _like(name)) for name, amount in sorted(self.nano().items()) if amount > 0}
+        return {
+            name: amount_text(amount, _like(name))
+            for name, amount in sorted(self.nano().items())
+            if amount > 0
+        }
 
     def nano(self) -> dict[str, int]:
         """Return the sum by resource in units of 1e-9."""
-        return {name: amount * (_MILLI if name == _CPU else _NANO_OF_PODS) for name, amount in self._amounts.items()}
+        return {
+            name: amount * (_MILLI if name == _CPU else _NANO_OF_PODS)
+            for name, amount in self._amounts.items()
+        }
 
 
 def _counted(requests: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -202,14 +226,26 @@ def _counted(requests: Mapping[str, Any]) -> list[tuple[str, int]]:
     found = []
     for name, text in requests.items():
         if name in (_CPU, _MEMORY, _PODS_OF_REQUESTS, _STORAGE) or _is_scalar(name):
-            found.append((name, -(-parse_quantity(str(text)).nano // (_MILLI if name == _CPU else _NANO_OF_PODS))))
+            found.append(
+                (
+                    name,
+                    -(
+                        -parse_quantity(str(text)).nano
+                        // (_MILLI if name == _CPU else _NANO_OF_PODS)
+                    ),
+                )
+            )
     return found
 
 
 def _is_scalar(name: str) -> bool:
-    """Return whether a resource is one of those that are counted besides CPU, memory, storage and pods."""
+    """Return whether a resource is one of those that are counted besides CPU, memory, storage and
+    pods.
+    """
     native = "/" not in name or _NATIVE in name
-    extended = not native and not name.startswith("requests.") and not key_errors(f"requests.{name}")
+    extended = (
+        not native and not name.startswith("requests.") and not key_errors(f"requests.{name}")
+    )
     return extended or _NATIVE in name or name.startswith((_HUGE_PAGES, _VOLUMES))
 
 

@@ -1,4 +1,6 @@
-"""Reads the answers of a Karmada control plane as a fleet: its source, its templates, and what is bound."""
+"""Reads the answers of a Karmada control plane as a fleet: its source, its templates, and what is
+bound.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gathered
-from fleet_components.systems.karmada.hub.binding import MEMBER_NAMESPACE, Binding, as_written, is_leaving, marks_of
+from fleet_components.systems.karmada.hub.binding import (
+    MEMBER_NAMESPACE,
+    Binding,
+    as_written,
+    is_leaving,
+    marks_of,
+)
 from fleet_components.systems.karmada.hub.copies import Copies
 from fleet_components.systems.karmada.hub.kinds import (
     BINDINGS,
@@ -77,8 +85,14 @@ class Reading:
 
     @cached_property
     def policies(self) -> tuple[Object, ...]:
-        """All that steers the control plane, as users have written it, with the settings that can be told of it."""
-        given = [data for data in self.listing if Manifest(data).group in STEERING and not is_leaving(data)]
+        """All that steers the control plane, as users have written it, with the settings that can
+        be told of it.
+        """
+        given = [
+            data
+            for data in self.listing
+            if Manifest(data).group in STEERING and not is_leaving(data)
+        ]
         written = [as_written(data) for data in given]
         shown = written if self.listing.secrets else map(redacted_policy, written)
         settings = settings_of(self.bindings.values(), self.workloads)
@@ -98,7 +112,9 @@ class Reading:
         Something is bound of a kind that is not served: an API server of its own is away, or its
         definition is gone.
         """
-        known = ((binding.template.group, binding.template.kind) for binding in self.bindings.values())
+        known = (
+            (binding.template.group, binding.template.kind) for binding in self.bindings.values()
+        )
         gone = {(group, kind) for group, kind in known if (group, kind) not in self.listing.served}
         lists = (
             Query(binding.api_version, binding.template.kind, binding.template.namespace)
@@ -111,12 +127,16 @@ class Reading:
     def unknown(self) -> tuple[ObjectKey, ...]:
         """The templates that are bound, and were not answered."""
         absent = (key for key in self.bindings if self.listing.object(key) is None)
-        return tuple(sorted(key for key in absent if any(query.asks_for(key) for query in self.unanswered)))
+        return tuple(
+            sorted(key for key in absent if any(query.asks_for(key) for query in self.unanswered))
+        )
 
     @cached_property
     def leaving(self) -> tuple[Object, ...]:
         """Policies and templates that are being deleted."""
-        return tuple(data for data in self.listing if is_leaving(data) and Manifest(data).group != WORK_GROUP)
+        return tuple(
+            data for data in self.listing if is_leaving(data) and Manifest(data).group != WORK_GROUP
+        )
 
     @cached_property
     def objects(self) -> tuple[Object, ...]:
@@ -131,7 +151,11 @@ class Reading:
         for data in self._candidates:
             manifest = Manifest(data)
             bound = manifest.key in self.bindings
-            if bound or any(matches(policy, manifest) for policy in policies) or self._may_be_placed(manifest):
+            if (
+                bound
+                or any(matches(policy, manifest) for policy in policies)
+                or self._may_be_placed(manifest)
+            ):
                 found.append(_public(data) if not self.listing.secrets else as_written(data))
         return tuple(found)
 
@@ -140,20 +164,32 @@ class Reading:
         """The propagation policies, defaulted."""
         source = gathered(Given(tuple(map(Manifest, self.policies)), releases=self._releases))
         kinds = ("PropagationPolicy", "ClusterPropagationPolicy")
-        return tuple(PropagationPolicy.from_manifest(policy) for policy in source.policies if policy.kind in kinds)
+        return tuple(
+            PropagationPolicy.from_manifest(policy)
+            for policy in source.policies
+            if policy.kind in kinds
+        )
 
     @property
     def _candidates(self) -> Iterator[Object]:
         for data in self.listing:
             group = Manifest(data).group
-            if not group.endswith(".karmada.io") and not is_leaving(data) and propagates(Manifest(data)):
+            if (
+                not group.endswith(".karmada.io")
+                and not is_leaving(data)
+                and propagates(Manifest(data))
+            ):
                 yield data
 
     def _may_be_placed(self, manifest: Manifest) -> bool:
         """Return whether an unclaimed object may be one that its user would place."""
         if (manifest.group, manifest.kind) == ("", NAMESPACE):
             return syncs(manifest.name)
-        if not manifest.namespace or is_secret(manifest.data) or manifest.metadata.get("ownerReferences"):
+        if (
+            not manifest.namespace
+            or is_secret(manifest.data)
+            or manifest.metadata.get("ownerReferences")
+        ):
             return False
         return not why_skipped(manifest, Catalogue(()))
 
@@ -175,7 +211,11 @@ class Reading:
     @cached_property
     def templates(self) -> Templates:
         """The templates; those that have a binding are known."""
-        known = [template_name(Manifest(item)) for item in self.objects if Manifest(item).key in self.bindings]
+        known = [
+            template_name(Manifest(item))
+            for item in self.objects
+            if Manifest(item).key in self.bindings
+        ]
         return templates_of(self.source, (), known)
 
     @cached_property
@@ -188,20 +228,28 @@ class Reading:
             if binding:
                 subject = self.subject(workload, states)
                 original = self.listing.object(workload.manifest.key) or {}
-                bound = BoundTemplate(subject, binding, original, self._carried_out(workload, binding))
+                bound = BoundTemplate(
+                    subject, binding, original, self._carried_out(workload, binding)
+                )
                 found[workload.key] = Copies(bound, self._works.get(binding.mark, {}))
                 states[workload.key] = _checked(bound)
         return found
 
     @cached_property
     def unclear(self) -> tuple[Copies, ...]:
-        """Templates of which members may run another content than the one now, and whose Works may be asked for."""
+        """Templates of which members may run another content than the one now, and whose Works may
+        be asked for.
+        """
         hidden = () if self.listing.secrets else ("Secret",)
         return tuple(
-            copy for copy in self.copies.values() if copy.unlike and copy.bound.binding.template.kind not in hidden
+            copy
+            for copy in self.copies.values()
+            if copy.unlike and copy.bound.binding.template.kind not in hidden
         )
 
-    def subject(self, workload: TemplateWorkload, states: Mapping[str, TemplateState]) -> TemplateSubject:
+    def subject(
+        self, workload: TemplateWorkload, states: Mapping[str, TemplateState]
+    ) -> TemplateSubject:
         """Return a template with all that its decision depends on, where nothing runs yet."""
         parents = {key: states[key] for key in workload.needed_by if key in states}
         needs = needs_of(parents, {key for key, always in workload.needed_by.items() if always})
@@ -230,7 +278,11 @@ class Reading:
             *(copy.bound.subject.name for copy in self.copies.values()),
             *(observed_subject.name for observed_subject in self.unbound),
         }
-        return (workload for workload in self.templates.workloads if f"{TEMPLATE_KIND}/{workload.key}" not in known)
+        return (
+            workload
+            for workload in self.templates.workloads
+            if f"{TEMPLATE_KIND}/{workload.key}" not in known
+        )
 
     def _carried_out(self, workload: TemplateWorkload, binding: Binding) -> tuple[str, ...]:
         """Return the names of the rebalancers that ask for a template and whose rebalance was
@@ -245,12 +297,19 @@ class Reading:
             return ()
         rebalancers = {data["metadata"]["name"]: data for data in self.listing.all(REBALANCER)}
         asking = (rebalancers[name] for name in workload.rebalances if name in rebalancers)
-        created = {data["metadata"]["name"]: read_time(data["metadata"].get("creationTimestamp")) for data in asking}
-        return tuple(sorted(name for name, time in created.items() if time is None or time <= triggered))
+        created = {
+            data["metadata"]["name"]: read_time(data["metadata"].get("creationTimestamp"))
+            for data in asking
+        }
+        return tuple(
+            sorted(name for name, time in created.items() if time is None or time <= triggered)
+        )
 
     @cached_property
     def _works(self) -> Mapping[str, Mapping[str, Object]]:
-        """The manifests of the Works that were asked for, by the mark of their binding and by member."""
+        """The manifests of the Works that were asked for, by the mark of their binding and by
+        member.
+        """
         found: dict[str, dict[str, Object]] = {}
         for work in self.listing.all(WORK, WORK_GROUP):
             member = work["metadata"]["namespace"].removeprefix(MEMBER_NAMESPACE)
@@ -273,7 +332,9 @@ def _checked(bound: BoundTemplate) -> TemplateState:
     except ValueError as error:
         words = str(error)
     what = f"its binding cannot be read: {words}"
-    raise FleetError([Problem(what, subject=str(bound.binding.template), hint="see its placement and its times")])
+    raise FleetError(
+        [Problem(what, subject=str(bound.binding.template), hint="see its placement and its times")]
+    )
 
 
 @attrs.frozen
@@ -284,7 +345,9 @@ class _Same:
 
 
 def reading_of(listing: Listing) -> Reading:
-    """Return the reading of a listing; the last one is kept, since the listing that needs no more requests is read."""
+    """Return the reading of a listing; the last one is kept, since the listing that needs no more
+    requests is read.
+    """
     return _reading(_Same(listing))
 
 

@@ -14,15 +14,18 @@ from fleet_components.systems.karmada.model.settings import KIND, CustomWorkload
 TAINT_MANAGER = "TaintManager"
 """Producer of the eviction tasks that taints cause."""
 UNTOLD = (
-    "the flags and feature gates of a Karmada control plane are not among its objects: KarmadaSettings has the default "
-    "ones and what objects show of them; complete it"
+    "the flags and feature gates of a Karmada control plane are not among its objects:"
+    " KarmadaSettings has the default ones and what objects show of them; complete it"
 )
 
 
-def settings_of(bindings: Iterable[Binding], workloads: Iterable[CustomWorkload] = ()) -> dict[str, Any]:
+def settings_of(
+    bindings: Iterable[Binding], workloads: Iterable[CustomWorkload] = ()
+) -> dict[str, Any]:
     """Return the ``KarmadaSettings`` of a control plane: it decides exactly.
 
-    Eviction tasks that taints have caused show that they evict, and how where the policy does not say it.
+    Eviction tasks that taints have caused show that they evict, and how where the policy does not
+    say it.
     """
     evicting = [
         (task.purge_mode, bool((binding.spec.get("failover") or {}).get("cluster")))
@@ -38,4 +41,9 @@ def settings_of(bindings: Iterable[Binding], workloads: Iterable[CustomWorkload]
         purge_mode=DIRECTLY if modes == {DIRECTLY} else GRACEFULLY,
         workloads=tuple(workloads),
     )
-    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "karmada"}, "spec": encode(settings)}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": "karmada"},
+        "spec": encode(settings),
+    }

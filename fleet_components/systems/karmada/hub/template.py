@@ -15,10 +15,22 @@ from fleet_components.model.codec import decode
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.record import digest
 from fleet_components.systems.karmada.content.replicas import replicas_of
-from fleet_components.systems.karmada.hub.binding import Binding, as_written, is_leaving, plain, policy_of
+from fleet_components.systems.karmada.hub.binding import (
+    Binding,
+    as_written,
+    is_leaving,
+    plain,
+    policy_of,
+)
 from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS
 from fleet_components.systems.karmada.model.memory import TemplateMemory
-from fleet_components.systems.karmada.model.policy import Failover, Placement, PolicyKey, PropagationPolicy, Suspension
+from fleet_components.systems.karmada.model.policy import (
+    Failover,
+    Placement,
+    PolicyKey,
+    PropagationPolicy,
+    Suspension,
+)
 from fleet_components.systems.karmada.model.template import Bound, Claim, SeenPolicy, Template
 from fleet_components.systems.karmada.plan.place import bound_to, scheduled_form
 from fleet_components.systems.karmada.plan.record import TemplateRecord, TemplateState
@@ -27,7 +39,11 @@ from fleet_components.systems.karmada.scheduler.matching import CARRIED, matches
 from fleet_components.systems.karmada.scheduler.rest import looked_at
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
-_TYPED: Mapping[str, type[Any]] = {"placement": Placement, "failover": Failover, "suspension": Suspension}
+_TYPED: Mapping[str, type[Any]] = {
+    "placement": Placement,
+    "failover": Failover,
+    "suspension": Suspension,
+}
 FIRST = 1
 """The revision that an observed template has: what it was before is not known."""
 
@@ -37,7 +53,8 @@ class BoundTemplate:
     """A template that has a binding.
 
     Attributes:
-        subject: the template as the planner sees it, with what it takes over from those that need it.
+        subject: the template as the planner sees it, with what it takes over from those that need
+            it.
         binding: its binding.
         original: the template as the control plane has it.
         rebalances: names of the rebalancers whose rebalance was carried out for it.
@@ -65,7 +82,9 @@ class BoundTemplate:
 
     @cached_property
     def follows(self) -> bool:
-        """False if changes of the object do not reach the binding: no policy has it, or its own selects it no more."""
+        """False if changes of the object do not reach the binding: no policy has it, or its own
+        selects it no more.
+        """
         if self.depends:
             return True
         owner = self.subject.policies.index.named(self.claimed) if self.claimed else None
@@ -114,7 +133,9 @@ class BoundTemplate:
         ordered = clusters if any(clusters.values()) else dict(sorted(clusters.items()))
         required = sorted(self.subject.needs.required_by.items())
         return TemplateMemory(
-            uid=self.original.get("metadata", {}).get("uid") or binding.spec["resource"].get("uid") or "",
+            uid=self.original.get("metadata", {}).get("uid")
+            or binding.spec["resource"].get("uid")
+            or "",
             placement=binding.applied,
             clusters=ordered,
             observed_group=binding.status.get("schedulerObservingAffinityName") or "",
@@ -133,7 +154,9 @@ class BoundTemplate:
         return Bound(self.policy, self._carried(owner), FIRST if self.follows else FIRST - 1)
 
     def _carried(self, owner: PropagationPolicy | None) -> dict[str, Any]:
-        """Return what the binding has from its policy: as the policy has it written, where it means the same."""
+        """Return what the binding has from its policy: as the policy has it written, where it means
+        the same.
+        """
         found = {}
         for part in CARRIED:
             here, there = self.binding.spec.get(part), owner.data.get(part) if owner else None
@@ -146,16 +169,24 @@ class BoundTemplate:
         return key if key and self.subject.policies.index.named(key) else None
 
 
-def seen_policies(subject: TemplateSubject, holders: Collection[PolicyKey | None]) -> dict[str, SeenPolicy]:
+def seen_policies(
+    subject: TemplateSubject, holders: Collection[PolicyKey | None]
+) -> dict[str, SeenPolicy]:
     """Return the policies that hold or match a template, as the control plane has seen them."""
-    index, manifest, overrides = subject.policies.index, subject.manifest, subject.policies.override_index.keys
+    index, manifest, overrides = (
+        subject.policies.index,
+        subject.manifest,
+        subject.policies.override_index.keys,
+    )
     named = (policy for key in holders if key and (policy := index.named(key)))
     concerned = {policy.key: policy for policy in (*index.candidates(manifest), *named)}
-    # A policy that waits for its override policies is looked at until they are there, unless it has the template.
+    # A policy that waits for its override policies is looked at until they are there, unless it has
+    # the template.
     waits = not any(holders)
     return {
         policy.key.path: SeenPolicy(
-            "" if waits and missing_overrides(policy, overrides) else policy.digest, policy.spec.priority
+            "" if waits and missing_overrides(policy, overrides) else policy.digest,
+            policy.spec.priority,
         )
         for policy in sorted(concerned.values(), key=lambda policy: policy.key.path)
         if policy.key in holders or matches(policy, manifest)
@@ -168,7 +199,9 @@ def _is_same(part: str, here: Any, there: Any) -> bool:
         return bool(decode(_TYPED[part], here or {}) == decode(_TYPED[part], there or {}))
     # The binding has the number of a priority class, the policy its name.
     return (
-        bool(here or None) == bool(there or None) if part == "schedulePriority" else (here or None) == (there or None)
+        bool(here or None) == bool(there or None)
+        if part == "schedulePriority"
+        else (here or None) == (there or None)
     )
 
 
@@ -215,7 +248,9 @@ def _status(status: Mapping[str, Any]) -> dict[str, Any]:
             "groupVersion": group["groupVersion"],
             "resources": _resources(group.get("resources") or ()),
         }
-        for group in sorted(status.get("apiEnablements") or (), key=lambda group: str(group["groupVersion"]))
+        for group in sorted(
+            status.get("apiEnablements") or (), key=lambda group: str(group["groupVersion"])
+        )
     ]
     summed = {} if counted is None else {"resourceSummary": counted}
     return {**plain({"conditions": conditions}), "apiEnablements": served, **summed}
@@ -232,7 +267,10 @@ def _is_default(models: Sequence[Mapping[str, Any]] | None) -> bool:
     """Return whether the resource models are those that every joined member gets."""
     if not models:
         return False
-    given = [(data["grade"], {part["name"]: str(part["min"]) for part in data["ranges"]}) for data in models]
+    given = [
+        (data["grade"], {part["name"]: str(part["min"]) for part in data["ranges"]})
+        for data in models
+    ]
     return given == [(model.grade, dict(model.minimum)) for model in DEFAULT_MODELS]
 
 

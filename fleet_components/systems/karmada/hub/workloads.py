@@ -1,7 +1,7 @@
 """Custom workload kinds: where they have their replicas, as bindings tell it.
 
-A control plane learns it from scripts, which are not carried out here. Its bindings show the result: the number of
-replicas that a script has found in each object.
+A control plane learns it from scripts, which are not carried out here. Its bindings show the
+result: the number of replicas that a script has found in each object.
 """
 
 from __future__ import annotations
@@ -21,18 +21,28 @@ from fleet_components.systems.karmada.model.settings import CustomWorkload
 Path = tuple[str, ...]
 
 
-def workloads_of(bindings: Iterable[Binding], objects: Mapping[ObjectKey, Object]) -> Iterator[CustomWorkload]:
-    """Yield the custom kinds of which one field alone has the replicas that all bindings of the kind tell."""
+def workloads_of(
+    bindings: Iterable[Binding], objects: Mapping[ObjectKey, Object]
+) -> Iterator[CustomWorkload]:
+    """Yield the custom kinds of which one field alone has the replicas that all bindings of the
+    kind tell.
+    """
     found: dict[tuple[str, str], list[tuple[Binding, Object]]] = defaultdict(list)
     for binding in bindings:
         data = objects.get(binding.template)
-        known = binding.template[:2] in BUILT_IN or data is None or shape_of(Manifest(data)) is not None
+        known = (
+            binding.template[:2] in BUILT_IN or data is None or shape_of(Manifest(data)) is not None
+        )
         if data is not None and not known and binding.spec.get("replicas"):
             found[binding.api_version, binding.template.kind].append((binding, data))
     for (version, kind), bound in sorted(found.items()):
-        paths = set.intersection(*(set(_numbers(data, binding.spec["replicas"])) for binding, data in bound))
+        paths = set.intersection(
+            *(set(_numbers(data, binding.spec["replicas"])) for binding, data in bound)
+        )
         if len(paths) == 1:
-            workload = CustomWorkload(api_version=version, kind=kind, replicas=".".join(paths.pop()))
+            workload = CustomWorkload(
+                api_version=version, kind=kind, replicas=".".join(paths.pop())
+            )
             yield attrs.evolve(workload, pod_template=_pod_template(bound))
 
 
@@ -44,9 +54,15 @@ def _numbers(data: Object, number: int) -> Iterator[Path]:
 
 
 def _pod_template(bound: Iterable[tuple[Binding, Object]]) -> str | None:
-    """Return the one field with a pod template, where bindings show that requests were read from it."""
+    """Return the one field with a pod template, where bindings show that requests were read from
+    it.
+    """
     paths = [
-        {".".join(path[:-1]) for path, value in _fields(data.get("spec"), ("spec",)) if _is_pod(path, value)}
+        {
+            ".".join(path[:-1])
+            for path, value in _fields(data.get("spec"), ("spec",))
+            if _is_pod(path, value)
+        }
         for binding, data in bound
         if binding.spec.get("replicaRequirements")
     ]
@@ -55,7 +71,11 @@ def _pod_template(bound: Iterable[tuple[Binding, Object]]) -> str | None:
 
 
 def _is_pod(path: Path, value: object) -> bool:
-    return path[-1] == "spec" and isinstance(value, Mapping) and isinstance(value.get("containers"), list)
+    return (
+        path[-1] == "spec"
+        and isinstance(value, Mapping)
+        and isinstance(value.get("containers"), list)
+    )
 
 
 def _fields(value: object, path: Path) -> Iterator[tuple[Path, object]]:

@@ -37,8 +37,8 @@ class UnhealthyApplication:
         namespace: namespace of the object; empty for a cluster-scoped one.
         name: name of the object.
         cluster: name of the member.
-        since: when it was first seen Unhealthy, as an RFC 3339 time; None if it has been Unhealthy for longer than any
-            toleration.
+        since: when it was first seen Unhealthy, as an RFC 3339 time; None if it has been Unhealthy
+            for longer than any toleration.
     """
 
     api_version: str
@@ -108,7 +108,9 @@ def _read(manifest: Manifest) -> ApplicationHealth:
     try:
         spec: _Spec = read(_Spec, manifest.data.get("spec"))
     except MisfitError as misfit:
-        raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from misfit
+        raise FleetError(
+            manifest.located(problem, "spec") for problem in misfit.problems
+        ) from misfit
     health = ApplicationHealth(spec.unhealthy, manifest)
     problems = [p for position in range(len(spec.unhealthy)) if (p := _no_time(health, position))]
     if problems:
@@ -124,7 +126,9 @@ def _no_time(health: ApplicationHealth, position: int) -> Problem | None:
     return None
 
 
-def by_object(found: Iterable[ApplicationHealth]) -> Mapping[ObjectKey, Mapping[str, datetime | None]]:
+def by_object(
+    found: Iterable[ApplicationHealth],
+) -> Mapping[ObjectKey, Mapping[str, datetime | None]]:
     """Return, for each object, the members on which it is Unhealthy and since when."""
     seen: dict[ObjectKey, dict[str, datetime | None]] = {}
     for health in found:

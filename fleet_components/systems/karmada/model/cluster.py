@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary, read_amounts, read_taint
+from fleet_components.model.cluster import (
+    Cluster,
+    ResourceModel,
+    ResourceSummary,
+    read_amounts,
+    read_taint,
+)
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.model.typed import TRUSTED
 
@@ -47,14 +53,17 @@ def _enablements(status: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
 def _models(models: Sequence[Mapping[str, Any]] | None) -> tuple[ResourceModel, ...] | None:
     """Return the resource models; None for the default ones.
 
-    Every control plane writes the default models into the object; None lets all members share one value.
+    Every control plane writes the default models into the object; None lets all members share one
+    value.
     """
     read = None if models is None else tuple(map(_model, models))
     return None if read == DEFAULT_MODELS else read
 
 
 def _model(model: Mapping[str, Any]) -> ResourceModel:
-    return ResourceModel(model["grade"], {part["name"]: str(part["min"]) for part in model["ranges"]})
+    return ResourceModel(
+        model["grade"], {part["name"]: str(part["min"]) for part in model["ranges"]}
+    )
 
 
 def _summary(summary: Mapping[str, Any] | None) -> ResourceSummary | None:
@@ -70,7 +79,9 @@ def _summary(summary: Mapping[str, Any] | None) -> ResourceSummary | None:
 
 
 def _counted(grades: Sequence[Mapping[str, Any]]) -> Mapping[int, int]:
-    """Return the number of nodes by grade. Counts of a grade that is listed more than once are added."""
+    """Return the number of nodes by grade. Counts of a grade that is listed more than once are
+    added.
+    """
     counts: Counter[int] = Counter()
     for part in grades:
         counts[part["grade"]] += part["count"]
@@ -86,14 +97,24 @@ def _counted(grades: Sequence[Mapping[str, Any]]) -> Mapping[int, int]:
 _MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti")
 _BOUNDS = tuple(zip((0, 1, 2, 4, 8, 16, 32, 64, 128), _MEMORY, strict=True))
 DEFAULT_MODELS = tuple(
-    ResourceModel(grade, {"cpu": str(cores), "memory": amount}) for grade, (cores, amount) in enumerate(_BOUNDS)
+    ResourceModel(grade, {"cpu": str(cores), "memory": amount})
+    for grade, (cores, amount) in enumerate(_BOUNDS)
 )
-"""The nine models that every joined member gets by default, with the amounts as Karmada writes them."""
+"""The nine models that every joined member gets by default, with the amounts as Karmada writes
+them.
+"""
 
 
-def grade_of(free: Mapping[str, str], models: Sequence[ResourceModel] = DEFAULT_MODELS) -> int | None:
-    """Return the highest grade whose lower bounds the free amounts of a node reach; None if there is none."""
-    places = [_last_reached(free.get(name, "0"), [m.minimum.get(name, "0") for m in models]) for name in _names(models)]
+def grade_of(
+    free: Mapping[str, str], models: Sequence[ResourceModel] = DEFAULT_MODELS
+) -> int | None:
+    """Return the highest grade whose lower bounds the free amounts of a node reach; None if there
+    is none.
+    """
+    places = [
+        _last_reached(free.get(name, "0"), [m.minimum.get(name, "0") for m in models])
+        for name in _names(models)
+    ]
     place = min(places, default=-1)
     return models[place].grade if place >= 0 else None
 
@@ -104,7 +125,8 @@ def summarize(
     """Return the resource summary of a member whose nodes are all free.
 
     Args:
-        nodes: pairs of the number of nodes and the allocatable amounts of each (``cpu``, ``memory``, ``pods``, ...).
+        nodes: pairs of the number of nodes and the allocatable amounts of each (``cpu``,
+            ``memory``, ``pods``, ...).
         models: the member's resource models.
 
     Raises:
@@ -118,7 +140,9 @@ def summarize(
         grade = grade_of(allocatable, models)
         if grade is not None:
             grades[grade] += count
-    return ResourceSummary({name: _text(nano) for name, nano in total.items()}, nodes_by_grade=dict(grades))
+    return ResourceSummary(
+        {name: _text(nano) for name, nano in total.items()}, nodes_by_grade=dict(grades)
+    )
 
 
 def _names(models: Sequence[ResourceModel]) -> Iterable[str]:
@@ -127,7 +151,9 @@ def _names(models: Sequence[ResourceModel]) -> Iterable[str]:
 
 def _last_reached(amount: str, bounds: Sequence[str]) -> int:
     free = parse_quantity(amount)
-    return max((place for place, bound in enumerate(bounds) if parse_quantity(bound) <= free), default=-1)
+    return max(
+        (place for place, bound in enumerate(bounds) if parse_quantity(bound) <= free), default=-1
+    )
 
 
 def _text(nano: int) -> str:

@@ -1,4 +1,6 @@
-"""Scheduling state of a template, kept between runs in one wire form for the state of a stack and ``out/``."""
+"""Scheduling state of a template, kept between runs in one wire form for the state of a stack and
+``out/``.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,28 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import below, checked, choice_of, decode, encode, in_reach, out_of_range, ranged
+from fleet_components.model.codec import (
+    below,
+    checked,
+    choice_of,
+    decode,
+    encode,
+    in_reach,
+    out_of_range,
+    ranged,
+)
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.systems.karmada.model.policy import DIRECTLY, GRACEFULLY, Placement
 
 
 def _no_time(text: str) -> str:
-    """Return what is wrong with a time; empty if it is valid. The empty text, for no time, is valid."""
+    """Return what is wrong with a time; empty if it is valid. The empty text, for no time, is
+    valid.
+    """
     try:
-        known = not text or ((time := datetime.fromisoformat(text)).tzinfo is not None and in_reach(time))
+        known = not text or (
+            (time := datetime.fromisoformat(text)).tzinfo is not None and in_reach(time)
+        )
     except ValueError:
         known = False
     return "" if known else "is not a time with a zone"
@@ -35,7 +50,8 @@ def _no_replicas(clusters: Mapping[str, int]) -> str:
 
 @attrs.frozen
 class EvictionTask:
-    """A Karmada eviction task: a template leaves a member, which cannot be chosen again until the task ends.
+    """A Karmada eviction task: a template leaves a member, which cannot be chosen again until the
+    task ends.
 
     Attributes:
         purge_mode: Gracefully, Directly or Never.
@@ -48,7 +64,9 @@ class EvictionTask:
         created: creation time, as an RFC 3339 time; empty if not recorded.
     """
 
-    purge_mode: str = attrs.field(default=GRACEFULLY, metadata=choice_of(GRACEFULLY, DIRECTLY, "Never"))
+    purge_mode: str = attrs.field(
+        default=GRACEFULLY, metadata=choice_of(GRACEFULLY, DIRECTLY, "Never")
+    )
     replicas: int | None = attrs.field(default=None, metadata=ranged(0))
     reason: str = ""
     producer: str = ""
@@ -65,15 +83,16 @@ class TemplateMemory:
     Attributes:
         uid: stable uid of the template; ties between members are broken by it.
         placement: the placement that was last applied; None before the first one.
-        clusters: replicas by member, 0 for templates without replicas, in the order in which members were chosen.
+        clusters: replicas by member, 0 for templates without replicas, in the order in which
+            members were chosen.
         observed_group: name of the active affinity group.
         scheduled: True if scheduling has succeeded at least once.
         rebalances: names of the rebalances that were carried out.
         evictions: eviction tasks by the member that the template leaves.
         required_by: for each binding that depends on this template, its replicas by member.
-        looked: digests of what the scheduler of a control plane had looked at when it was observed, and of the members
-            alone: until that changes it does not look again. Only the members count for a template without a policy.
-            Empty, the default, if every update looks.
+        looked: digests of what the scheduler of a control plane had looked at when it was observed,
+            and of the members alone: until that changes it does not look again. Only the members
+            count for a template without a policy. Empty, the default, if every update looks.
         retries: True if that scheduler had failed, and so tries again by itself.
     """
 
@@ -85,7 +104,8 @@ class TemplateMemory:
     rebalances: tuple[str, ...] = ()
     evictions: Mapping[str, EvictionTask] = attrs.field(factory=dict)
     required_by: Mapping[str, Mapping[str, int]] = attrs.field(
-        factory=dict, metadata=checked(lambda needed: next(filter(None, map(_no_replicas, needed.values())), ""))
+        factory=dict,
+        metadata=checked(lambda needed: next(filter(None, map(_no_replicas, needed.values())), "")),
     )
     looked: str = ""
     retries: bool = False
@@ -100,13 +120,18 @@ class TemplateMemory:
         task = attrs.evolve(task, replicas=self.clusters[cluster] or None)
         return attrs.evolve(
             self,
-            clusters={name: replicas for name, replicas in self.clusters.items() if name != cluster},
+            clusters={
+                name: replicas for name, replicas in self.clusters.items() if name != cluster
+            },
             evictions={cluster: task, **self.evictions},
         )
 
     def renamed(self, cluster: Callable[[str], str]) -> TemplateMemory:
         """Return the state with the members renamed."""
-        required = {by: {cluster(name): n for name, n in members.items()} for by, members in self.required_by.items()}
+        required = {
+            by: {cluster(name): n for name, n in members.items()}
+            for by, members in self.required_by.items()
+        }
         return attrs.evolve(
             self,
             clusters={cluster(name): replicas for name, replicas in self.clusters.items()},
@@ -117,12 +142,14 @@ class TemplateMemory:
     def to_wire(self) -> dict[str, object]:
         """Return the wire form: plain maps and lists.
 
-        ``order`` is written only if there are replicas and members were not chosen in the order of names.
+        ``order`` is written only if there are replicas and members were not chosen in the order of
+        names.
         """
         wire: dict[str, object] = encode(self)
         names = list(self.clusters)
         if any(self.clusters.values()) and names != sorted(names):
-            # The engine returns maps in any order, while later divisions depend on the order of the targets.
+            # The engine returns maps in any order, while later divisions depend on the order of the
+            # targets.
             wire["order"] = {name: place for place, name in enumerate(names)}
         return wire
 

@@ -35,7 +35,9 @@ class ImagePredicate:
 
 @attrs.frozen
 class ImageOverrider:
-    """Changes the registry, repository or tag of images; without a predicate, those of all containers."""
+    """Changes the registry, repository or tag of images; without a predicate, those of all
+    containers.
+    """
 
     component: str
     operator: str
@@ -102,7 +104,9 @@ class Overriders:
 
 @attrs.frozen
 class OverrideRule:
-    """Overriders, and the members that they apply to. ``target_cluster`` None selects all members."""
+    """Overriders, and the members that they apply to. ``target_cluster`` None selects all
+    members.
+    """
 
     overriders: Overriders = Overriders()
     target_cluster: ClusterAffinity | None = None
@@ -133,7 +137,11 @@ class OverrideSpec:
     def new_names(self) -> tuple[str, ...]:
         """The names that the policy's plaintext overriders give to objects."""
         operations = (operation for rule in self.rules for operation in rule.overriders.plaintext)
-        return tuple(str(operation.value) for operation in operations if operation.path == _NAME and operation.value)
+        return tuple(
+            str(operation.value)
+            for operation in operations
+            if operation.path == _NAME and operation.value
+        )
 
     def rank(self, manifest: Manifest) -> Rank:
         """Return the precision with which the policy matches the object.

@@ -43,7 +43,9 @@ class Rank(IntEnum):
 
 @attrs.frozen
 class ResourceSelector(Typed):
-    """Selects objects of one kind: by name, by labels, or all of them. If a name is given, labels are ignored."""
+    """Selects objects of one kind: by name, by labels, or all of them. If a name is given, labels
+    are ignored.
+    """
 
     api_version: str
     kind: str
@@ -61,14 +63,24 @@ class ResourceSelector(Typed):
             return Rank.NAME if self.name == manifest.name else Rank.NO_MATCH
         if self.label_selector is None:
             return Rank.ALL
-        return Rank.LABEL if _meets(self.label_selector.requirements(), manifest.labels) else Rank.NO_MATCH
+        return (
+            Rank.LABEL
+            if _meets(self.label_selector.requirements(), manifest.labels)
+            else Rank.NO_MATCH
+        )
 
     @property
     def asked(self) -> str | tuple[str, str] | None:
-        """One thing that an object needs to be selected: a name, else a label as a pair; None for nothing."""
+        """One thing that an object needs to be selected: a name, else a label as a pair; None for
+        nothing.
+        """
         if self.name:
             return self.name
-        return next(iter(self.label_selector.match_labels.items()), None) if self.label_selector else None
+        return (
+            next(iter(self.label_selector.match_labels.items()), None)
+            if self.label_selector
+            else None
+        )
 
 
 def answers(manifest: Manifest) -> tuple[str | tuple[str, str] | None, ...]:
@@ -105,8 +117,8 @@ class FieldSelector(Typed):
     def matches(self, cluster: Cluster) -> bool:
         """Return whether the member meets all expressions.
 
-        Provider and region are matched like labels, which are absent if empty; a zone expression is matched against all
-        zones of the member.
+        Provider and region are matched like labels, which are absent if empty; a zone expression is
+        matched against all zones of the member.
         """
         zones = [asked for asked in self.match_expressions if asked.key == _ZONE]
         others = [asked for asked in self.match_expressions if asked.key != _ZONE]
@@ -125,8 +137,12 @@ class ClusterAffinity(Typed):
     exclude: tuple[str, ...] = ()
 
     def matches(self, cluster: Cluster) -> bool:
-        """Return whether the affinity selects the member. An invalid selector matches nothing and raises no error."""
-        if cluster.name in self.exclude or (self.cluster_names and cluster.name not in self.cluster_names):
+        """Return whether the affinity selects the member. An invalid selector matches nothing and
+        raises no error.
+        """
+        if cluster.name in self.exclude or (
+            self.cluster_names and cluster.name not in self.cluster_names
+        ):
             return False
         if self.label_selector and not _meets(self.label_selector.requirements(), cluster.labels):
             return False
@@ -157,7 +173,8 @@ class Toleration(Typed):
         operator: ``Equal`` (also if empty) or ``Exists``.
         value: the taint's value, for ``Equal``.
         effect: the taint's effect; empty matches all effects.
-        toleration_seconds: how long a ``NoExecute`` taint is tolerated, in seconds; None means without limit.
+        toleration_seconds: how long a ``NoExecute`` taint is tolerated, in seconds; None means
+            without limit.
     """
 
     key: str = ""
@@ -167,11 +184,16 @@ class Toleration(Typed):
     toleration_seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Return whether the toleration matches the taint. ``toleration_seconds`` is not considered."""
+        """Return whether the toleration matches the taint. ``toleration_seconds`` is not
+        considered.
+        """
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
             return False
-        # As in Kubernetes and unlike in KubeFleet: no operator is Equal, and no key is every key even with Equal.
-        return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
+        # As in Kubernetes and unlike in KubeFleet: no operator is Equal, and no key is every key
+        # even with Equal.
+        return self.operator == "Exists" or (
+            self.operator in ("", "Equal") and self.value == taint.value
+        )
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -191,13 +213,17 @@ class Tolerations:
     def _asking(self) -> dict[tuple[str, str | None], list[int]]:
         found: dict[tuple[str, str | None], list[int]] = defaultdict(list)
         for position, toleration in enumerate(self.tolerations):
-            found[toleration.key, None if toleration.operator == "Exists" else toleration.value].append(position)
+            found[
+                toleration.key, None if toleration.operator == "Exists" else toleration.value
+            ].append(position)
         return dict(found)
 
 
 @attrs.frozen
 class SpreadConstraint(Typed):
-    """Bounds on the number of groups, by field or by label. ``max_groups`` 0 means 0 groups, as in Karmada."""
+    """Bounds on the number of groups, by field or by label. ``max_groups`` 0 means 0 groups, as in
+    Karmada.
+    """
 
     spread_by_field: str = ""
     spread_by_label: str = ""
@@ -223,7 +249,9 @@ class WeightPreference(Typed):
 
 @attrs.frozen
 class ReplicaScheduling(Typed):
-    """Assignment of replicas: ``Duplicated``, or ``Divided`` with preference ``Weighted`` or ``Aggregated``."""
+    """Assignment of replicas: ``Duplicated``, or ``Divided`` with preference ``Weighted`` or
+    ``Aggregated``.
+    """
 
     replica_scheduling_type: str = DIVIDED
     replica_division_preference: str = ""
@@ -232,7 +260,9 @@ class ReplicaScheduling(Typed):
 
 @attrs.frozen
 class Placement(Typed):
-    """The ``placement`` of a policy: which members are selected, and how replicas are assigned to them."""
+    """The ``placement`` of a policy: which members are selected, and how replicas are assigned to
+    them.
+    """
 
     cluster_affinity: ClusterAffinity | None = None
     cluster_affinities: tuple[ClusterAffinityTerm, ...] = ()
@@ -248,12 +278,17 @@ class Placement(Typed):
     @property
     def divided(self) -> bool:
         """True if replicas are divided. Without ``replicaScheduling`` they are duplicated."""
-        return self.replica_scheduling is not None and self.replica_scheduling.replica_scheduling_type == DIVIDED
+        return (
+            self.replica_scheduling is not None
+            and self.replica_scheduling.replica_scheduling_type == DIVIDED
+        )
 
 
 @attrs.frozen
 class DecisionConditions(Typed):
-    """Condition under which an application counts as failed: unhealthy for longer than ``toleration_seconds``."""
+    """Condition under which an application counts as failed: unhealthy for longer than
+    ``toleration_seconds``.
+    """
 
     toleration_seconds: int = 300
 
@@ -379,14 +414,18 @@ class PropagationPolicy(Typed):
 
     @property
     def lazy(self) -> bool:
-        """True if changes of the policy take effect only when the object changes (activation preference ``Lazy``)."""
+        """True if changes of the policy take effect only when the object changes (activation
+        preference ``Lazy``).
+        """
         return self.spec.activation_preference == "Lazy"
 
 
 def policy_key(manifest: Manifest) -> PolicyKey:
     """Return the key of a policy's manifest."""
     cluster_wide = manifest.kind in (CLUSTER_PROPAGATION, CLUSTER_OVERRIDE)
-    return PolicyKey(manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name)
+    return PolicyKey(
+        manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name
+    )
 
 
 def _zones_meet(asked: Requirement, cluster: Cluster) -> bool:
@@ -406,5 +445,7 @@ def _zones_meet(asked: Requirement, cluster: Cluster) -> bool:
 
 
 def _meets(requirements: Iterable[Requirement], labels: Labels) -> bool:
-    """Return whether the labels meet all requirements. One invalid requirement makes the selector match nothing."""
+    """Return whether the labels meet all requirements. One invalid requirement makes the selector
+    match nothing.
+    """
     return all(requirement.met_by(labels) for requirement in requirements)

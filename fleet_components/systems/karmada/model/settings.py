@@ -1,4 +1,5 @@
-"""Configuration of the Karmada control plane to imitate: feature gates, flags and custom workload kinds.
+"""Configuration of the Karmada control plane to imitate: feature gates, flags and custom workload
+kinds.
 
 It comes from one object of the source::
 
@@ -31,14 +32,17 @@ KIND = "KarmadaSettings"
 
 @attrs.frozen(kw_only=True)
 class CustomWorkload:
-    """A custom workload kind with replicas, which Karmada would learn from a ``ResourceInterpreterCustomization``.
+    """A custom workload kind with replicas, which Karmada would learn from a
+    ``ResourceInterpreterCustomization``.
 
     Attributes:
         api_version: ``group/version`` of the kind.
         kind: the kind.
         replicas: the field that holds the number of replicas, for example ``spec.size``.
-        pod_template: the field that holds the pod template, for requests and dependencies; None if there is none.
-        default: the number of replicas if the field is absent; None, the default, if the field is required.
+        pod_template: the field that holds the pod template, for requests and dependencies; None if
+            there is none.
+        default: the number of replicas if the field is absent; None, the default, if the field is
+            required.
     """
 
     api_version: str
@@ -55,15 +59,23 @@ class CustomWorkload:
     def shape(self) -> WorkloadShape:
         """The paths of replicas and pod template."""
         template = None if self.pod_template is None else tuple(self.pod_template.split("."))
-        return WorkloadShape(self.api_version, self.kind, tuple(self.replicas.split(".")), template, self.default)
+        return WorkloadShape(
+            self.api_version, self.kind, tuple(self.replicas.split(".")), template, self.default
+        )
 
     def problems(self) -> Iterator[Problem]:
         """Yield the validation errors of the declaration."""
         for field, path in (("replicas", self.replicas), ("podTemplate", self.pod_template)):
             if path is not None and not all(path.split(".")):
-                yield Problem(f'"{path}" is not a field', (field,), "write the names from the root, as spec.replicas")
+                yield Problem(
+                    f'"{path}" is not a field',
+                    (field,),
+                    "write the names from the root, as spec.replicas",
+                )
         if self.default is not None and self.default < 0:
-            yield Problem(f"{self.default} is not a number of replicas", ("default",), "write 0 or more")
+            yield Problem(
+                f"{self.default} is not a number of replicas", ("default",), "write 0 or more"
+            )
 
 
 @attrs.frozen(kw_only=True)
@@ -72,15 +84,18 @@ class KarmadaSettings:
 
     Attributes:
         preemption: the feature gate ``PropagationPolicyPreemption``; off by default.
-        no_execute_eviction: ``NoExecute`` taints evict objects from members: the feature gate ``Failover`` with the
-            flag ``--enable-no-execute-taint-eviction``; off by default.
-        purge_mode: the flag ``--no-execute-taint-eviction-purge-mode``: ``Gracefully``, the default, or ``Directly``.
-        graceful_eviction_timeout: the flag ``--graceful-eviction-timeout``, in seconds; 600 by default.
-        exact: decide exactly as Karmada does even where that does harm: a member that an object would have to leave at
-            once may be chosen, an eviction continues after its taint is gone, and an eviction that takes too long
-            removes the only copy. False by default.
-        brings_namespaces: every member has every namespace, as a control plane brings them by itself, so that no plan
-            does. False by default: a namespace goes along with the objects in it.
+        no_execute_eviction: ``NoExecute`` taints evict objects from members: the feature gate
+            ``Failover`` with the flag ``--enable-no-execute-taint-eviction``; off by default.
+        purge_mode: the flag ``--no-execute-taint-eviction-purge-mode``: ``Gracefully``, the
+            default, or ``Directly``.
+        graceful_eviction_timeout: the flag ``--graceful-eviction-timeout``, in seconds; 600 by
+            default.
+        exact: decide exactly as Karmada does even where that does harm: a member that an object
+            would have to leave at once may be chosen, an eviction continues after its taint is
+            gone, and an eviction that takes too long removes the only copy. False by default.
+        brings_namespaces: every member has every namespace, as a control plane brings them by
+            itself, so that no plan does. False by default: a namespace goes along with the objects
+            in it.
         workloads: custom workload kinds with replicas.
     """
 
@@ -100,9 +115,15 @@ class KarmadaSettings:
     def problems(self) -> Iterator[Problem]:
         """Yield the validation errors of the settings."""
         if self.purge_mode not in (GRACEFULLY, DIRECTLY):
-            yield Problem(f'"{self.purge_mode}" is not a purge mode', ("purgeMode",), f"{GRACEFULLY} or {DIRECTLY}")
+            yield Problem(
+                f'"{self.purge_mode}" is not a purge mode',
+                ("purgeMode",),
+                f"{GRACEFULLY} or {DIRECTLY}",
+            )
         if self.graceful_eviction_timeout < 0:
-            yield Problem("is below 0", ("gracefulEvictionTimeout",), "write seconds, 600 for ten minutes")
+            yield Problem(
+                "is below 0", ("gracefulEvictionTimeout",), "write seconds, 600 for ten minutes"
+            )
         for position, workload in enumerate(self.workloads):
             for problem in workload.problems():
                 yield attrs.evolve(problem, path=("workloads", position, *problem.path))
@@ -114,10 +135,15 @@ def read_settings(manifests: Iterable[Manifest]) -> KarmadaSettings:
     Raises:
         FleetError: there are several such objects, or one is invalid.
     """
-    found = [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, KIND)]
+    found = [
+        manifest
+        for manifest in manifests
+        if (manifest.api_version, manifest.kind) == (API_VERSION, KIND)
+    ]
     if len(found) > 1:
         raise FleetError(
-            again.problem("the settings are given twice", (), "keep one of the two") for again in found[1:]
+            again.problem("the settings are given twice", (), "keep one of the two")
+            for again in found[1:]
         )
     return _read(found[0]) if found else KarmadaSettings()
 
@@ -130,5 +156,8 @@ def _read(manifest: Manifest) -> KarmadaSettings:
     except MisfitError as misfit:
         problems = list(misfit.problems)
     if problems:
-        raise FleetError(manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in problems)
+        raise FleetError(
+            manifest.problem(problem.what, ("spec", *problem.path), problem.hint)
+            for problem in problems
+        )
     return settings

@@ -1,4 +1,6 @@
-"""Karmada templates as the scheduler sees them, and estimates of how many replicas the members can take."""
+"""Karmada templates as the scheduler sees them, and estimates of how many replicas the members can
+take.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,11 @@ class Template(Typed):
     def binding(self) -> str:
         """The binding that Karmada makes for the object, as events name it."""
         name = binding_name(self.kind, self.name)
-        return f"ResourceBinding({self.namespace}/{name})" if self.namespace else f"ClusterResourceBinding({name})"
+        return (
+            f"ResourceBinding({self.namespace}/{name})"
+            if self.namespace
+            else f"ClusterResourceBinding({name})"
+        )
 
 
 def binding_name(kind: str, name: str) -> str:
@@ -58,7 +64,8 @@ def binding_name(kind: str, name: str) -> str:
 
 @attrs.frozen
 class Estimates(Typed):
-    """Number of replicas of a template that members can take; declared or recorded, never queried while scheduling.
+    """Number of replicas of a template that members can take; declared or recorded, never queried
+    while scheduling.
 
     Without estimates, Karmada's general estimator reads the members' resource summaries.
 
@@ -80,9 +87,10 @@ class Bound:
 
     Attributes:
         policy: the policy that the binding belongs to; None after it was released.
-        spec: the fields that came from the policy, in API form: ``placement``, ``failover`` and so on.
-        revision: the revision of the object that the binding was made for; lower than the object's own while the
-            binding is frozen.
+        spec: the fields that came from the policy, in API form: ``placement``, ``failover`` and so
+            on.
+        revision: the revision of the object that the binding was made for; lower than the object's
+            own while the binding is frozen.
     """
 
     policy: PolicyKey | None = None
@@ -103,7 +111,8 @@ class Claim:
     Attributes:
         policy: the policy that has claimed the object; None while none matches.
         bound: the object's binding; None before the first one.
-        revision: the revision of the object that was evaluated last; None if it must be evaluated again.
+        revision: the revision of the object that was evaluated last; None if it must be evaluated
+            again.
     """
 
     policy: PolicyKey | None = None
@@ -167,7 +176,8 @@ class WorkloadShape:
         api_version: ``group/version`` of the kind.
         kind: the kind.
         replicas: the path of the number of replicas; None for kinds without replicas (a DaemonSet).
-        template: the path of the pod template; None if there is none. The empty path means the object itself.
+        template: the path of the pod template; None if there is none. The empty path means the
+            object itself.
         default: the number of replicas if the field is absent; None if the field is required.
     """
 

@@ -1,8 +1,8 @@
 """Divides a whole number by weights with the Webster (Sainte-Laguë) method, as Karmada does.
 
-Source: ``pkg/util/helper/webstermethod.go`` and ``binding.go`` of Karmada 1.19. Seats are assigned one by one to the
-highest ``weight / (2 * seats + 1)``, in 64-bit floating point; ties go to the name with fewer seats, then by name, in a
-direction that depends on the template's uid.
+Source: ``pkg/util/helper/webstermethod.go`` and ``binding.go`` of Karmada 1.19. Seats are assigned
+one by one to the highest ``weight / (2 * seats + 1)``, in 64-bit floating point; ties go to the
+name with fewer seats, then by name, in a direction that depends on the template's uid.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, i
     """
     if not any(weights.values()):
         return {}
-    # In the order in which ties between names are decided, so that the place stands for the name in the queue.
+    # In the order in which ties between names are decided, so that the place stands for the name in
+    # the queue.
     names = sorted(weights, reverse=larger_names_first(uid))
     votes = [float(weights[name]) for name in names]
     seats = _certain_seats(total, votes)
-    queue = [(-_priority(vote, seats[place]), seats[place], place) for place, vote in enumerate(votes)]
+    queue = [
+        (-_priority(vote, seats[place]), seats[place], place) for place, vote in enumerate(votes)
+    ]
     heapq.heapify(queue)
     for _ in range(total - sum(seats)):
         place = queue[0][2]
@@ -40,7 +43,9 @@ def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, i
 
 
 def larger_names_first(uid: str) -> bool:
-    """Return whether ties go to the larger name: if the 32-bit FNV-1a hash of the uid is odd. False without a uid."""
+    """Return whether ties go to the larger name: if the 32-bit FNV-1a hash of the uid is odd. False
+    without a uid.
+    """
     if not uid:
         return False
     value = _FNV_OFFSET
@@ -56,10 +61,12 @@ def turned(uid: str) -> str:
 
 
 def _certain_seats(total: int, votes: list[float]) -> list[int]:
-    """Return the seats that can be assigned at once: those above a priority that fewer than ``total`` seats exceed.
+    """Return the seats that can be assigned at once: those above a priority that fewer than
+    ``total`` seats exceed.
 
-    At priority p, a vote v has fewer than v / 2p + 1/2 seats before it. All votes together then have fewer than
-    ``total`` for p = sum of votes / (2 * total - number of votes). This saves most steps of the one-by-one assignment.
+    At priority p, a vote v has fewer than v / 2p + 1/2 seats before it. All votes together then
+    have fewer than ``total`` for p = sum of votes / (2 * total - number of votes). This saves most
+    steps of the one-by-one assignment.
     """
     spare = 2 * total - len(votes)
     if spare <= 0:

@@ -33,7 +33,8 @@ class Share(Placed):
 
     Attributes:
         replicas: its replicas; None if they are not set for each member.
-        completions: its completions of a Job that is divided, or written without any; None for everything else.
+        completions: its completions of a Job that is divided, or written without any; None for
+            everything else.
     """
 
     rank: int = attrs.field(default=0, metadata=ranged(0))
@@ -50,11 +51,19 @@ class Share(Placed):
     def of(cls, done: Done) -> Share:
         """Return the share that leads to what runs on a member."""
         revision = -1 if done.revision is None else done.revision
-        return cls(revision=revision, replicas=done.replicas, completions=done.completions, overrides=done.overrides)
+        return cls(
+            revision=revision,
+            replicas=done.replicas,
+            completions=done.completions,
+            overrides=done.overrides,
+        )
 
 
-def content_of(manifest: Manifest, workloads: Iterable[CustomWorkload] = (), *, divided: bool) -> Objects:
-    """Return the content of a template: the object, and the description of its kind if that is custom.
+def content_of(
+    manifest: Manifest, workloads: Iterable[CustomWorkload] = (), *, divided: bool
+) -> Objects:
+    """Return the content of a template: the object, and the description of its kind if that is
+    custom.
 
     Args:
         manifest: the template.
@@ -102,7 +111,12 @@ def shared(content: Objects, share: Share) -> Mapping[str, Any]:
         share: the member's share.
     """
     template, shape = content[0], shape_in(content)
-    if share.replicas is not None and shape and shape.replicas and value_at(template, shape.replicas) is None:
+    if (
+        share.replicas is not None
+        and shape
+        and shape.replicas
+        and value_at(template, shape.replicas) is None
+    ):
         return with_replicas(Manifest(template), share.replicas, share.completions, [shape])
     return template
 

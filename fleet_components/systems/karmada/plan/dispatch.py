@@ -1,4 +1,6 @@
-"""Rollout what is sent to the members: everything in one wave, as in Karmada, except to members that have to wait."""
+"""Rollout what is sent to the members: everything in one wave, as in Karmada, except to members
+that have to wait.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _NOTHING = Done(None)
 _SUSPENDED = "dispatching is suspended by the policy"
 _LEAVING = "its copy stays until the object stands elsewhere"
 _NEVER_PURGED = "purge mode Never: its copy stays"
-_PURGED_FIRST = f"purge mode Directly: the copy on {{clusters}} goes first, {NEXT_UPDATE} sends the rest"
+_PURGED_FIRST = (
+    f"purge mode Directly: the copy on {{clusters}} goes first, {NEXT_UPDATE} sends the rest"
+)
 
 
 @attrs.frozen(slots=False)
@@ -31,7 +35,8 @@ class Dispatch:
         state: what is remembered of the template, with its targets.
         done: what really runs, by member.
         members: names of the fleet's members.
-        timeout: the longest time that an eviction without a grace period may take; None if none takes too long.
+        timeout: the longest time that an eviction without a grace period may take; None if none
+            takes too long.
         known: the evictions from before this plan.
     """
 
@@ -49,13 +54,19 @@ class Dispatch:
     @cached_property
     def running(self) -> set[str]:
         """Reachable members that run the template."""
-        running = {cluster for cluster, done in self.done.items() if done.revision is not None and not done.lost}
+        running = {
+            cluster
+            for cluster, done in self.done.items()
+            if done.revision is not None and not done.lost
+        }
         return running.intersection(self.members)
 
     @cached_property
     def standing(self) -> set[str]:
         """Members that run the template after this update has succeeded."""
-        reached = {cluster for cluster in self.state.targets if not self.suspension.suspends(cluster)}
+        reached = {
+            cluster for cluster in self.state.targets if not self.suspension.suspends(cluster)
+        }
         return self.running | reached
 
     @cached_property
@@ -80,7 +91,10 @@ class Dispatch:
             failing: why targets keep what they run: an override fails there.
             waits: targets that wait for something else to come there, each with the gate.
         """
-        entries = {cluster: self._entry(cluster, share, before.get(cluster)) for cluster, share in shares.items()}
+        entries = {
+            cluster: self._entry(cluster, share, before.get(cluster))
+            for cluster, share in shares.items()
+        }
         here = {cluster: self.done.get(cluster, _NOTHING) for cluster in (*waits, *failing)}
         for cluster, gate in waits.items():
             entries[cluster] = _held(here[cluster], gate.why, gate)
@@ -89,9 +103,15 @@ class Dispatch:
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
         runs = {cluster for cluster, done in self.done.items() if done.revision is not None}
         removals = tuple(sorted((runs | set(before)) - set(entries)))
-        entries |= {cluster: Entry(Change.REMOVE, None, why.get(cluster, "")) for cluster in removals}
-        moving = tuple(c for c, entry in sorted(entries.items()) if entry.change in (Change.ADD, Change.UPDATE))
-        return Rollout(dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals)
+        entries |= {
+            cluster: Entry(Change.REMOVE, None, why.get(cluster, "")) for cluster in removals
+        }
+        moving = tuple(
+            c for c, entry in sorted(entries.items()) if entry.change in (Change.ADD, Change.UPDATE)
+        )
+        return Rollout(
+            dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals
+        )
 
     def _entry(self, cluster: str, share: Share, sent: Share | None) -> Entry:
         done = self.done.get(cluster, _NOTHING)
@@ -100,7 +120,8 @@ class Dispatch:
         # If it was sent something else than what runs, the last update stopped there.
         if done.revision is not None and share.stands(done) and (sent is None or sent.stands(done)):
             return Entry(Change.KEEP, share)
-        # Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go, checkDirectPurgeOrphanWorks.
+        # Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go,
+        # checkDirectPurgeOrphanWorks.
         purged = self._purged_first()
         if purged:
             return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
@@ -108,22 +129,32 @@ class Dispatch:
 
     def _kept(self, cluster: str, why: str) -> Entry:
         task = self.state.schedule.evictions[cluster]
-        stays = _NEVER_PURGED if task.suppress_deletion else f"{_LEAVING}{self._at_the_latest(cluster)}"
+        stays = (
+            _NEVER_PURGED if task.suppress_deletion else f"{_LEAVING}{self._at_the_latest(cluster)}"
+        )
         return _held(self.done[cluster], f"{why or f'evicted for {task.reason}'}; {stays}")
 
     def _at_the_latest(self, cluster: str) -> str:
-        """Return when an eviction ends even if the object stands nowhere else; empty if it does not."""
+        """Return when an eviction ends even if the object stands nowhere else; empty if it does
+        not.
+        """
         if self.timeout is None:
             return ""
         task = self.known.get(cluster, self.state.schedule.evictions[cluster])
         grace = grace_of(task, self.timeout)
         if cluster in self.known and task.created:
-            return f", or until {in_utc(datetime.fromisoformat(task.created) + grace)} at the latest"
+            return (
+                f", or until {in_utc(datetime.fromisoformat(task.created) + grace)} at the latest"
+            )
         return f", or for {grace.total_seconds():.0f} s at the latest"
 
     def _purged_first(self) -> list[str]:
         tasks = self.state.schedule.evictions
-        return [cluster for cluster, task in tasks.items() if task.purge_mode == DIRECTLY and cluster in self.emptied]
+        return [
+            cluster
+            for cluster, task in tasks.items()
+            if task.purge_mode == DIRECTLY and cluster in self.emptied
+        ]
 
 
 def _held(done: Done, why: str, gate: Gate | None = None) -> Entry:

@@ -1,6 +1,7 @@
 """Fields of Karmada's kinds that are not carried out.
 
-Source: Karmada 1.19 with the default settings of a control plane, unless a ``KarmadaSettings`` says otherwise.
+Source: Karmada 1.19 with the default settings of a control plane, unless a ``KarmadaSettings`` says
+otherwise.
 """
 
 from __future__ import annotations
@@ -86,7 +87,10 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.placement.workloadAffinity",
         effect=Effect.REFUSED,
         on_hub="it has a say with the feature gate WorkloadAffinity",
-        reason="members are chosen without regard to other workloads, as without the feature gate WorkloadAffinity",
+        reason=(
+            "members are chosen without regard to other workloads, as without the feature gate"
+            " WorkloadAffinity"
+        ),
         hint="take it out, and choose the members by clusterAffinity",
     ),
     Unheeded(
@@ -94,8 +98,14 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.preemption",
         unless="preemption",
         effect=Effect.NONE,
-        on_hub="the policy takes over what others have, with the feature gate PropagationPolicyPreemption",
-        reason="no policy takes over what another one has, as without the feature gate PropagationPolicyPreemption",
+        on_hub=(
+            "the policy takes over what others have, with the feature gate"
+            " PropagationPolicyPreemption"
+        ),
+        reason=(
+            "no policy takes over what another one has, as without the feature gate"
+            " PropagationPolicyPreemption"
+        ),
         hint="write preemption: true in a KarmadaSettings",
     ),
     Unheeded(
@@ -122,7 +132,10 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.failover.application.statePreservation",
         effect=Effect.REFUSED,
         on_hub="values of the status are handed on with the feature gate StatefulFailoverInjection",
-        reason="the status of the copy that failed is not read, as without the feature gate StatefulFailoverInjection",
+        reason=(
+            "the status of the copy that failed is not read, as without the feature gate"
+            " StatefulFailoverInjection"
+        ),
         hint="take it out, if the new copy may begin without",
     ),
     Unheeded(
@@ -139,14 +152,19 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.failover.cluster.statePreservation",
         effect=Effect.REFUSED,
         on_hub="values of the status are handed on with the feature gate StatefulFailoverInjection",
-        reason="the status of the copy that is left is not read, as without the feature gate StatefulFailoverInjection",
+        reason=(
+            "the status of the copy that is left is not read, as without the feature gate"
+            " StatefulFailoverInjection"
+        ),
         hint="take it out, if the new copy may begin without",
     ),
     Unheeded(
         kinds=PROPAGATIONS,
         field="spec.schedulePriority",
         effect=Effect.NONE,
-        on_hub="it orders the queue of the scheduler, with the feature gate PriorityBasedScheduling",
+        on_hub=(
+            "it orders the queue of the scheduler, with the feature gate PriorityBasedScheduling"
+        ),
         reason="it orders the queue of Karmada's scheduler; here each object is decided for itself",
     ),
     Unheeded(
@@ -154,7 +172,9 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.ttlSecondsAfterFinished",
         effect=Effect.NONE,
         on_hub="the object is deleted after that time",
-        reason="a rebalance is done once by its name, and stays in the source until it is taken out",
+        reason=(
+            "a rebalance is done once by its name, and stays in the source until it is taken out"
+        ),
     ),
     Unheeded(
         kinds=REBALANCER,
@@ -222,7 +242,10 @@ EFFECTS: tuple[Unheeded, ...] = (
     ),
     *(
         Unheeded(
-            kinds=MEMBER, field=f"status.{field}", effect=Effect.NOT_NEEDED, reason="it decides nothing, as in Karmada"
+            kinds=MEMBER,
+            field=f"status.{field}",
+            effect=Effect.NOT_NEEDED,
+            reason="it decides nothing, as in Karmada",
         )
         for field in ("kubernetesVersion", "nodeSummary")
     ),

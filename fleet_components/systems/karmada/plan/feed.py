@@ -35,8 +35,12 @@ def read_policies(feed: Feed) -> Policies:
 @lru_cache(maxsize=4)
 def _policies(path: str) -> Policies:
     wire = read_feed({"path": path})
-    propagation = tuple(PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
-    overrides = tuple(OverridePolicy.from_manifest(_located(written)) for written in wire["overrides"])
+    propagation = tuple(
+        PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"]
+    )
+    overrides = tuple(
+        OverridePolicy.from_manifest(_located(written)) for written in wire["overrides"]
+    )
     return Policies(propagation, overrides, decode(KarmadaSettings, wire["settings"]))
 
 

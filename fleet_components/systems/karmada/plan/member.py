@@ -20,24 +20,35 @@ _PODS, _PODS_PER_NODE = "pods", 110
 def serving_both(cluster: Cluster) -> Cluster:
     """Return the member with missing Karmada properties derived from what KubeFleet knows of it.
 
-    Region and zone come from the well-known labels, the resource summary from ``status.resourceUsage``. If that has no
-    pods, each node counts for 110.
+    Region and zone come from the well-known labels, the resource summary from
+    ``status.resourceUsage``. If that has no pods, each node counts for 110.
     """
     return attrs.evolve(
         cluster,
-        region=cluster.region or next((cluster.labels[key] for key in REGION_LABELS if key in cluster.labels), ""),
-        zones=cluster.zones or ((cluster.labels[ZONE_LABEL],) if ZONE_LABEL in cluster.labels else ()),
+        region=cluster.region
+        or next((cluster.labels[key] for key in REGION_LABELS if key in cluster.labels), ""),
+        zones=cluster.zones
+        or ((cluster.labels[ZONE_LABEL],) if ZONE_LABEL in cluster.labels else ()),
         resource_summary=cluster.resource_summary or _summary(cluster),
     )
 
 
 def _summary(cluster: Cluster) -> ResourceSummary | None:
-    allocatable, available = cluster.usage.allocatable or cluster.usage.capacity, cluster.usage.available
+    allocatable, available = (
+        cluster.usage.allocatable or cluster.usage.capacity,
+        cluster.usage.available,
+    )
     if not allocatable:
         return None
     pods = {} if _PODS in allocatable else {_PODS: str(_PODS_PER_NODE * _nodes(cluster))}
-    used = {name: _difference(amount, available[name]) for name, amount in allocatable.items() if name in available}
-    measured = {name: amount if is_quantity(amount) else "0" for name, amount in allocatable.items()}
+    used = {
+        name: _difference(amount, available[name])
+        for name, amount in allocatable.items()
+        if name in available
+    }
+    measured = {
+        name: amount if is_quantity(amount) else "0" for name, amount in allocatable.items()
+    }
     return ResourceSummary({**measured, **pods}, used)
 
 

@@ -16,7 +16,8 @@ from fleet_components.systems.karmada.plan.record import TemplateState
 
 @attrs.frozen
 class Needs:
-    """Properties that a template takes over from its parents. One parent that overwrites, or that preserves, is enough.
+    """Properties that a template takes over from its parents. One parent that overwrites, or that
+    preserves, is enough.
 
     Attributes:
         required_by: the members of each parent.
@@ -42,20 +43,24 @@ def needs_of(parents: Mapping[str, TemplateState], always: Collection[str]) -> N
 
     Args:
         parents: what is remembered of the templates that may need it, by key.
-        always: keys of those that need it even without ``propagateDeps``, as templates need their namespace.
+        always: keys of those that need it even without ``propagateDeps``, as templates need their
+            namespace.
     """
     states = dict(sorted(parents.items()))
     required = {key: passed_on(state, always=key in always) for key, state in states.items()}
     needing = [state for key, state in states.items() if required[key] and key not in always]
     return Needs(
         {key: clusters for key, clusters in required.items() if clusters},
-        overwrite=any(str(state.spec.get("conflictResolution")).lower() == "overwrite" for state in needing),
+        overwrite=any(
+            str(state.spec.get("conflictResolution")).lower() == "overwrite" for state in needing
+        ),
         preserve=any(state.spec.get("preserveResourcesOnDeletion") for state in needing),
     )
 
 
 def overwrites(state: TemplateState, manifest: Manifest) -> bool:
-    """Return whether existing objects of others are taken over; the object's annotation beats the policy.
+    """Return whether existing objects of others are taken over; the object's annotation beats the
+    policy.
 
     Source: karmada-io/karmada 1.19, pkg/controllers/binding/common.go, mergeConflictResolution.
     """
@@ -68,7 +73,8 @@ def passed_on(state: TemplateState, *, always: bool) -> dict[str, int]:
 
     Args:
         state: what is remembered of the template.
-        always: True if the dependency is needed even without ``propagateDeps``, as the namespace is.
+        always: True if the dependency is needed even without ``propagateDeps``, as the namespace
+            is.
     """
     if not always and not state.spec.get("propagateDeps"):
         return {}

@@ -18,14 +18,21 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
 from fleet_components.systems.karmada.content.override import OverrideIndex, override
-from fleet_components.systems.karmada.content.template import CLAIMED_BY_ANY, as_read, in_preferred_version
+from fleet_components.systems.karmada.content.template import (
+    CLAIMED_BY_ANY,
+    as_read,
+    in_preferred_version,
+)
 from fleet_components.systems.karmada.model.override import OverridePolicy, OverrideSpec
 
 _PLACES = "rules"
 """Field of kept rules: the positions of the rules in their policy."""
 _CUSTOM = "custom"
 """Field of kept rules: the custom kind of the object, if their effect depends on it."""
-_BY_KIND = "every rule counts for all kinds that its policy selects: write one override policy for each kind"
+_BY_KIND = (
+    "every rule counts for all kinds that its policy selects: write one override policy for each"
+    " kind"
+)
 
 
 @attrs.frozen
@@ -42,7 +49,9 @@ class PolicyOverrides(Overrides):
     index: OverrideIndex
     custom: CustomKind | None = None
     claimed_by: tuple[str, ...] = ()
-    _made: dict[tuple[str, str], Sequence[Overridden]] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _made: dict[tuple[str, str], Sequence[Overridden]] = attrs.field(
+        factory=dict, init=False, eq=False, repr=False
+    )
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
         """Return the policies that may select the object, each with those of its rules that
@@ -54,14 +63,18 @@ class PolicyOverrides(Overrides):
         read = Manifest(in_preferred_version(data, self.custom))
         reduced = (_reduced(policy, member) for policy in self.index.concerning(read))
         marked = {INTO_SECRET: True} if is_secret(data) else {}
-        return self._complete(objects, tuple({**item, **marked} for item in reduced if item[_PLACES]), member)
+        return self._complete(
+            objects, tuple({**item, **marked} for item in reduced if item[_PLACES]), member
+        )
 
     def _complete(self, objects: Objects, rules: Objects, member: Cluster) -> Objects:
         """Return rules with the custom kind of the object, if their effect depends on it."""
         if self.custom is None or not rules:
             return rules
         complete = tuple({**rule, _CUSTOM: self.custom.to_wire()} for rule in rules)
-        outcomes = [apply_rules(objects, item, member, self.claimed_by) for item in (rules, complete)]
+        outcomes = [
+            apply_rules(objects, item, member, self.claimed_by) for item in (rules, complete)
+        ]
         return rules if outcomes[0] == outcomes[1] else complete
 
     @property
@@ -83,8 +96,8 @@ class PolicyOverrides(Overrides):
         return self._made[alike]
 
     def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
-        """Return a problem with its place, and with the hint that the control plane may know more of
-        a custom kind.
+        """Return a problem with its place, and with the hint that the control plane may know more
+        of a custom kind.
         """
         kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
         found = _located(problem, self.written, kept)
@@ -139,8 +152,13 @@ def _reduced(policy: OverridePolicy, member: Cluster) -> Mapping[str, Any]:
     data, spec = policy.manifest.data, policy.manifest.data["spec"]
     places = [place for place, rule in enumerate(policy.spec.rules) if rule.applies_to(member)]
     rules = spec.get("overrideRules") or [{"overriders": spec.get("overriders") or {}}]
-    named = {"name": policy.key.name, **({"namespace": policy.key.namespace} if policy.key.namespace else {})}
-    selectors = {"resourceSelectors": spec["resourceSelectors"]} if spec.get("resourceSelectors") else {}
+    named = {
+        "name": policy.key.name,
+        **({"namespace": policy.key.namespace} if policy.key.namespace else {}),
+    }
+    selectors = (
+        {"resourceSelectors": spec["resourceSelectors"]} if spec.get("resourceSelectors") else {}
+    )
     kept = [{"overriders": rules[place].get("overriders") or {}} for place in places]
     return {
         "apiVersion": data["apiVersion"],
@@ -156,11 +174,15 @@ def _as_written(result: Overridden, places: Mapping[str, Sequence[int] | None]) 
     that are kept.
     """
     known = ((step, places[step.override]) for step in result.steps)
-    steps = tuple(attrs.evolve(step, rule=kept[step.rule]) if kept else step for step, kept in known)
+    steps = tuple(
+        attrs.evolve(step, rule=kept[step.rule]) if kept else step for step, kept in known
+    )
     return attrs.evolve(result, steps=steps)
 
 
-def _located(problem: Problem, written: Mapping[str, Manifest], kept: Mapping[str, Sequence[int]]) -> Problem:
+def _located(
+    problem: Problem, written: Mapping[str, Manifest], kept: Mapping[str, Sequence[int]]
+) -> Problem:
     """Return the problem of a kept rule with the place where the rule is written now."""
     policy = written[problem.subject]
     path = rule_path(policy, kept[problem.subject][int(problem.path[2])])
@@ -171,5 +193,11 @@ def _located(problem: Problem, written: Mapping[str, Manifest], kept: Mapping[st
 
 
 def rule_path(policy: Manifest, position: int) -> FieldPath:
-    """Return the path of a rule in its policy, which may have the deprecated form of a single rule."""
-    return ("spec", "overrideRules", position) if policy.data["spec"].get("overrideRules") else ("spec",)
+    """Return the path of a rule in its policy, which may have the deprecated form of a single
+    rule.
+    """
+    return (
+        ("spec", "overrideRules", position)
+        if policy.data["spec"].get("overrideRules")
+        else ("spec",)
+    )

@@ -29,15 +29,33 @@ from fleet_components.systems.karmada.content.replicas import (
     with_replicas,
 )
 from fleet_components.systems.karmada.content.template import as_read
-from fleet_components.systems.karmada.model.policy import Failover, Placement, PolicyKey, PropagationPolicy
-from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, Template, WorkloadShape, template_key
+from fleet_components.systems.karmada.model.policy import (
+    Failover,
+    Placement,
+    PolicyKey,
+    PropagationPolicy,
+)
+from fleet_components.systems.karmada.model.template import (
+    Bound,
+    Claim,
+    Claims,
+    Template,
+    WorkloadShape,
+    template_key,
+)
 from fleet_components.systems.karmada.model.webster import turned
 from fleet_components.systems.karmada.plan.content import Share, content_of, shape_in, shared
 from fleet_components.systems.karmada.plan.dispatch import Dispatch
 from fleet_components.systems.karmada.plan.overrides import PolicyOverrides
 from fleet_components.systems.karmada.plan.record import TemplateRecord, TemplateState
 from fleet_components.systems.karmada.scheduler import schedule
-from fleet_components.systems.karmada.scheduler.failover import Circumstances, Driven, driven_from, fail_over, going_on
+from fleet_components.systems.karmada.scheduler.failover import (
+    Circumstances,
+    Driven,
+    driven_from,
+    fail_over,
+    going_on,
+)
 from fleet_components.systems.karmada.scheduler.matching import Hub, match_policies, matches
 from fleet_components.systems.karmada.scheduler.status import TemplateDecision
 
@@ -77,7 +95,12 @@ class TemplateOutcome(Outcome[TemplateRecord]):
         """Say where a tie between members falls by a uid that is not known yet."""
         if not self.by_uid:
             return ()
-        return (f"a tie between {few(self.by_uid)} falls by the uid that the control plane gives the object",)
+        return (
+            (
+                f"a tie between {few(self.by_uid)} falls by the uid that the control plane gives"
+                " the object"
+            ),
+        )
 
     @property
     def unscheduled(self) -> str:
@@ -99,24 +122,46 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         UnreadableMemberError: an amount of a member is not a quantity.
     """
     scheduled = _scheduled(request, before)
-    state, template, driven, fresh = scheduled.state, scheduled.template, scheduled.driven, scheduled.fresh
+    state, template, driven, fresh = (
+        scheduled.state,
+        scheduled.template,
+        scheduled.driven,
+        scheduled.fresh,
+    )
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
     shares = shares_of(request, state, template, content, revision)
     found = _overrides(request, state, before, (content, shares))
-    shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
+    shares |= {
+        cluster: attrs.evolve(shares[cluster], overrides=number)
+        for cluster, number in found.numbers.items()
+    }
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
     known = before.memory.schedule.evictions
-    dispatch = Dispatch(state, request.done, request.inventory.names, request.eviction_timeout, known)
+    dispatch = Dispatch(
+        state, request.done, request.inventory.names, request.eviction_timeout, known
+    )
     waits = {cluster: gate for cluster, gate in request.waits.items() if cluster in shares}
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons, waits)
     record = _record(request, before, rollout, state, (revision, content), found)
     done = request.done
-    stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
+    stopped = {
+        name
+        for name, sent in before.decisions.items()
+        if name in done and not sent.stands(done[name])
+    }
     rollout = written_where_interrupted(rollout, stopped, record, before, request)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
-    goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing})
-    due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
+    goal = _goal(
+        record,
+        rollout,
+        {name: share for name, share in shares.items() if name not in found.failing},
+    )
+    due = {
+        cluster: words
+        for cluster, words in driven.due.items()
+        if cluster in state.schedule.clusters
+    }
     left = "" if scheduled.followed else _left(state, moves=fresh)
     return TemplateOutcome(
         record=record,
@@ -131,7 +176,9 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     )
 
 
-def _by_uid(request: TemplateSubject, before: TemplateRecord, state: TemplateState) -> tuple[str, ...]:
+def _by_uid(
+    request: TemplateSubject, before: TemplateRecord, state: TemplateState
+) -> tuple[str, ...]:
     """Return the members whose replicas would be others with another uid, where a control plane
     gives it.
     """
@@ -139,9 +186,13 @@ def _by_uid(request: TemplateSubject, before: TemplateRecord, state: TemplateSta
     given = not request.settings.brings_namespaces or before.memory.schedule.uid
     if given or bound is None or not bound.placement.divided:
         return ()
-    other = _scheduled(attrs.evolve(request, uid=turned(request.uid)), before).state.schedule.clusters
+    other = _scheduled(
+        attrs.evolve(request, uid=turned(request.uid)), before
+    ).state.schedule.clusters
     here = state.schedule.clusters
-    return tuple(sorted(name for name in {*here, *other} if here.get(name, 0) != other.get(name, 0)))
+    return tuple(
+        sorted(name for name in {*here, *other} if here.get(name, 0) != other.get(name, 0))
+    )
 
 
 def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:
@@ -185,7 +236,9 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
     template = scheduled_form(matched, state.replicas, shapes)
     driven = _driven(request, state)
     followed, (state, decision) = fresh, _decided(request, state, template, driven)
-    return _Scheduled(state, template, driven, decision, fresh or _is_rewritten(state, before.memory), followed)
+    return _Scheduled(
+        state, template, driven, decision, fresh or _is_rewritten(state, before.memory), followed
+    )
 
 
 def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share]) -> TemplateRecord:
@@ -203,11 +256,18 @@ def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share])
 
 
 def _shares_of(rollout: Rollout) -> dict[str, Share]:
-    return {cluster: entry.placed for cluster, entry in rollout.entries.items() if isinstance(entry.placed, Share)}
+    return {
+        cluster: entry.placed
+        for cluster, entry in rollout.entries.items()
+        if isinstance(entry.placed, Share)
+    }
 
 
 def _overrides(
-    request: TemplateSubject, state: TemplateState, before: TemplateRecord, sent: tuple[Objects, Mapping[str, Share]]
+    request: TemplateSubject,
+    state: TemplateState,
+    before: TemplateRecord,
+    sent: tuple[Objects, Mapping[str, Share]],
 ) -> InForce:
     """Return the override rules that are in force on the members with a share."""
     content, shares = sent
@@ -232,13 +292,19 @@ def _record(
     found: InForce,
 ) -> TemplateRecord:
     placed, done = _shares_of(rollout), request.done.values()
-    kept, rules = before.in_use(now[0], dict([now]), placed, done), rules_in_use(before, found, placed, done)
+    kept, rules = (
+        before.in_use(now[0], dict([now]), placed, done),
+        rules_in_use(before, found, placed, done),
+    )
     return TemplateRecord(now[0], placed, state, *kept, *rules, secret=before.secret)
 
 
 def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
-    """Return the state with its claim up to date, without policies that do not concern the template."""
-    # The object is older than its first policy: with activationPreference Lazy it is left until it changes.
+    """Return the state with its claim up to date, without policies that do not concern the
+    template.
+    """
+    # The object is older than its first policy: with activationPreference Lazy it is left until it
+    # changes.
     if request.waited and not before.seen:
         before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
     key, seen = template_key(request.manifest), _seen(request.manifest, before)
@@ -251,15 +317,25 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
     concerned = {p.key.path for p in policies if p.key in holders or matches(p, request.matched)}
-    remembered = {path: seen_policy for path, seen_policy in sorted(claims.policies.items()) if path in concerned}
-    required = {parent: dict(clusters) for parent, clusters in sorted(request.needs.required_by.items()) if clusters}
+    remembered = {
+        path: seen_policy
+        for path, seen_policy in sorted(claims.policies.items())
+        if path in concerned
+    }
+    required = {
+        parent: dict(clusters)
+        for parent, clusters in sorted(request.needs.required_by.items())
+        if clusters
+    }
     return attrs.evolve(
         before,
         claim=_settled(claim),
         policies=remembered,
         seen=seen,
         generation=generation,
-        schedule=attrs.evolve(before.schedule, uid=before.schedule.uid or request.uid, required_by=required),
+        schedule=attrs.evolve(
+            before.schedule, uid=before.schedule.uid or request.uid, required_by=required
+        ),
     )
 
 
@@ -279,7 +355,9 @@ def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[Propag
     held = {before.claim.policy, bound.policy if bound else None} - {None}
     known = (*held, *(PolicyKey(*path.split("/")) for path in before.policies))
     named = (policy for key in known if key and (policy := index.named(key)))
-    return tuple({policy.key: policy for policy in (*index.candidates(request.matched), *named)}.values())
+    return tuple(
+        {policy.key: policy for policy in (*index.candidates(request.matched), *named)}.values()
+    )
 
 
 def _settled(claim: Claim) -> Claim:
@@ -303,33 +381,50 @@ def _is_rewritten(state: TemplateState, before: TemplateState) -> bool:
     pkg/controllers/binding/binding_controller.go, syncBinding.
     """
     now, then = state.schedule, before.schedule
-    return state.policy is None and (now.clusters, set(now.evictions)) != (then.clusters, set(then.evictions))
+    return state.policy is None and (now.clusters, set(now.evictions)) != (
+        then.clusters,
+        set(then.evictions),
+    )
 
 
 def _left(state: TemplateState, *, moves: bool) -> str:
     """Return why the object is not followed, and what moves it nevertheless."""
     if state.policy is None:
         return f"{_RELEASED}{'' if moves else _STAYS}{_SCHEDULED}"
-    return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
+    return (
+        f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not"
+        " delivered"
+    )
 
 
-def scheduled_form(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
+def scheduled_form(
+    manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]
+) -> Template:
     """Return an object with this number of replicas as the scheduler sees it."""
     requires = requirements_of(manifest, shapes)
     requests = requires.requests if requires else None
-    return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
+    return Template(
+        manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests
+    )
 
 
 def _driven(request: TemplateSubject, state: TemplateState) -> Driven:
     """Return the members that the template has to leave; without a policy, the placement applied
     last counts.
     """
-    placement = state.claim.bound.placement if state.policy and state.claim.bound else state.schedule.placement
+    placement = (
+        state.claim.bound.placement
+        if state.policy and state.claim.bound
+        else state.schedule.placement
+    )
     if placement is None:
         return Driven()
     failover = decode(Failover, state.spec["failover"]) if state.spec.get("failover") else None
     around = Circumstances(
-        placement=placement, failover=failover, unhealthy=request.unhealthy, settings=request.settings
+        placement=placement,
+        failover=failover,
+        unhealthy=request.unhealthy,
+        settings=request.settings,
     )
     return driven_from(request.inventory, around)
 
@@ -377,7 +472,9 @@ def bound_to(bound: Bound) -> Mapping[str, Any]:
     return {"revision": bound.revision, "spec": bound.spec}
 
 
-def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDecision) -> TemplateState:
+def _moved(
+    request: TemplateSubject, state: TemplateState, decision: TemplateDecision
+) -> TemplateState:
     """Return the state with the decision, without the evictions that end with this update."""
     state = attrs.evolve(state, schedule=decision.memory)
     dispatch = Dispatch(state, request.done, request.inventory.names)
@@ -387,7 +484,9 @@ def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDec
     return attrs.evolve(state, schedule=attrs.evolve(decision.memory, evictions=tasks))
 
 
-def _content(request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
+def _content(
+    request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool
+) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
     manifest, shapes = request.manifest, request.settings.shapes
     # A binding without a policy keeps its replicas, whatever the object asks for by now.
@@ -400,16 +499,21 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
         manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
     content = content_of(manifest, request.settings.workloads, divided=divided)
     found = content if fresh else (before.contents[before.revision][0], *content[1:])
-    return before.settled(found, lambda data: as_read(data, request.custom)) if request.by_hub else found
+    return (
+        before.settled(found, lambda data: as_read(data, request.custom))
+        if request.by_hub
+        else found
+    )
 
 
 def _completions(
     request: TemplateSubject, content: Objects, state: TemplateState, *, divided: bool
 ) -> Mapping[str, int]:
-    """Return the completions of a Job by member, as far as it is not written with them; empty of anything else.
+    """Return the completions of a Job by member, as far as it is not written with them; empty of
+    anything else.
 
-    A Job with neither completions nor parallelism is stored with one of each. Karmada sends both, since a Job with
-    a parallelism alone is a work queue.
+    A Job with neither completions nor parallelism is stored with one of each. Karmada sends both,
+    since a Job with a parallelism alone is a work queue.
     """
     held, written = state.schedule.clusters, Manifest(content[0])
     # The content of a divided Job lacks its parallelism, which says whether it is a work queue.
@@ -421,14 +525,20 @@ def _completions(
 
 
 def shares_of(
-    request: TemplateSubject, state: TemplateState, template: Template, content: Objects, revision: int
+    request: TemplateSubject,
+    state: TemplateState,
+    template: Template,
+    content: Objects,
+    revision: int,
 ) -> dict[str, Share]:
     """Return what each member of the fleet is to get."""
     held = state.schedule.clusters
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
     shape = shape_in(content)
-    counted = template.workload or (shape is not None and shape.replicas is not None)  # 0 replicas: not a workload
+    counted = template.workload or (
+        shape is not None and shape.replicas is not None
+    )  # 0 replicas: not a workload
     completions = _completions(request, content, state, divided=divided)
     return {
         cluster: Share(

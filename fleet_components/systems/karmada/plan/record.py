@@ -27,7 +27,14 @@ from fleet_components.systems.karmada.model.policy import (
     Suspension,
 )
 from fleet_components.systems.karmada.model.template import Claim, SeenPolicy
-from fleet_components.systems.karmada.plan.content import Share, check_part, is_custom, retained, shape_in, shared
+from fleet_components.systems.karmada.plan.content import (
+    Share,
+    check_part,
+    is_custom,
+    retained,
+    shape_in,
+    shared,
+)
 from fleet_components.systems.karmada.plan.overrides import apply_rules, check_rules
 
 
@@ -37,7 +44,9 @@ def template_uid(stack: str, key: str) -> str:
 
 
 def _no_policies(seen: Mapping[str, SeenPolicy]) -> str:
-    """Return what is wrong with the keys of policies, of the form ``kind/namespace/name``; empty if nothing is."""
+    """Return what is wrong with the keys of policies, of the form ``kind/namespace/name``; empty if
+    nothing is.
+    """
     return "" if all(map(_is_policy, seen)) else "has a key that is not the name of a policy"
 
 
@@ -58,7 +67,8 @@ class TemplateState:
         seen: a digest of the object as seen by the last run, without the data of Secrets.
         generation: a number that grows with every change of the object.
         replicas: the replicas that the object asked for when its binding was made.
-        data_written: when the data of a Secret was last written on its hub, in RFC 3339; empty if that is not known.
+        data_written: when the data of a Secret was last written on its hub, in RFC 3339; empty if
+            that is not known.
         schedule: what the scheduler remembers.
     """
 
@@ -80,10 +90,13 @@ class TemplateState:
     def left_later(self) -> tuple[str, ...]:
         """Members that the template is leaving but whose copy stays for now.
 
-        Source: karmada-io/karmada 1.19, pkg/util/helper/binding.go, ObtainBindingSpecExistingClusters.
+        Source: karmada-io/karmada 1.19, pkg/util/helper/binding.go,
+        ObtainBindingSpecExistingClusters.
         """
         tasks = self.schedule.evictions
-        return tuple(sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY))
+        return tuple(
+            sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY)
+        )
 
     @property
     def suspension(self) -> Suspension:
@@ -98,7 +111,9 @@ class TemplateState:
 
     @property
     def policy(self) -> PolicyKey | None:
-        """Policy that the binding belongs to; None if there is no binding, or if it was released."""
+        """Policy that the binding belongs to; None if there is no binding, or if it was
+        released.
+        """
         return self.claim.bound.policy if self.claim.bound else None
 
     @property
@@ -109,7 +124,9 @@ class TemplateState:
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """Values that the binding has from the policy, in API form; they stay when the policy is deleted."""
+        """Values that the binding has from the policy, in API form; they stay when the policy is
+        deleted.
+        """
         return self.claim.bound.spec if self.claim.bound else {}
 
     def renamed(self, cluster: Callable[[str], str]) -> TemplateState:
@@ -122,12 +139,16 @@ class TemplateState:
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateState:
-        """Read it back from :meth:`to_wire`; None and the empty map stand for a template that was never seen."""
+        """Read it back from :meth:`to_wire`; None and the empty map stand for a template that was
+        never seen.
+        """
         state = decode(cls, wire or {})
         with below("claim", "bound", "spec"):
             check_policy(state.spec)
         with below("schedule"):
-            return attrs.evolve(state, schedule=TemplateMemory.from_wire((wire or {}).get("schedule")))
+            return attrs.evolve(
+                state, schedule=TemplateMemory.from_wire((wire or {}).get("schedule"))
+            )
 
 
 def check_policy(spec: Mapping[str, Any]) -> None:
@@ -136,7 +157,11 @@ def check_policy(spec: Mapping[str, Any]) -> None:
     Raises:
         MisfitError: they cannot come from a policy.
     """
-    parts: tuple[tuple[str, type], ...] = (("placement", Placement), ("failover", Failover), ("suspension", Suspension))
+    parts: tuple[tuple[str, type], ...] = (
+        ("placement", Placement),
+        ("failover", Failover),
+        ("suspension", Suspension),
+    )
     for field, kind in parts:
         with below(field):
             decode(kind, spec.get(field) or {})
@@ -146,8 +171,8 @@ def check_policy(spec: Mapping[str, Any]) -> None:
 class TemplateRecord(Record[Share, TemplateState]):
     """Record of a template. A content is the object, then its kind if that is custom.
 
-    If replicas are divided, the object in the content has none: they are set for each member, so that scaling makes no
-    new revision.
+    If replicas are divided, the object in the content has none: they are set for each member, so
+    that scaling makes no new revision.
     """
 
     COMPONENT = "Template"
@@ -208,20 +233,30 @@ class TemplateRecord(Record[Share, TemplateState]):
         return self.opened(content[:1]) if content else None
 
     def guarded_as(self, name: str) -> str:
-        """Return its policy, or its own name if it has none; empty if it only goes along with others."""
+        """Return its policy, or its own name if it has none; empty if it only goes along with
+        others.
+        """
         if self.memory.policy:
             return f"{self.memory.policy.kind} {self.memory.policy}"
         return name if self.memory.schedule.clusters else ""
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the wire form with the policy's name, and with a digest that shows changes of hidden fields."""
+        """Return the wire form with the policy's name, and with a digest that shows changes of
+        hidden fields.
+        """
         policy, needing = self.memory.policy, sorted(self.memory.schedule.required_by)
         nobody = f"none: needed by {', '.join(needing)}" if needing else "none"
         wire = super().to_wire()
         remembered = digest((json.loads(json.dumps(wire["memory"]), parse_float=_whole),))
-        return {**wire, "policy": f"{policy.kind} {policy}" if policy else nobody, "remembered": remembered}
+        return {
+            **wire,
+            "policy": f"{policy.kind} {policy}" if policy else nobody,
+            "remembered": remembered,
+        }
 
 
 def _whole(number: str) -> float:
-    """Return a number from JSON; whole floats become integers, since engines turn integers into floats."""
+    """Return a number from JSON; whole floats become integers, since engines turn integers into
+    floats.
+    """
     return int(float(number)) if float(number).is_integer() else float(number)

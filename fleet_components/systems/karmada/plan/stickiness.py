@@ -1,4 +1,6 @@
-"""Changes that an earlier decision of a template may make to the next: Karmada keeps claims, members and replicas."""
+"""Changes that an earlier decision of a template may make to the next: Karmada keeps claims,
+members and replicas.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
 
 def sticky(request: TemplateSubject, outcome: TemplateOutcome) -> str:
-    """Return in words what an earlier decision could lead to; empty if it could lead to nothing else.
+    """Return in words what an earlier decision could lead to; empty if it could lead to nothing
+    else.
 
     What the templates that need it could change is theirs to say.
     """
@@ -44,28 +47,46 @@ def _reasons(request: TemplateSubject, outcome: TemplateOutcome) -> Iterator[str
     if request.plugins:
         yield f"plug-ins may look at where it is: with --state others than {here} may have it"
     if bound is None or bound.policy is None or state.frozen or decision is None:
-        yield "no policy follows it, so it stays where an earlier one has placed it: with --state it may have members"
+        yield (
+            "no policy follows it, so it stays where an earlier one has placed it: with --state it"
+            " may have members"
+        )
         return
     if not inventory.everything & ~inventory.leaving:
         return  # nothing stays on a member that is leaving, or is none
     others = sorted(map(str, _rivals(request, bound.policy)))
     if others:
-        yield f"a policy keeps what it has claimed: with --state {few(others)} may have it instead of {bound.policy}"
+        yield (
+            f"a policy keeps what it has claimed: with --state {few(others)} may have it instead of"
+            f" {bound.policy}"
+        )
     policy = request.policies.index.named(bound.policy)
     if policy and policy.lazy:
-        yield f"{bound.policy} is Lazy: with --state it may be placed as before the policy changed, not on {here}"
+        yield (
+            f"{bound.policy} is Lazy: with --state it may be placed as before the policy changed,"
+            f" not on {here}"
+        )
     placement, template = bound.placement, outcome.template
     if template.workload and placement.divided:
-        yield f"replicas that are divided stay while their number and the policy do: with --state not as {here}"
+        yield (
+            "replicas that are divided stay while their number and the policy do: with --state not"
+            f" as {here}"
+        )
     if len(placement.cluster_affinities) > 1:
-        yield f"it stays in the affinity group that it has got to: with --state it may be on others than {here}"
+        yield (
+            "it stays in the affinity group that it has got to: with --state it may be on others"
+            f" than {here}"
+        )
     if decision.memory.evictions or request.settings.exact:
         yield f"evictions go on until they have ended: with --state it may be on others than {here}"
     free, kept = (_passing(request, outcome, placement, has_it=has_it) for has_it in (False, True))
     staying = kept & ~free
     if staying:
         names = [inventory.names[position] for position in masks.positions(staying)]
-        yield f"it stays on members that could not be chosen now: with --state it may be on {few(names)}"
+        yield (
+            "it stays on members that could not be chosen now: with --state it may be on"
+            f" {few(names)}"
+        )
     if not _takes_all(placement, free):
         yield f"members that have it are chosen first: with --state these may be others than {here}"
 
@@ -73,11 +94,15 @@ def _reasons(request: TemplateSubject, outcome: TemplateOutcome) -> Iterator[str
 def _shown(outcome: TemplateOutcome) -> str:
     """Return the members that are chosen, with replicas that are divided."""
     clusters = sorted(outcome.record.memory.schedule.clusters.items())
-    return few([f"{name} {replicas}" if replicas else name for name, replicas in clusters]) or "none"
+    return (
+        few([f"{name} {replicas}" if replicas else name for name, replicas in clusters]) or "none"
+    )
 
 
 def _rivals(request: TemplateSubject, owner: PolicyKey) -> Iterator[PolicyKey]:
-    """Yield the other policies that could have claimed the object, now or when it had other labels."""
+    """Yield the other policies that could have claimed the object, now or when it had other
+    labels.
+    """
     for policy in request.policies.propagation:
         if policy.key != owner and _could_claim(policy, request.matched):
             yield policy.key
@@ -93,8 +118,12 @@ def _could_select(selector: ResourceSelector, manifest: Manifest) -> bool:
     return bool(attrs.evolve(selector, label_selector=None).rank(manifest))
 
 
-def _passing(request: TemplateSubject, outcome: TemplateOutcome, placement: Placement, *, has_it: bool) -> Mask:
-    """Return the members that the filters let pass, if all of them have the object already or none has."""
+def _passing(
+    request: TemplateSubject, outcome: TemplateOutcome, placement: Placement, *, has_it: bool
+) -> Mask:
+    """Return the members that the filters let pass, if all of them have the object already or none
+    has.
+    """
     inventory = request.inventory
     state = KarmadaState(
         inventory,

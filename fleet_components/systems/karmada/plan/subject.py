@@ -45,7 +45,10 @@ from fleet_components.systems.karmada.plan.place import TemplateOutcome, chosen,
 from fleet_components.systems.karmada.plan.record import TemplateRecord
 from fleet_components.systems.karmada.plan.stickiness import sticky
 from fleet_components.systems.karmada.scheduler.explain import compare, explain
-from fleet_components.systems.karmada.scheduler.match_explanation import PolicyVerdict, explain_match
+from fleet_components.systems.karmada.scheduler.match_explanation import (
+    PolicyVerdict,
+    explain_match,
+)
 from fleet_components.systems.karmada.scheduler.policy_index import PolicyIndex
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.proposals import Scheduled, proposals
@@ -56,7 +59,8 @@ MOST_OTHER_POLICIES = 20
 """Number of policies that select other objects and of which that is said."""
 
 
-# Compared by identity: all templates of a plan share one, which is the key of the cache of ``feed_policies``.
+# Compared by identity: all templates of a plan share one, which is the key of the cache of
+# ``feed_policies``.
 @attrs.frozen(eq=False, slots=False)
 class Policies:
     """Input that all templates of a fleet have in common.
@@ -80,7 +84,9 @@ class Policies:
         """Return the policies with a change of one of them."""
         return Policies(
             tuple(
-                PropagationPolicy.from_manifest(attrs.evolve(policy.manifest, data=edit.on(policy.manifest.data)))
+                PropagationPolicy.from_manifest(
+                    attrs.evolve(policy.manifest, data=edit.on(policy.manifest.data))
+                )
                 if policy.key == key
                 else policy
                 for policy in self.propagation
@@ -106,8 +112,10 @@ class TemplateSubject(Subject[TemplateRecord]):
         policies: the policies, and how the control plane would be set up.
         uid: the template's stable uid; ties between members depend on it.
         rebalances: names of the rebalancers that ask for it.
-        waited: digest of the object from when no policy had claimed it; empty if it is new or was claimed.
-        unhealthy: members on which it was observed to be Unhealthy, and since when; None for long enough.
+        waited: digest of the object from when no policy had claimed it; empty if it is new or was
+            claimed.
+        unhealthy: members on which it was observed to be Unhealthy, and since when; None for long
+            enough.
         custom: its kind if that is custom; None if its definition is unknown.
         needs: what it takes over from the templates that need it.
         done: what really runs, by member.
@@ -165,7 +173,9 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     @staticmethod
     def rule_path(override: Manifest, position: int) -> FieldPath:
-        """Return the path of a rule in its policy, which may have the deprecated form of a single rule."""
+        """Return the path of a rule in its policy, which may have the deprecated form of a single
+        rule.
+        """
         return rule_path(override, position)
 
     @property
@@ -175,7 +185,9 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     @property
     def eviction_timeout(self) -> timedelta | None:
-        """The longest time that an eviction without a grace period may take; None if none takes too long."""
+        """The longest time that an eviction without a grace period may take; None if none takes too
+        long.
+        """
         ends = self.settings.exact and self.inventory.as_of
         return timedelta(seconds=self.settings.graceful_eviction_timeout) if ends else None
 
@@ -188,16 +200,23 @@ class TemplateSubject(Subject[TemplateRecord]):
         """Find the policy, schedule the template, and plan what is sent."""
         return place_template(self, _completed(self, before))
 
-    def explain(self, outcome: TemplateOutcome, members: Collection[str] | None = None) -> Explanation:
-        """Return what each plug-in says of each member; without verdicts if no policy's placement was scheduled."""
+    def explain(
+        self, outcome: TemplateOutcome, members: Collection[str] | None = None
+    ) -> Explanation:
+        """Return what each plug-in says of each member; without verdicts if no policy's placement
+        was scheduled.
+        """
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
         if bound is None or decision is None or _is_left(outcome):
             asked = (name for name in self.inventory.names if members is None or name in members)
             return Explanation(tuple(self._unscheduled(outcome, name) for name in asked))
         plugins = load_plugins(self.plugins)
-        explained = explain(self.inventory, outcome.template, bound.placement, decision, plugins=plugins)
+        explained = explain(
+            self.inventory, outcome.template, bound.placement, decision, plugins=plugins
+        )
         return Explanation(
-            tuple(m for m in explained.members if members is None or m.cluster in members), explained.division
+            tuple(m for m in explained.members if members is None or m.cluster in members),
+            explained.division,
         )
 
     def choice(self, before: TemplateRecord) -> frozenset[str]:
@@ -213,16 +232,25 @@ class TemplateSubject(Subject[TemplateRecord]):
         if not (number and scheduled.placement.divided):
             return found
         more, less = range(number + 1, number + 1 + _MOST_REPLICAS), range(number)[::-1]
-        boosting, losing = (*found.boosting, self._replicas(more)), (*found.losing, self._replicas(less))
-        return attrs.evolve(found, boosting=tuple(filter(None, boosting)), losing=tuple(filter(None, losing)))
+        boosting, losing = (
+            (*found.boosting, self._replicas(more)),
+            (*found.losing, self._replicas(less)),
+        )
+        return attrs.evolve(
+            found, boosting=tuple(filter(None, boosting)), losing=tuple(filter(None, losing))
+        )
 
     def comparison(self, before: TemplateRecord, outcome: TemplateOutcome, cluster: str) -> str:
         """Return what the member lost to by rank, or that its share of the replicas is none."""
         scheduled, decision = self._scheduled(outcome), outcome.decision
-        return compare(scheduled, decision.status.divisions, cluster) if scheduled and decision else ""
+        return (
+            compare(scheduled, decision.status.divisions, cluster) if scheduled and decision else ""
+        )
 
     def _scheduled(self, outcome: TemplateOutcome) -> Scheduled | None:
-        """Return the decision with what it depended on; None if no policy's placement was scheduled."""
+        """Return the decision with what it depended on; None if no policy's placement was
+        scheduled.
+        """
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
         if bound is None or decision is None or bound.policy is None:
             return None
@@ -237,8 +265,14 @@ class TemplateSubject(Subject[TemplateRecord]):
         )
 
     def changed(self, change: Edits, outcome: TemplateOutcome) -> Self:
-        """Return the template in a fleet with a change of members, of the policy that has claimed it, or of itself."""
-        manifest, policies, claimed = self.manifest, self.policies, outcome.record.memory.claim.policy
+        """Return the template in a fleet with a change of members, of the policy that has claimed
+        it, or of itself.
+        """
+        manifest, policies, claimed = (
+            self.manifest,
+            self.policies,
+            outcome.record.memory.claim.policy,
+        )
         for edit in change:
             if edit.of == OBJECT:
                 manifest = attrs.evolve(manifest, data=edit.on(manifest.data))
@@ -256,24 +290,39 @@ class TemplateSubject(Subject[TemplateRecord]):
         shape = shape_of(self.matched, self.settings.shapes)
         if shape is None or shape.replicas is None:
             return ()
-        return tuple((Edit(OBJECT, SET, shape.replicas, n, f"with {count(n, 'replica')}"),) for n in numbers)
+        return tuple(
+            (Edit(OBJECT, SET, shape.replicas, n, f"with {count(n, 'replica')}"),) for n in numbers
+        )
 
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
-        """Return why policies have claimed the template or not: those that may match it, and a few others."""
+        """Return why policies have claimed the template or not: those that may match it, and a few
+        others.
+        """
         claim, index = outcome.record.memory.claim, self.policies.index
         owner = index.named(claim.policy) if claim.policy else None
-        concerned = {policy.key: policy for policy in (*index.candidates(self.matched), *([owner] if owner else []))}
-        others = (item for item in index.best_first if item.key not in concerned and self._reaches(item.key))
+        concerned = {
+            policy.key: policy
+            for policy in (*index.candidates(self.matched), *([owner] if owner else []))
+        }
+        others = (
+            item
+            for item in index.best_first
+            if item.key not in concerned and self._reaches(item.key)
+        )
         listed = (*concerned.values(), *islice(others, MOST_OTHER_POLICIES))
         claims = Claims({template_key(self.manifest): claim})
         return explain_match(self.matched, listed, claims, self.policies.override_index.keys)
 
     def _reaches(self, policy: PolicyKey) -> bool:
-        """Return whether a policy could select the object at all: one of another namespace never does."""
+        """Return whether a policy could select the object at all: one of another namespace never
+        does.
+        """
         return policy.kind != PROPAGATION or policy.namespace == self.manifest.namespace
 
     def _unscheduled(self, outcome: TemplateOutcome, name: str) -> MemberExplanation:
-        """Return why a member has the template or not although no policy's placement was scheduled."""
+        """Return why a member has the template or not although no policy's placement was
+        scheduled.
+        """
         has_it = name in outcome.record.decisions
         needed = any(name in members for members in self.needs.required_by.values())
         words = "stays as it was placed" if has_it and not needed else self.reason(name, None)
@@ -289,7 +338,9 @@ class TemplateSubject(Subject[TemplateRecord]):
             return explained.summary
         if self.inventory.position(cluster) is None:
             return "no longer a member of the fleet"
-        needing = [parent for parent, members in self.needs.required_by.items() if cluster in members]
+        needing = [
+            parent for parent, members in self.needs.required_by.items() if cluster in members
+        ]
         if needing:
             return f"goes along with {', '.join(needing)}"
         done = self.done.get(cluster)
@@ -299,12 +350,16 @@ class TemplateSubject(Subject[TemplateRecord]):
     def delivery(self, outcome: TemplateOutcome, cluster: str) -> Delivery:
         """Return the object with its replicas and overrides."""
         record, memory = outcome.record, outcome.record.memory
-        share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
+        share, member = (
+            record.decisions[cluster],
+            self.inventory.clusters[self.inventory.position(cluster) or 0],
+        )
         overwrite = self.needs.overwrites(memory, self.manifest)
         objects = record.objects(share, member)
         return Delivery(
             tuple(map(forced, objects)) if overwrite else objects,
-            # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
+            # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they
+            # are taken up again.
             mode=OVERWRITES if overwrite or not self.manifest.namespace else ABORTS,
             keeps=self.needs.preserves(memory),
             left_alone=record.left_alone(share.revision),
@@ -319,7 +374,9 @@ class TemplateSubject(Subject[TemplateRecord]):
         return record.replicas(share, self.inventory.clusters[position])
 
     def shown(self) -> dict[str, Any]:
-        """Return a placeholder for ``policy``: the record has the policy that has claimed the template."""
+        """Return a placeholder for ``policy``: the record has the policy that has claimed the
+        template.
+        """
         return {"policy": None}
 
     def to_wire(self) -> dict[str, Any]:
@@ -330,7 +387,9 @@ class TemplateSubject(Subject[TemplateRecord]):
             "uid": self.uid,
             "rebalances": sorted(self.rebalances),
             "waited": self.waited,
-            "unhealthy": {cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()},
+            "unhealthy": {
+                cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()
+            },
             "custom": self.custom.to_wire() if self.custom else None,
             "needs": encode(self.needs),
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
@@ -339,7 +398,9 @@ class TemplateSubject(Subject[TemplateRecord]):
         }
 
     @classmethod
-    def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory, policies: Policies = Policies()) -> Self:
+    def from_wire(
+        cls, wire: Mapping[str, Any], inventory: Inventory, policies: Policies = Policies()
+    ) -> Self:
         """Read the subject back from :meth:`to_wire`."""
         return cls(
             key=wire["key"],
@@ -369,9 +430,12 @@ def _is_left(outcome: TemplateOutcome) -> bool:
 
 
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
-    """Return the record with hidden contents that are known to be unchanged: all of them, or the data of a Secret."""
+    """Return the record with hidden contents that are known to be unchanged: all of them, or the
+    data of a Secret.
+    """
     if not before.contents:
-        # Whether replicas were part of the content is not recorded; only the right one has the digest.
+        # Whether replicas were part of the content is not recorded; only the right one has the
+        # digest.
         for divided in (False, True):
             content = content_of(request.manifest, request.settings.workloads, divided=divided)
             before = before.completed(content)
@@ -380,10 +444,13 @@ def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateReco
         return before
     whole = content_of(request.manifest, request.settings.workloads, divided=False)
     known = [
-        ((hidden, *outlines_of(hidden)), plain) for hidden, plain in zip(redacted_content(whole), whole, strict=True)
+        ((hidden, *outlines_of(hidden)), plain)
+        for hidden, plain in zip(redacted_content(whole), whole, strict=True)
     ]
     contents = {
-        revision: tuple(next((plain for hidden, plain in known if part in hidden), part) for part in parts)
+        revision: tuple(
+            next((plain for hidden, plain in known if part in hidden), part) for part in parts
+        )
         for revision, parts in before.contents.items()
     }
     return attrs.evolve(before, contents=contents)

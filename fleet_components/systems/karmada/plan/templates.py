@@ -44,7 +44,14 @@ from fleet_components.systems.karmada.model.policy import (
 from fleet_components.systems.karmada.plan.needs import Needs
 from fleet_components.systems.karmada.plan.record import template_uid
 from fleet_components.systems.karmada.plan.subject import Policies, TemplateSubject
-from fleet_components.systems.karmada.scheduler.matching import best_policy, matches, propagates, skips, syncs, watches
+from fleet_components.systems.karmada.scheduler.matching import (
+    best_policy,
+    matches,
+    propagates,
+    skips,
+    syncs,
+    watches,
+)
 
 REBALANCER = "WorkloadRebalancer"
 NAMESPACE = "Namespace/"  # of the keys of namespaces
@@ -58,7 +65,8 @@ _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 _PRIORITIES = ("system-cluster-critical", "system-node-critical")
 """Priority classes that every API server has."""
 _SKIPPED = (
-    "has no effect: Karmada propagates nothing of the namespaces kube-*, karmada-system, karmada-cluster, karmada-es-*"
+    "has no effect: Karmada propagates nothing of the namespaces kube-*, karmada-system,"
+    " karmada-cluster, karmada-es-*"
 )
 _NOT_SKIPPED = "place objects of other namespaces"
 
@@ -115,7 +123,12 @@ class Templates:
         return frozenset(workload.key for workload in self.workloads)
 
     def subject(
-        self, workload: TemplateWorkload, inventory: Inventory, past: Past, options: Options, needs: Needs
+        self,
+        workload: TemplateWorkload,
+        inventory: Inventory,
+        past: Past,
+        options: Options,
+        needs: Needs,
     ) -> TemplateSubject:
         """Return a template with all that its decision depends on.
 
@@ -147,7 +160,9 @@ class Templates:
         )
 
 
-def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Collection[str]) -> Templates:
+def templates_of(
+    source: Source, placed: Iterable[SelectedPlacement], known: Collection[str]
+) -> Templates:
     """Return the templates of a source.
 
     Args:
@@ -186,7 +201,11 @@ def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, Ob
     for rebalancer in (m for m in policies if m.kind == REBALANCER):
         for index, asked in enumerate(rebalancer.data["spec"].get("workloads") or ()):
             group = asked["apiVersion"].rpartition("/")[0]
-            yield rebalancer, index, ObjectKey(group, asked["kind"], asked.get("namespace") or "", asked["name"])
+            yield (
+                rebalancer,
+                index,
+                ObjectKey(group, asked["kind"], asked.get("namespace") or "", asked["name"]),
+            )
 
 
 @attrs.frozen(slots=False)
@@ -198,12 +217,16 @@ class _Reading:
     @cached_property
     def propagation(self) -> tuple[PropagationPolicy, ...]:
         kinds = (PROPAGATION, CLUSTER_PROPAGATION)
-        return tuple(PropagationPolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds)
+        return tuple(
+            PropagationPolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds
+        )
 
     @cached_property
     def overrides(self) -> tuple[OverridePolicy, ...]:
         kinds = (OVERRIDE, CLUSTER_OVERRIDE)
-        return tuple(OverridePolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds)
+        return tuple(
+            OverridePolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds
+        )
 
     @cached_property
     def policies(self) -> Policies:
@@ -226,13 +249,20 @@ class _Reading:
     def matching(self) -> dict[str, list[PropagationPolicy]]:
         """Matching policies of each object that has any."""
         index = self.policies.index
-        found = {key: [p for p in index.candidates(m) if matches(p, m)] for key, m in self.matched.items()}
+        found = {
+            key: [p for p in index.candidates(m) if matches(p, m)]
+            for key, m in self.matched.items()
+        }
         return {key: policies for key, policies in found.items() if policies}
 
     @cached_property
     def own(self) -> dict[str, None]:
         """Objects that a policy matches, or that stand and that no placement has taken over."""
-        left = {key for key in self.known if key in self.objects and self.objects[key].key not in self.brought}
+        left = {
+            key
+            for key in self.known
+            if key in self.objects and self.objects[key].key not in self.brought
+        }
         return {key: None for key in self.objects if key in self.matching or key in left}
 
     @cached_property
@@ -243,7 +273,8 @@ class _Reading:
             takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
             for dependency in dependencies_of(self.matched[parent], self.source.settings.shapes):
                 for key in self._meant(dependency):
-                    # Even without propagateDeps: where both go to one member, what is needed is delivered first.
+                    # Even without propagateDeps: where both go to one member, what is needed is
+                    # delivered first.
                     if takes or key in self.own:
                         found.setdefault(key, {})[parent] = False
         return found
@@ -256,16 +287,25 @@ class _Reading:
             return found
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
             key = f"{NAMESPACE}{self.objects[parent].namespace}"
-            if key in self.objects and self.objects[key].key not in self.brought and _is_synced(self.objects[key]):
+            if (
+                key in self.objects
+                and self.objects[key].key not in self.brought
+                and _is_synced(self.objects[key])
+            ):
                 found.setdefault(key, {})[parent] = True
         return found
 
     @cached_property
     def brought(self) -> dict[ObjectKey, tuple[str, Origin | None]]:
-        """Objects that KubeFleet's placements bring, each with its placement, and where it is written."""
+        """Objects that KubeFleet's placements bring, each with its placement, and where it is
+        written.
+        """
         found: dict[ObjectKey, tuple[str, Origin | None]] = {}
         for workload in self.placed:
-            placement, selected = f"{workload.placement.kind} {workload.placement.key}", workload.selection.manifests
+            placement, selected = (
+                f"{workload.placement.kind} {workload.placement.key}",
+                workload.selection.manifests,
+            )
             inner = unwrapped(filter(is_envelope, selected))
             found.update({item.key: (placement, item.origin) for item in (*selected, *inner)})
         return found
@@ -286,7 +326,14 @@ class _Reading:
             for key in keys
         ]
         return tuple(
-            sorted(found, key=lambda item: (item.key in self.namespaces, item.key in self.dependencies, item.key))
+            sorted(
+                found,
+                key=lambda item: (
+                    item.key in self.namespaces,
+                    item.key in self.dependencies,
+                    item.key,
+                ),
+            )
         )
 
     @cached_property
@@ -296,13 +343,17 @@ class _Reading:
         """
         if not self.source.settings.brings_namespaces:
             return self._left
-        return tuple(item for item in self._left if item.key[:2] != ("", "Namespace") or not _is_synced(item))
+        return tuple(
+            item for item in self._left if item.key[:2] != ("", "Namespace") or not _is_synced(item)
+        )
 
     @cached_property
     def _left(self) -> tuple[Manifest, ...]:
         """Objects that no policy, template or placement takes."""
         taken = {*self.own, *self.dependencies, *self.namespaces}
-        return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+        return tuple(
+            m for key, m in self.objects.items() if key not in taken and m.key not in self.brought
+        )
 
     def waiting(self) -> dict[str, str]:
         """Return digests of what no policy claims; empty if the fleet has placements but no
@@ -333,11 +384,18 @@ class _Reading:
             if name is not None and name not in known:
                 what = f'there is no PriorityClass "{name}", and without it Karmada places nothing'
                 path = ("spec", "schedulePriority", "priorityClassName")
-                yield policy.manifest.problem(what, path, "add it to the manifests, or take schedulePriority out")
+                yield policy.manifest.problem(
+                    what, path, "add it to the manifests, or take schedulePriority out"
+                )
 
     def without_effect(self) -> Iterator[Problem]:
-        """Yield policies and selectors of namespaces and kinds of which Karmada propagates nothing."""
-        policies: tuple[PropagationPolicy | OverridePolicy, ...] = (*self.propagation, *self.overrides)
+        """Yield policies and selectors of namespaces and kinds of which Karmada propagates
+        nothing.
+        """
+        policies: tuple[PropagationPolicy | OverridePolicy, ...] = (
+            *self.propagation,
+            *self.overrides,
+        )
         for policy in policies:
             if skips(policy.key.namespace):
                 yield policy.manifest.problem(_SKIPPED, ("metadata", "namespace"), _NOT_SKIPPED)
@@ -361,7 +419,9 @@ class _Reading:
                 yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
 
     def undivided(self) -> Iterator[Problem]:
-        """Yield a warning for each kind whose replicas a policy divides but nobody can determine."""
+        """Yield a warning for each kind whose replicas a policy divides but nobody can
+        determine.
+        """
         found: dict[tuple[int, str, str], tuple[PropagationPolicy, list[Manifest]]] = {}
         for key in self.own:
             manifest = self.matched[key]
@@ -372,18 +432,29 @@ class _Reading:
         for policy, manifests in found.values():
             first = manifests[0]
             place = f" ({first.origin.location})" if first.origin else ""
-            others = f", as {count(len(manifests) - 1, 'other')} of the kind" if len(manifests) > 1 else ""
-            what = f"{first.key}{place} goes whole to every member that is selected{others}: nobody knows its replicas"
+            others = (
+                f", as {count(len(manifests) - 1, 'other')} of the kind"
+                if len(manifests) > 1
+                else ""
+            )
+            what = (
+                f"{first.key}{place} goes whole to every member that is selected{others}: nobody"
+                " knows its replicas"
+            )
             hint = (
-                "if it has replicas, say where in spec.workloads of a KarmadaSettings: "
-                f"{{apiVersion: {first.api_version}, kind: {first.kind}, replicas: spec.replicas}}; "
-                "else give it a policy that divides nothing"
+                "if it has replicas, say where in spec.workloads of a KarmadaSettings:"
+                f" {{apiVersion: {first.api_version}, kind: {first.kind}, replicas:"
+                " spec.replicas}; else give it a policy that divides nothing"
             )
             yield policy.manifest.problem(what, ("spec", "placement", "replicaScheduling"), hint)
 
     def _may_have_replicas(self, manifest: Manifest) -> bool:
-        """Return whether it may have unknown replicas: of a custom kind, with a number in its spec."""
-        known = (manifest.group, manifest.kind) in BUILT_IN or shape_of(manifest, self.source.settings.shapes)
+        """Return whether it may have unknown replicas: of a custom kind, with a number in its
+        spec.
+        """
+        known = (manifest.group, manifest.kind) in BUILT_IN or shape_of(
+            manifest, self.source.settings.shapes
+        )
         return not known and _has_number(manifest.data.get("spec"))
 
     def claimed_twice(self) -> Iterator[Problem]:
@@ -394,19 +465,29 @@ class _Reading:
             if placement and origin and manifest.origin and origin.envelope:
                 placement += f" in {origin.seen_from(manifest.origin).place}"
             if placement:
-                yield manifest.problem(f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE)
+                yield manifest.problem(
+                    f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE
+                )
 
     def _claimant(self, key: str) -> str:
         policy = best_policy(self.matched[key], self.matching.get(key, ()))
         if policy:
             return f"{policy.key.kind} {policy.key}"
         parents = self.dependencies.get(key)
-        return f"{min(parents)}, which takes it along" if parents else "a Karmada policy that left it standing"
+        return (
+            f"{min(parents)}, which takes it along"
+            if parents
+            else "a Karmada policy that left it standing"
+        )
 
     def _meant(self, dependency: Dependency) -> Iterable[str]:
-        alike = self._alike.get((dependency.api_version, dependency.kind, dependency.namespace), Alike())
+        alike = self._alike.get(
+            (dependency.api_version, dependency.kind, dependency.namespace), Alike()
+        )
         found = (
-            alike.named(dependency.name) if dependency.name else alike.labelled(LabelSelector(dict(dependency.labels)))
+            alike.named(dependency.name)
+            if dependency.name
+            else alike.labelled(LabelSelector(dict(dependency.labels)))
         )
         return map(template_name, found)
 
@@ -424,7 +505,9 @@ def _is_synced(namespace: Manifest) -> bool:
     Source: karmada-io/karmada 1.19, pkg/controllers/namespace/namespace_sync_controller.go,
     Reconcile.
     """
-    return syncs(namespace.name) and namespace.labels.get(SKIP_AUTO_PROPAGATION, "").lower() != "true"
+    return (
+        syncs(namespace.name) and namespace.labels.get(SKIP_AUTO_PROPAGATION, "").lower() != "true"
+    )
 
 
 def _has_number(value: Any) -> bool:

@@ -75,7 +75,9 @@ class TemplateTrial(Trial):
 
     @cached_property
     def reached(self) -> Mapping[str, Manifest]:
-        """The override policies that select the object as it is read, which they may change later."""
+        """The override policies that select the object as it is read, which they may change
+        later.
+        """
         read = Manifest(self._read)
         found = (policy for policy in self._policies if policy.spec.rank(read) is not Rank.NO_MATCH)
         return {str(policy.manifest.key): self.subject.manifest for policy in found}
@@ -166,7 +168,9 @@ def may_choose(placement: Placement, cluster: Cluster) -> bool:
 
 
 _NO_CONTAINERS = "has no containers that this overrider changes"
-_KINDS = "Karmada looks at those of Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs"
+_KINDS = (
+    "Karmada looks at those of Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs"
+)
 
 
 def unchanged(part: Part, policy: Manifest, manifest: Manifest) -> Unchanged:
@@ -189,14 +193,18 @@ def without_empty_words(data: Object) -> Object:
     except OverrideError:
         return data
     changed = {
-        number: {key: item for key, item in container.items() if key not in ("command", "args") or item}
+        number: {
+            key: item for key, item in container.items() if key not in ("command", "args") or item
+        }
         for number, container in enumerate(containers)
         if any(container.get(field) == [] for field in ("command", "args"))
     }
     return with_containers(data, containers, changed)
 
 
-def _of_containers(field: str, operation: Mapping[str, Any], part: Part, manifest: Manifest) -> Unchanged:
+def _of_containers(
+    field: str, operation: Mapping[str, Any], part: Part, manifest: Manifest
+) -> Unchanged:
     try:
         containers = containers_of(manifest.data)
     except OverrideError:
@@ -204,7 +212,9 @@ def _of_containers(field: str, operation: Mapping[str, Any], part: Part, manifes
     if not containers:
         return Unchanged(f"{manifest.key} {_NO_CONTAINERS}", _KINDS)
     if field == IMAGE:
-        return Unchanged(f"the images of {manifest.key} are as it makes them already", "take it out")
+        return Unchanged(
+            f"the images of {manifest.key} are as it makes them already", "take it out"
+        )
     name = operation["containerName"]
     named = [container for container in containers if container.get("name") == name]
     if not named:
@@ -212,7 +222,9 @@ def _of_containers(field: str, operation: Mapping[str, Any], part: Part, manifes
         what = f'{manifest.key} has no container "{name}"'
         return Unchanged(what, meant(name, known, "its containers are"))
     target = "command" if field == COMMAND else "args"
-    words = part.written if isinstance(part.written, str) else few(list(operation.get("value") or ()))
+    words = (
+        part.written if isinstance(part.written, str) else few(list(operation.get("value") or ()))
+    )
     if operation["operator"] == "remove":
         has = few([str(word) for container in named for word in container.get(target) or ()])
         return Unchanged(
@@ -222,7 +234,9 @@ def _of_containers(field: str, operation: Mapping[str, Any], part: Part, manifes
     return Unchanged("it adds no words", "write them in value, or take it out")
 
 
-def _of_texts(field: str, operation: Mapping[str, Any], part: Part, manifest: Manifest) -> Unchanged:
+def _of_texts(
+    field: str, operation: Mapping[str, Any], part: Part, manifest: Manifest
+) -> Unchanged:
     noun = "label" if field == LABELS else "annotation"
     texts = manifest.metadata.get(f"{noun}s") or {}
     keys = [part.path[-1]] if isinstance(part.written, str) else list(operation.get("value") or ())
@@ -247,23 +261,34 @@ _INTO_RULES = "move it into a rule: overrideRules: [{overriders: {...}}]"
 _EMPTY = "has no overriders, and changes nothing"
 
 
-def idle_rules(templates: Templates, subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
-    """Yield the rules of override policies that have no effect, or the parts of them that have none."""
-    policies = {str(policy.manifest.key): policy.manifest for policy in templates.policies.overrides}
+def idle_rules(
+    templates: Templates, subjects: Iterable[Decided], inventory: Inventory
+) -> Iterator[Problem]:
+    """Yield the rules of override policies that have no effect, or the parts of them that have
+    none.
+    """
+    policies = {
+        str(policy.manifest.key): policy.manifest for policy in templates.policies.overrides
+    }
     rules = {key: parts_of(policy) for key, policy in policies.items()}
     for key, policy in policies.items():
         path = unread(policy)
         if path:
             yield policy.problem(_UNREAD, path, _INTO_RULES)
         empty = (rule for rule in rules[key] if not rule.written)
-        yield from (policy.problem(_EMPTY, rule.path, "write what it changes, or take it out") for rule in empty)
+        yield from (
+            policy.problem(_EMPTY, rule.path, "write what it changes, or take it out")
+            for rule in empty
+        )
     if policies:
         yield from Idle(rules, policies, list(_trials(templates, subjects)), inventory).problems()
 
 
 def _trials(templates: Templates, subjects: Iterable[Decided]) -> Iterator[TemplateTrial]:
     """Yield the templates whose content is known, each with the members of those that need it."""
-    decided = {item.subject.key: item for item in subjects if isinstance(item.subject, TemplateSubject)}
+    decided = {
+        item.subject.key: item for item in subjects if isinstance(item.subject, TemplateSubject)
+    }
     along: dict[str, frozenset[str]] = {}
     for workload in templates.workloads:  # what needs others comes before them
         item = decided.get(workload.key)

@@ -28,7 +28,9 @@ _PLACEMENT: FieldPath = ("spec", "placement")
 _NONE = Vocabulary(())
 
 
-def in_policies(templates: Templates, members: AskedMembers, objects: AskedObjects) -> Iterator[Problem]:
+def in_policies(
+    templates: Templates, members: AskedMembers, objects: AskedObjects
+) -> Iterator[Problem]:
     """Yield what propagation and override policies ask for in vain."""
     overrides = templates.policies.overrides
     known = _names(overrides)
@@ -52,19 +54,31 @@ def in_requests(
     These are warnings, not errors: the objects may have been removed since.
     """
     for rebalancer, index, key in rebalanced(source.policies):
-        yield from problems_of(rebalancer, _of_template(("spec", "workloads", index), key, templates, objects))
+        yield from problems_of(
+            rebalancer, _of_template(("spec", "workloads", index), key, templates, objects)
+        )
     for health in source.health:
         for index, seen in enumerate(health.unhealthy):
             path: FieldPath = ("spec", "unhealthy", index)
-            yield from problems_of(health.manifest, _of_template((*path, "name"), seen.key, templates, objects))
+            yield from problems_of(
+                health.manifest, _of_template((*path, "name"), seen.key, templates, objects)
+            )
             yield from problems_of(health.manifest, members.one((*path, "cluster"), seen.cluster))
 
 
-def _of_objects(policy: PropagationPolicy | OverridePolicy, objects: AskedObjects) -> Iterator[NoMatch]:
+def _of_objects(
+    policy: PropagationPolicy | OverridePolicy, objects: AskedObjects
+) -> Iterator[NoMatch]:
     wanted = [_wanted(selector) for selector in policy.spec.resource_selectors]
-    outside = {index for index, asked in enumerate(wanted) if policy.key.namespace and objects.is_cluster_scoped(asked)}
+    outside = {
+        index
+        for index, asked in enumerate(wanted)
+        if policy.key.namespace and objects.is_cluster_scoped(asked)
+    }
     for index in sorted(outside):
-        what = f"a {policy.key.kind} never selects a cluster-scoped kind such as {wanted[index].kind}"
+        what = (
+            f"a {policy.key.kind} never selects a cluster-scoped kind such as {wanted[index].kind}"
+        )
         yield NoMatch(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
     if outside and len(outside) == len(wanted):
         return
@@ -109,19 +123,29 @@ def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[NoMat
     scheduling = placement.replica_scheduling
     preference = scheduling.weight_preference if scheduling else None
     for index, rule in enumerate(preference.static_weight_list if preference else ()):
-        path = (*_PLACEMENT, "replicaScheduling", "weightPreference", "staticWeightList", index, "targetCluster")
+        path = (
+            *_PLACEMENT,
+            "replicaScheduling",
+            "weightPreference",
+            "staticWeightList",
+            index,
+            "targetCluster",
+        )
         yield from members.affinity(path, rule.target_cluster)
 
 
 def _of_groups(placement: Placement) -> Iterator[NoMatch]:
     """Yield a spread constraint that lets nothing be selected, since it has no ``maxGroups``.
 
-    Source: karmada-io/karmada 1.19, pkg/scheduler/core/spreadconstraint: the field has no default, and counts as 0.
+    Source: karmada-io/karmada 1.19, pkg/scheduler/core/spreadconstraint: the field has no default,
+    and counts as 0.
     """
     if ignores_constraints(placement):
         return
     fields = [constraint.spread_by_field for constraint in placement.spread_constraints]
-    counts = "region" if "region" in fields else "cluster"  # with regions, each gives one cluster even so
+    counts = (
+        "region" if "region" in fields else "cluster"
+    )  # with regions, each gives one cluster even so
     for index, constraint in enumerate(placement.spread_constraints):
         if constraint.spread_by_field == counts and not constraint.max_groups:
             path: FieldPath = (*_PLACEMENT, "spreadConstraints", index)
@@ -132,14 +156,16 @@ def _of_groups(placement: Placement) -> Iterator[NoMatch]:
 def without_apis(source: Source, templates: Templates) -> Iterator[Problem]:
     """Yield the Clusters whose ``status`` lists no API, so that nothing is placed on them.
 
-    Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement: an API that the status does not
-    list is not there. A Cluster without any ``status`` is taken to serve all APIs.
+    Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement: an API that the
+    status does not list is not there. A Cluster without any ``status`` is taken to serve all APIs.
     """
     for manifest in source.declarations.values() if templates.keys else ():
         status = manifest.data.get("status") if manifest.kind == "Cluster" else None
         if status is not None and not status.get("apiEnablements"):
             what = "has no apiEnablements, so the cluster serves no API and nothing is placed on it"
-            yield manifest.problem(what, ("status",), "list the APIs there, or leave the status out")
+            yield manifest.problem(
+                what, ("status",), "list the APIs there, or leave the status out"
+            )
 
 
 def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Vocabulary]:
@@ -150,29 +176,42 @@ def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Voca
     return {place: Vocabulary(names) for place, names in found.items()}
 
 
-def _of_overrides(policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Vocabulary]) -> Iterator[NoMatch]:
-    """Yield missing override policies that it waits for: of its own namespace, or cluster-wide as itself."""
+def _of_overrides(
+    policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Vocabulary]
+) -> Iterator[NoMatch]:
+    """Yield missing override policies that it waits for: of its own namespace, or cluster-wide as
+    itself.
+    """
     kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
     known = overrides.get((kind, policy.key.namespace), _NONE)
     for index, name in enumerate(policy.spec.dependent_overrides):
         if name not in known:
             hint = f"what it selects waits for it; {meant(name, known, 'there is')}"
-            yield NoMatch(("spec", "dependentOverrides", index), f'there is no {kind} "{name}"', hint)
+            yield NoMatch(
+                ("spec", "dependentOverrides", index), f'there is no {kind} "{name}"', hint
+            )
 
 
 def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[NoMatch]:
     """Yield what the rules ask of members in vain.
 
-    The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one rule.
+    The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one
+    rule.
     """
     for index, rule in enumerate(override.spec.override_rules):
-        yield from members.affinity(("spec", "overrideRules", index, "targetCluster"), rule.target_cluster)
+        yield from members.affinity(
+            ("spec", "overrideRules", index, "targetCluster"), rule.target_cluster
+        )
     if not override.spec.override_rules:
         yield from members.affinity(("spec", "targetCluster"), override.spec.target_cluster)
 
 
-def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects) -> Iterator[NoMatch]:
-    """Yield an object that is missing or that a placement has; an unclaimed object is reported as such elsewhere."""
+def _of_template(
+    path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects
+) -> Iterator[NoMatch]:
+    """Yield an object that is missing or that a placement has; an unclaimed object is reported as
+    such elsewhere.
+    """
     manifest = objects.catalogue.get(key)
     if manifest is None:
         wanted = AskedFor(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)
@@ -180,7 +219,9 @@ def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects:
         yield NoMatch(
             path,
             f"there is no {key}",
-            f"{near}{' else' if near.endswith('?') else '; else'} take it out" if near else "take it out",
+            f"{near}{' else' if near.endswith('?') else '; else'} take it out"
+            if near
+            else "take it out",
         )
     elif template_name(manifest) not in templates.keys and manifest not in templates.unclaimed:
         yield NoMatch(path, f"no policy of Karmada has {key}, a placement has it", "take it out")

@@ -21,7 +21,9 @@ from fleet_components.systems.karmada.plan.trial import may_choose
 _LISTED = "once it serves the kind, list it in status.apiEnablements, or observe the member again"
 
 
-def unserved(subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inventory) -> Iterator[Problem]:
+def unserved(
+    subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inventory
+) -> Iterator[Problem]:
     """Yield a warning for each custom kind and what is missing for it, with its members.
 
     Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement.
@@ -42,7 +44,10 @@ def unserved(subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inven
         here = _members_with(wanted, every)
         for without, names in ((False, members & here), (True, members - here)):
             if names:
-                what = f"is not placed on {few(sorted(names))}, where {kind} of {version} is not served"
+                what = (
+                    f"is not placed on {few(sorted(names))}, where {kind} of {version} is not"
+                    " served"
+                )
                 yield manifest.problem(what, (), _hint(definitions.get(wanted), without=without))
 
 
@@ -80,13 +85,20 @@ def _hint(definition: Manifest | None, *, without: bool) -> str:
 # Find overrides that change how many replicas of a divided template run altogether.
 
 
-_HINT = "Karmada divides without looking at overrides: take the rule out, or give the member that share by its weight"
+_HINT = (
+    "Karmada divides without looking at overrides: take the rule out, or give the member that share"
+    " by its weight"
+)
 
 
 def changed_totals(subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
     """Yield the rules that change how many replicas of a divided template run altogether."""
     for decided in subjects:
-        bound = decided.record.memory.claim.bound if isinstance(decided.subject, TemplateSubject) else None
+        bound = (
+            decided.record.memory.claim.bound
+            if isinstance(decided.subject, TemplateSubject)
+            else None
+        )
         if bound is not None and bound.placement.divided:
             yield from _changed_total(decided, inventory)
 
@@ -94,13 +106,20 @@ def changed_totals(subjects: Iterable[Decided], inventory: Inventory) -> Iterato
 def _changed_total(decided: Decided, inventory: Inventory) -> Iterator[Problem]:
     subject: Any = decided.subject
     record, shares = decided.record, decided.record.decisions
-    given = {name: share.replicas or 0 for name, share in shares.items() if inventory.position(name) is not None}
+    given = {
+        name: share.replicas or 0
+        for name, share in shares.items()
+        if inventory.position(name) is not None
+    }
     gets = {name: subject.replicas(record, name, shares[name]) or 0 for name in given}
     if sum(gets.values()) == sum(given.values()):
         return
     changed = sorted(name for name in given if gets[name] != given[name])
     shown = few([f"{name} gets {gets[name]} instead of {given[name]}" for name in changed])
-    what = f"{sum(gets.values())} of {sum(given.values())} divided replicas of {subject.manifest.key} run: {shown}"
+    what = (
+        f"{sum(gets.values())} of {sum(given.values())} divided replicas of {subject.manifest.key}"
+        f" run: {shown}"
+    )
     yield _located(decided, changed[0], shares[changed[0]], what)
 
 
@@ -108,7 +127,9 @@ def _located(decided: Decided, member: str, share: Share, what: str) -> Problem:
     """Return a problem of the rule that sets the replicas on a member."""
     subject: Any = decided.subject
     shape = shape_in(decided.record.contents[share.revision])
-    overrides: dict[str, Manifest] = {str(manifest.key): manifest for manifest in subject.override_manifests}
+    overrides: dict[str, Manifest] = {
+        str(manifest.key): manifest for manifest in subject.override_manifests
+    }
     for deviation in subject.deviations(decided.record, member, share) or ():
         for field in deviation.fields:
             if shape and field.difference.path == shape.replicas:

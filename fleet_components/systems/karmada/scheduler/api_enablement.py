@@ -11,12 +11,16 @@ from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 
 class APIEnablement(Filter[KarmadaState]):
-    """Filter that rejects members without the API; members that have the object already always pass."""
+    """Filter that rejects members without the API; members that have the object already always
+    pass.
+    """
 
     name = "APIEnablement"
 
     def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
-        """Return current targets and the candidates that serve the API. A member without API data serves every API."""
+        """Return current targets and the candidates that serve the API. A member without API data
+        serves every API.
+        """
         return candidates & (state.targets | _serving(state))
 
     def reason(self, state: KarmadaState, position: int) -> str:
@@ -33,4 +37,6 @@ class APIEnablement(Filter[KarmadaState]):
 
 def _serving(state: KarmadaState) -> Mask:
     api = (state.template.api_version, state.template.kind)
-    return state.inventory.column(("api", api), lambda: state.inventory.mask_of(lambda cluster: cluster.serves(*api)))
+    return state.inventory.column(
+        ("api", api), lambda: state.inventory.mask_of(lambda cluster: cluster.serves(*api))
+    )

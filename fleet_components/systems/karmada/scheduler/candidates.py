@@ -1,4 +1,6 @@
-"""Members that passed the filters, best first, with the columns that selection and division work on."""
+"""Members that passed the filters, best first, with the columns that selection and division work
+on.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class Candidates:
         allocatable: how many more replicas each member can take.
         available: the same plus the replicas that the member has already.
         scores: the scores of the plug-ins.
-        tiers: index of the affinity that selects the member: 0 for the primary one, above 0 for overflow affinities.
+        tiers: index of the affinity that selects the member: 0 for the primary one, above 0 for
+            overflow affinities.
     """
 
     order: list[int]
@@ -41,9 +44,13 @@ class Candidates:
         """Return the given candidates, best first."""
         tiers, scores, available = self.tiers, self.scores, self.available
         span = max(scores, default=0) - min(scores, default=0) + 1
-        # One integer instead of a tuple as key, for speed: tier ascending, score descending, available replicas
-        # descending. Positions are in the order of names, so the inner sort breaks ties by name.
-        keys = {p: (tiers[p] * span - scores[p]) * _MORE_THAN_AVAILABLE - available[p] for p in positions}
+        # One integer instead of a tuple as key, for speed: tier ascending, score descending,
+        # available replicas descending. Positions are in the order of names, so the inner sort
+        # breaks ties by name.
+        keys = {
+            p: (tiers[p] * span - scores[p]) * _MORE_THAN_AVAILABLE - available[p]
+            for p in positions
+        }
         return sorted(sorted(keys), key=keys.__getitem__)
 
 
@@ -55,7 +62,9 @@ def rank(profile: Profile, state: KarmadaState, passed: Mask) -> Candidates:
     for score, members in by_score.items():
         for position in masks.positions(members) if score else ():
             scores[position] = score
-    candidates = Candidates([], can_take, list(map(add, can_take, state.assigned)), scores, _tiers(state))
+    candidates = Candidates(
+        [], can_take, list(map(add, can_take, state.assigned)), scores, _tiers(state)
+    )
     return attrs.evolve(candidates, order=candidates.ranked(masks.positions(passed)))
 
 
@@ -80,12 +89,16 @@ class Failure(SchedulingError):
 
 
 class Unschedulable(Failure):
-    """Failure because the members cannot take the replicas; the targets stay, and the scheduler retries."""
+    """Failure because the members cannot take the replicas; the targets stay, and the scheduler
+    retries.
+    """
 
     reason = "Unschedulable"
 
 
 class NoClusterFit(Failure):
-    """Failure because no member passes the filters; the targets are cleared, and only a change leads to a retry."""
+    """Failure because no member passes the filters; the targets are cleared, and only a change
+    leads to a retry.
+    """
 
     reason = "NoClusterFit"

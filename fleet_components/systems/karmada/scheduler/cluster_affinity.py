@@ -1,4 +1,6 @@
-"""ClusterAffinity: members must match the affinity, including members that have the object already."""
+"""ClusterAffinity: members must match the affinity, including members that have the object
+already.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,16 @@ _ANY = "other"
 
 
 class ClusterAffinity(Filter[KarmadaState]):
-    """Filter by the affinity of the placement, or by the tried group and its overflow affinities."""
+    """Filter by the affinity of the placement, or by the tried group and its overflow
+    affinities.
+    """
 
     name = "ClusterAffinity"
 
     def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
-        """Return the candidates that one of the affinities selects; all candidates if there are no affinities."""
+        """Return the candidates that one of the affinities selects; all candidates if there are no
+        affinities.
+        """
         return candidates & state.selected
 
     def reason(self, state: KarmadaState, position: int) -> str:
@@ -53,17 +59,34 @@ class ClusterAffinity(Filter[KarmadaState]):
                 yield change
 
     def stopping(self, state: KarmadaState, position: int) -> Iterable[Ladder]:
-        """Yield that the member does not match the only affinity that selects it, or is excluded."""
+        """Yield that the member does not match the only affinity that selects it, or is
+        excluded.
+        """
         cluster = state.inventory.clusters[position]
-        selecting = [pair for pair in _written(state) if has(matching(state.inventory, pair[1]), position)]
+        selecting = [
+            pair for pair in _written(state) if has(matching(state.inventory, pair[1]), position)
+        ]
         field, affinity = selecting[0] if selecting else (_SINGLE, policy.ClusterAffinity())
         if len(selecting) > 1:
             return
         labels = affinity.label_selector.requirements() if affinity.label_selector else ()
-        for edits in (*to_miss(cluster.name, labels, cluster.labels), *_to_miss_fields(cluster, affinity)):
+        for edits in (
+            *to_miss(cluster.name, labels, cluster.labels),
+            *_to_miss_fields(cluster, affinity),
+        ):
             yield (edits,)
         exclude = (*field, "exclude")
-        yield ((Edit(POLICY, ADD, exclude, cluster.name, f"with {cluster.name} in the policy's exclude"),),)
+        yield (
+            (
+                Edit(
+                    POLICY,
+                    ADD,
+                    exclude,
+                    cluster.name,
+                    f"with {cluster.name} in the policy's exclude",
+                ),
+            ),
+        )
 
 
 def _written(state: KarmadaState) -> Iterator[tuple[FieldPath, policy.ClusterAffinity]]:
@@ -72,13 +95,19 @@ def _written(state: KarmadaState) -> Iterator[tuple[FieldPath, policy.ClusterAff
         yield _SINGLE, state.placement.cluster_affinity
     elif state.group is not None:
         first, *overflowing = state.affinities
-        here: FieldPath = (*_PLACEMENT, "clusterAffinities", state.placement.cluster_affinities.index(state.group))
+        here: FieldPath = (
+            *_PLACEMENT,
+            "clusterAffinities",
+            state.placement.cluster_affinities.index(state.group),
+        )
         yield here, first
         for place, affinity in enumerate(overflowing):
             yield (*here, "overflowAffinities", place), affinity
 
 
-def _to_match(state: KarmadaState, field: FieldPath, affinity: policy.ClusterAffinity, position: int) -> Edits | None:
+def _to_match(
+    state: KarmadaState, field: FieldPath, affinity: policy.ClusterAffinity, position: int
+) -> Edits | None:
     cluster = state.inventory.clusters[position]
     labels = affinity.label_selector.requirements() if affinity.label_selector else ()
     edits = to_match(cluster.name, labels, cluster.labels)
@@ -87,9 +116,19 @@ def _to_match(state: KarmadaState, field: FieldPath, affinity: policy.ClusterAff
         return None
     listed, name = [*edits, *fields], cluster.name
     if affinity.cluster_names and name not in affinity.cluster_names:
-        listed.append(Edit(POLICY, ADD, (*field, "clusterNames"), name, f"with {name} in the policy's clusterNames"))
+        listed.append(
+            Edit(
+                POLICY,
+                ADD,
+                (*field, "clusterNames"),
+                name,
+                f"with {name} in the policy's clusterNames",
+            )
+        )
     if name in affinity.exclude:
-        listed.append(Edit(POLICY, DROP, (*field, "exclude"), name, f"without {name} in the policy's exclude"))
+        listed.append(
+            Edit(POLICY, DROP, (*field, "exclude"), name, f"without {name} in the policy's exclude")
+        )
     return tuple(listed)
 
 
@@ -105,7 +144,14 @@ def _to_match_fields(cluster: Cluster, fields: policy.FieldSelector | None) -> E
             unset_field(cluster, key),
             set_field(cluster, key, _ANY),
         ]
-        found = next((edit for edit in tried if policy.FieldSelector(asked).matches(_with_field(cluster, edit))), None)
+        found = next(
+            (
+                edit
+                for edit in tried
+                if policy.FieldSelector(asked).matches(_with_field(cluster, edit))
+            ),
+            None,
+        )
         if found is None:
             return None
         edits.append(found)
@@ -117,7 +163,11 @@ def _to_miss_fields(cluster: Cluster, affinity: policy.ClusterAffinity) -> Itera
     for key, asked in _by_key(affinity.field_selector).items():
         values = [*(value for requirement in asked for value in requirement.values), _ANY]
         tried = [unset_field(cluster, key), *(set_field(cluster, key, value) for value in values)]
-        for edit in [item for item in tried if not policy.FieldSelector(asked).matches(_with_field(cluster, item))][:1]:
+        for edit in [
+            item
+            for item in tried
+            if not policy.FieldSelector(asked).matches(_with_field(cluster, item))
+        ][:1]:
             yield (edit,)
 
 

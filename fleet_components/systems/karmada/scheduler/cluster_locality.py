@@ -23,4 +23,8 @@ class ClusterLocality(Score[KarmadaState]):
 
     def words(self, state: KarmadaState, position: int) -> str:
         """Return whether the member has the object, in words."""
-        return "has the object" if masks.has(state.targets, position) else "does not have the object yet"
+        return (
+            "has the object"
+            if masks.has(state.targets, position)
+            else "does not have the object yet"
+        )

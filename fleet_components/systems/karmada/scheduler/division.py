@@ -1,6 +1,8 @@
-"""Division of the replicas over the selected members: by static weights, by capacity, or over as few as possible.
+"""Division of the replicas over the selected members: by static weights, by capacity, or over as
+few as possible.
 
-Source of the rules: Karmada 1.19, ``pkg/scheduler/core/assignment.go`` and ``division_algorithm.go``.
+Source of the rules: Karmada 1.19, ``pkg/scheduler/core/assignment.go`` and
+``division_algorithm.go``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,12 @@ class _Step:
 
 
 def divide_dynamically(
-    state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int, *, aggregated: bool
+    state: KarmadaState,
+    candidates: Candidates,
+    chosen: list[int],
+    replicas: int,
+    *,
+    aggregated: bool,
 ) -> Assignment:
     """Divide the replicas with as few changes as possible; from scratch if a rebalance asks for it.
 
@@ -47,19 +54,28 @@ def divide_dynamically(
         raise Unschedulable(f"failed to {step.doing}: {message}")
     weights = step.weights
     if aggregated:
-        weights = shortest_prefix(weights, {name for name, held in step.kept.items() if held}, step.amount)
+        weights = shortest_prefix(
+            weights, {name for name, held in step.kept.items() if held}, step.amount
+        )
     return divided(step.amount, weights, step.basis, state.memory.uid, step.kept)
 
 
 def _previous(state: KarmadaState, chosen: list[int]) -> dict[str, int]:
-    """Return the replicas of the targets that were selected again; replicas of the other targets are placed anew."""
+    """Return the replicas of the targets that were selected again; replicas of the other targets
+    are placed anew.
+    """
     selected = {state.inventory.names[position] for position in chosen}
-    # In the order of the binding, which decides between equal members when an aggregated workload shrinks.
+    # In the order of the binding, which decides between equal members when an aggregated workload
+    # shrinks.
     return {name: replicas for name, replicas in state.memory.clusters.items() if name in selected}
 
 
 def _step(
-    state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int, previous: Mapping[str, int]
+    state: KarmadaState,
+    candidates: Candidates,
+    chosen: list[int],
+    replicas: int,
+    previous: Mapping[str, int],
 ) -> _Step:
     names, held = state.inventory.names, sum(previous.values())
     if state.fresh:
@@ -77,13 +93,15 @@ def _int32(total: int) -> int:
 
 
 def shortest_prefix(weights: Mapping[str, int], preferred: Set[str], amount: int) -> dict[str, int]:
-    """Return the first members that together can take the amount: preferred ones first, then by weight descending.
+    """Return the first members that together can take the amount: preferred ones first, then by
+    weight descending.
 
     Members of equal weight are in the order in which Karmada's sort leaves them.
     """
     names, sizes = list(weights), list(weights.values())
     stable = sorted(range(len(names)), key=lambda place: -sizes[place])
-    # A stable sort is cheaper than the port of Go's; it suffices unless the prefix ends among equal members.
+    # A stable sort is cheaper than the port of Go's; it suffices unless the prefix ends among equal
+    # members.
     order = _in_front(preferred, [names[place] for place in stable])
     end = _reaching(amount, [weights[name] for name in order])
     if _splits_equals(order, end, weights, preferred):
@@ -92,11 +110,15 @@ def shortest_prefix(weights: Mapping[str, int], preferred: Set[str], amount: int
 
 
 def _in_front(preferred: Set[str], names: list[str]) -> list[str]:
-    return [name for name in names if name in preferred] + [name for name in names if name not in preferred]
+    return [name for name in names if name in preferred] + [
+        name for name in names if name not in preferred
+    ]
 
 
 def _reaching(amount: int, sizes: list[int]) -> int:
-    """Return how many leading sizes are needed to reach the amount; their number if it is not reached."""
+    """Return how many leading sizes are needed to reach the amount; their number if it is not
+    reached.
+    """
     total = 0
     for number, size in enumerate(sizes, 1):
         total += size
@@ -105,8 +127,12 @@ def _reaching(amount: int, sizes: list[int]) -> int:
     return len(sizes)
 
 
-def _splits_equals(order: list[str], end: int, weights: Mapping[str, int], preferred: Set[str]) -> bool:
-    """Return whether the prefix ends between two equal members, so that their order decides which is included."""
+def _splits_equals(
+    order: list[str], end: int, weights: Mapping[str, int], preferred: Set[str]
+) -> bool:
+    """Return whether the prefix ends between two equal members, so that their order decides which
+    is included.
+    """
     if end >= len(order):
         return False
     last, next_ = order[end - 1], order[end]
@@ -125,15 +151,22 @@ def assign(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> As
     if not template.workload:
         return Assignment(dict.fromkeys([names[position] for position in chosen], 0))
     if not state.placement.divided:
-        # Scaled to 0, a workload with requests ends without targets, and Karmada calls that a success.
-        return Assignment(without_zeros(dict.fromkeys([names[position] for position in chosen], template.replicas)))
+        # Scaled to 0, a workload with requests ends without targets, and Karmada calls that a
+        # success.
+        return Assignment(
+            without_zeros(
+                dict.fromkeys([names[position] for position in chosen], template.replicas)
+            )
+        )
     if state.group and state.group.overflow_affinities and not state.placement.cluster_affinity:
         return _by_tier(state, candidates, chosen)
     return _divide(state, candidates, chosen, template.replicas)
 
 
 def _by_tier(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> Assignment:
-    """Fill the members of the primary affinity first, then those of each overflow affinity in order."""
+    """Fill the members of the primary affinity first, then those of each overflow affinity in
+    order.
+    """
     left = state.template.replicas
     clusters: Replicas = {}
     divisions: tuple[Division, ...] = ()
@@ -149,7 +182,9 @@ def _by_tier(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> 
     raise Unschedulable("Clusters available replicas are not enough to schedule.")
 
 
-def _divide(state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int) -> Assignment:
+def _divide(
+    state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int
+) -> Assignment:
     scheduling = state.placement.replica_scheduling
     assert scheduling is not None
     aggregated = scheduling.replica_division_preference == AGGREGATED
@@ -157,11 +192,17 @@ def _divide(state: KarmadaState, candidates: Candidates, chosen: list[int], repl
     if aggregated or preference.dynamic_weight:
         return divide_dynamically(state, candidates, chosen, replicas, aggregated=aggregated)
     # Static weights ignore capacity and the previous replicas, so each run divides from scratch.
-    return divided(replicas, _static_weights(state, chosen, preference), "static weights", state.memory.uid)
+    return divided(
+        replicas, _static_weights(state, chosen, preference), "static weights", state.memory.uid
+    )
 
 
-def _static_weights(state: KarmadaState, chosen: list[int], preference: WeightPreference) -> dict[str, int]:
-    """Return the largest weight of the rules that select each member; 1 for every member if no rule selects any."""
+def _static_weights(
+    state: KarmadaState, chosen: list[int], preference: WeightPreference
+) -> dict[str, int]:
+    """Return the largest weight of the rules that select each member; 1 for every member if no rule
+    selects any.
+    """
     names, weights = state.inventory.names, dict.fromkeys(chosen, 0)
     for rule in preference.static_weight_list:
         for position in masks.positions(matching(state.inventory, rule.target_cluster)):
@@ -199,7 +240,9 @@ class Division:
 
     @property
     def words(self) -> str:
-        """Description, for example ``12 replicas over a, b, c by static weights 6:12:18 -> 2, 4, 6``."""
+        """Description, for example ``12 replicas over a, b, c by static weights 6:12:18 -> 2, 4,
+        6``.
+        """
         names = list(self.shares)
         weights = ":".join(str(self.weights[name]) for name in names)
         shares = ", ".join(str(self.shares[name]) for name in names)
@@ -209,24 +252,36 @@ class Division:
 
 @attrs.frozen
 class Assignment:
-    """Replicas of each member in the order in which Karmada lists them, with the divisions that led to them."""
+    """Replicas of each member in the order in which Karmada lists them, with the divisions that led
+    to them.
+    """
 
     clusters: Replicas
     divisions: tuple[Division, ...] = ()
 
     def reaching(self, names: Iterable[str]) -> Assignment:
         """Return a copy with 0 replicas for each named member that has no entry."""
-        # Named twice, once for the order, in which Karmada appends the others, and once for the replicas.
-        return attrs.evolve(self, clusters={**self.clusters, **dict.fromkeys(names, 0), **self.clusters})
+        # Named twice, once for the order, in which Karmada appends the others, and once for the
+        # replicas.
+        return attrs.evolve(
+            self, clusters={**self.clusters, **dict.fromkeys(names, 0), **self.clusters}
+        )
 
 
 def divided(
-    amount: int, weights: Mapping[str, int], basis: str, uid: str, kept: Mapping[str, int] | None = None
+    amount: int,
+    weights: Mapping[str, int],
+    basis: str,
+    uid: str,
+    kept: Mapping[str, int] | None = None,
 ) -> Assignment:
-    """Divide an amount by weights and add the shares to the kept replicas; members that end with 0 are left out."""
+    """Divide an amount by weights and add the shares to the kept replicas; members that end with 0
+    are left out.
+    """
     kept = kept or {}
     shares = divide(amount, weights, uid)
-    # Members that only keep their replicas come last. Karmada appends them in the random order of a Go map.
+    # Members that only keep their replicas come last. Karmada appends them in the random order of a
+    # Go map.
     clusters = {name: share + kept.get(name, 0) for name, share in shares.items()}
     clusters |= {name: replicas for name, replicas in kept.items() if name not in shares}
     return Assignment(without_zeros(clusters), (Division(amount, weights, shares, basis, kept),))

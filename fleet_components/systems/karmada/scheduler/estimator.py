@@ -1,8 +1,10 @@
-"""Replicas that the members can take: from recorded answers, a recorded capacity, or the general estimator.
+"""Replicas that the members can take: from recorded answers, a recorded capacity, or the general
+estimator.
 
-The general estimator computes from a member's resource summary how many more replicas fit. Without requests it counts
-free pods. With requests it counts what the free nodes of each grade can hold, taking each node at the lower bound of
-its grade; if no grades were collected, the sums over all nodes decide.
+The general estimator computes from a member's resource summary how many more replicas fit. Without
+requests it counts free pods. With requests it counts what the free nodes of each grade can hold,
+taking each node at the lower bound of its grade; if no grades were collected, the sums over all
+nodes decide.
 
 Source: Karmada 1.19, ``pkg/estimator/client/general.go``.
 """
@@ -18,7 +20,8 @@ from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 _SINGLE, _MILLI = 10**9, 10**6
-# Kubernetes' default, which Karmada takes for every simulated node whatever runs on it (``buildModelNodes``).
+# Kubernetes' default, which Karmada takes for every simulated node whatever runs on it
+# (``buildModelNodes``).
 _MAX_PODS_PER_NODE = 110
 _NODE_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _SCALARS = ("hugepages-", "attachable-volumes-")
@@ -37,7 +40,9 @@ def estimate(inventory: Inventory, requests: Requests | None) -> list[int]:
         UnreadableMemberError: an amount of a member is not a valid quantity.
     """
     asked = None if requests is None else frozenset(requests.items())
-    return inventory.column(("general estimate", asked), lambda: _column(inventory.clusters, requests))
+    return inventory.column(
+        ("general estimate", asked), lambda: _column(inventory.clusters, requests)
+    )
 
 
 def _column(clusters: Sequence[Cluster], requests: Requests | None) -> list[int]:
@@ -58,7 +63,9 @@ class Replica:
     def __init__(self, requests: Requests) -> None:
         taken = {name: _whole(_nano(amount), name) for name, amount in requests.items()}
         self.taken = {name: amount for name, amount in taken.items() if amount > 0}
-        self.taken_on_nodes = {name: amount for name, amount in self.taken.items() if _counts_on_nodes(name)}
+        self.taken_on_nodes = {
+            name: amount for name, amount in self.taken.items() if _counts_on_nodes(name)
+        }
         self.on_nodes: dict[int, dict[int, int]] = {}
 
     def fits(self, cluster: Cluster) -> int:
@@ -75,11 +82,16 @@ class Replica:
         return min(pods, sum(count * by_grade.get(grade, 0) for grade, count in nodes if count))
 
     def _by_grade(self, models: tuple[ResourceModel, ...]) -> dict[int, int]:
-        """Return how many replicas fit on a node of each grade; cached because most members share their models."""
-        # By identity, which is cheap and safe: the inventory keeps the models alive during the estimate.
+        """Return how many replicas fit on a node of each grade; cached because most members share
+        their models.
+        """
+        # By identity, which is cheap and safe: the inventory keeps the models alive during the
+        # estimate.
         known = self.on_nodes.get(id(models))
         if known is None:
-            known = self.on_nodes[id(models)] = {model.grade: self._on_node(model) for model in models}
+            known = self.on_nodes[id(models)] = {
+                model.grade: self._on_node(model) for model in models
+            }
         return known
 
     def _on_node(self, model: ResourceModel) -> int:
@@ -92,8 +104,14 @@ def _most(taken: Mapping[str, int], free: Callable[[str], int], limit: int) -> i
 
 
 def _counts_on_nodes(name: str) -> bool:
-    """Return whether Karmada's simulated node includes the resource; extended resources have a domain in their name."""
-    return name in _NODE_RESOURCES or name.startswith(_SCALARS) or ("/" in name and not name.startswith("requests."))
+    """Return whether Karmada's simulated node includes the resource; extended resources have a
+    domain in their name.
+    """
+    return (
+        name in _NODE_RESOURCES
+        or name.startswith(_SCALARS)
+        or ("/" in name and not name.startswith("requests."))
+    )
 
 
 def _free_pods(cluster: Cluster) -> int:
@@ -102,7 +120,9 @@ def _free_pods(cluster: Cluster) -> int:
 
 
 def free_amount(summary: ResourceSummary, name: str) -> int:
-    """Return the amount that is neither allocated nor being allocated; 0 if the member does not have the resource."""
+    """Return the amount that is neither allocated nor being allocated; 0 if the member does not
+    have the resource.
+    """
     if name not in summary.allocatable:
         return 0
     used = _nano(summary.allocated.get(name)) + _nano(summary.allocating.get(name))
@@ -110,7 +130,9 @@ def free_amount(summary: ResourceSummary, name: str) -> int:
 
 
 def _whole(nano: int, name: str) -> int:
-    """Return an amount in whole units (thousandths for cpu), rounded up as Kubernetes does, and within 64 bits."""
+    """Return an amount in whole units (thousandths for cpu), rounded up as Kubernetes does, and
+    within 64 bits.
+    """
     return max(-_MAX_INT64, min(-(-nano // (_MILLI if name == "cpu" else _SINGLE)), _MAX_INT64))
 
 
@@ -126,14 +148,14 @@ MAX_INT32 = 2**31 - 1
 def allocatable(state: KarmadaState) -> list[int]:
     """Return how many more replicas each member can take, by position.
 
-    For a template without replicas the limit is the largest int32. A member that no estimator knows can take all
-    replicas of the template.
+    For a template without replicas the limit is the largest int32. A member that no estimator knows
+    can take all replicas of the template.
     """
     replicas = state.template.replicas
     if not replicas:
         return [MAX_INT32] * len(state.inventory)
-    # Karmada starts at the largest int32 and takes the least answer, so this number means that nobody knew
-    # (``calAvailableReplicas`` in pkg/scheduler/core/util.go, 1.19).
+    # Karmada starts at the largest int32 and takes the least answer, so this number means that
+    # nobody knew (``calAvailableReplicas`` in pkg/scheduler/core/util.go, 1.19).
     return [replicas if answer in (UNKNOWN, MAX_INT32) else answer for answer in _answers(state)]
 
 
@@ -142,7 +164,10 @@ def _answers(state: KarmadaState) -> list[int]:
     if estimates.available is not None:
         return [estimates.available.get(name, UNKNOWN) for name in names]
     if estimates.capacity is not None:
-        return [_left(estimates.capacity, name, held) for name, held in zip(names, state.assigned, strict=True)]
+        return [
+            _left(estimates.capacity, name, held)
+            for name, held in zip(names, state.assigned, strict=True)
+        ]
     return estimate(state.inventory, state.template.requests)
 
 

@@ -15,7 +15,12 @@ from fleet_components.scheduler.explain import MemberExplanation, filter_verdict
 from fleet_components.scheduler.framework import Plugin, Profile, Verdict
 from fleet_components.systems.karmada.model.policy import ClusterAffinityTerm, Placement
 from fleet_components.systems.karmada.model.template import Estimates, Template
-from fleet_components.systems.karmada.scheduler.candidates import Candidates, Failure, NoClusterFit, rank
+from fleet_components.systems.karmada.scheduler.candidates import (
+    Candidates,
+    Failure,
+    NoClusterFit,
+    rank,
+)
 from fleet_components.systems.karmada.scheduler.division import Division
 from fleet_components.systems.karmada.scheduler.estimator import allocatable
 from fleet_components.systems.karmada.scheduler.groups import place
@@ -60,11 +65,15 @@ def explain(
     """
     state = KarmadaState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
-    state = attrs.evolve(state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None)))
+    state = attrs.evolve(
+        state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None))
+    )
     members = _Members(PROFILE.extended(plugins), state, decision)
     gone = (name for name in sorted(decision.memory.clusters) if inventory.position(name) is None)
     known = [members.explain(position) for position in range(len(inventory))]
-    return TemplateExplanation((*known, *map(members.explain_gone, gone)), _division(state, decision))
+    return TemplateExplanation(
+        (*known, *map(members.explain_gone, gone)), _division(state, decision)
+    )
 
 
 class _Members:
@@ -76,7 +85,8 @@ class _Members:
         self.decision = decision
         self.targets = state.inventory.mask_of_names(decision.memory.clusters)
         self.can_take = allocatable(state)
-        # Some filters always pass current targets, so they are asked as if the member did not have the object.
+        # Some filters always pass current targets, so they are asked as if the member did not have
+        # the object.
         self.unplaced = attrs.evolve(state, memory=attrs.evolve(state.memory, clusters={}))
         self.reasons = dict[str, str]()
         """Reasons for which affinity groups before the one in use failed, by name."""
@@ -96,8 +106,8 @@ class _Members:
         return MemberExplanation(name, selected, summary, verdicts)
 
     def _group_of(self, position: int) -> ClusterAffinityTerm | None:
-        """Return the first affinity group that selects a member, the one that Karmada tries first; that in use if
-        none does.
+        """Return the first affinity group that selects a member, the one that Karmada tries first;
+        that in use if none does.
         """
         inventory, terms = self.state.inventory, self.state.placement.cluster_affinities
         selecting = (term for term in terms if has(matching(inventory, term), position))
@@ -111,7 +121,10 @@ class _Members:
             if used in terms and terms.index(used) < terms.index(group):
                 words = f"its affinity group {name} comes after {in_use}, which is in use"
             else:
-                words = self._failure(group) or f"Karmada never goes back to its affinity group {name} from {in_use}"
+                words = (
+                    self._failure(group)
+                    or f"Karmada never goes back to its affinity group {name} from {in_use}"
+                )
             self.reasons[group.affinity_name] = words
         return self.reasons[group.affinity_name]
 
@@ -126,7 +139,9 @@ class _Members:
         return ""
 
     def explain_gone(self, name: str) -> MemberExplanation:
-        return MemberExplanation(name, True, "gone from the fleet; what it held cannot be placed elsewhere yet")
+        return MemberExplanation(
+            name, True, "gone from the fleet; what it held cannot be placed elsewhere yet"
+        )
 
     def _capacity(self, position: int) -> tuple[Verdict, ...]:
         if not self.state.template.replicas:
@@ -137,7 +152,11 @@ class _Members:
 
     def _why(self, name: str, verdicts: tuple[Verdict, ...]) -> str:
         replicas, wanted = self.decision.memory.clusters[name], self.state.template.replicas
-        share = f"has {replicas} of {count(wanted, 'replica')}" if self.state.template.workload else "has the object"
+        share = (
+            f"has {replicas} of {count(wanted, 'replica')}"
+            if self.state.template.workload
+            else "has the object"
+        )
         failing = [verdict.words for verdict in verdicts if verdict.passed is False]
         return f"{share}; stays although {failing[0]}" if failing else share
 
@@ -182,7 +201,10 @@ def compare(scheduled: Scheduled, divisions: Iterable[Division], cluster: str) -
     for division in divisions:
         if division.weights.get(cluster) and not division.shares.get(cluster):
             replicas, total = count(division.amount, "replica"), sum(division.weights.values())
-            return f"gets none of {replicas}: its share is {division.weights[cluster]} of {total} {division.basis}"
+            return (
+                f"gets none of {replicas}: its share is {division.weights[cluster]} of {total}"
+                f" {division.basis}"
+            )
     return _outranked(scheduled, cluster)
 
 
@@ -193,7 +215,9 @@ def _outranked(scheduled: Scheduled, cluster: str) -> str:
     if position is None or fields != ["cluster"] or ignores_constraints(state.placement):
         return ""
     profile = PROFILE.extended(scheduled.plugins)
-    passed = run_filters(profile, state, state.inventory.everything & ~state.inventory.leaving).passed
+    passed = run_filters(
+        profile, state, state.inventory.everything & ~state.inventory.leaving
+    ).passed
     candidates = rank(profile, state, passed)
     most = state.placement.spread_constraints[0].max_groups
     chosen = [state.inventory.names[at] for at in candidates.order[:most]]
@@ -217,8 +241,14 @@ class _Pair:
             return f"lost to {self.other}, of an affinity that comes first"
         points = self.candidates.scores[theirs] - self.candidates.scores[ours]
         if points:
-            return f"lost to {self.other} by {count(points, 'point')}: those that have the object come first"
+            return (
+                f"lost to {self.other} by {count(points, 'point')}: those that have the object come"
+                " first"
+            )
         room = self.candidates.available
         if room[theirs] != room[ours]:
-            return f"lost to {self.other}, which can take {count(room[theirs], 'replica')}, not {room[ours]}"
+            return (
+                f"lost to {self.other}, which can take {count(room[theirs], 'replica')}, not"
+                f" {room[ours]}"
+            )
         return f"lost to {self.other}: equally good, and the first name goes first"

@@ -1,7 +1,7 @@
 """Failover: which causes evict an object from its members, and where it is scheduled then.
 
-Karmada evicts, schedules and ends evictions in separate controllers. Here they form one decision, which is the state
-that those controllers converge to.
+Karmada evicts, schedules and ends evictions in separate controllers. Here they form one decision,
+which is the state that those controllers converge to.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Circumstances:
     Attributes:
         placement: the placement applied to the object.
         failover: the failover settings of its policy.
-        unhealthy: the members on which the application is reported Unhealthy, with the time since when; None if it has
-            been so for long enough.
+        unhealthy: the members on which the application is reported Unhealthy, with the time since
+            when; None if it has been so for long enough.
         settings: settings of the control plane.
     """
 
@@ -82,7 +82,9 @@ def driven_from(inventory: Inventory, around: Circumstances) -> Driven:
     due: dict[str, str] = {}
     for name, cause, ends, words in (*_tainted(inventory, around), *_failed(inventory, around)):
         if ends is None or (inventory.as_of and ends <= inventory.as_of):
-            task = attrs.evolve(cause, created=inventory.as_of.isoformat() if inventory.as_of else "")
+            task = attrs.evolve(
+                cause, created=inventory.as_of.isoformat() if inventory.as_of else ""
+            )
             now.setdefault(name, Cause(words, task))
         else:
             due.setdefault(name, f"to be left at {in_utc(ends)}: {words}")
@@ -90,7 +92,11 @@ def driven_from(inventory: Inventory, around: Circumstances) -> Driven:
 
 
 def fail_over(
-    schedule: Callable[[TemplateMemory], TemplateDecision], memory: TemplateMemory, driven: Driven, *, exact: bool
+    schedule: Callable[[TemplateMemory], TemplateDecision],
+    memory: TemplateMemory,
+    driven: Driven,
+    *,
+    exact: bool,
 ) -> TemplateDecision:
     """Schedule an object, then again without the members that it has to leave.
 
@@ -98,8 +104,8 @@ def fail_over(
         schedule: the scheduler.
         memory: the past decision.
         driven: the members that the object has to leave.
-        exact: whether such a member may be chosen nevertheless, to be left again, and whether an eviction continues
-            when its cause is gone. If False, neither happens.
+        exact: whether such a member may be chosen nevertheless, to be left again, and whether an
+            eviction continues when its cause is gone. If False, neither happens.
     """
     if not exact:
         caused = {name: task for name, task in memory.evictions.items() if name in driven.now}
@@ -129,15 +135,22 @@ def going_on(
         decision: the decision.
         emptied: the members that run the object now and are to be left.
         standing: the members that run it after the update.
-        as_of: the time of the check; None means that evictions last until the object runs elsewhere.
+        as_of: the time of the check; None means that evictions last until the object runs
+            elsewhere.
         timeout: the maximum duration of an eviction, in seconds.
     """
     memory = decision.memory
     tasks = {name: task for name, task in sorted(memory.evictions.items()) if task != _BARRED}
     # Nothing has ended where nothing has changed, but what takes too long.
     observed = decision.status.observed and not decision.status.resting
-    kept = unfinished(tasks, Surroundings(memory.clusters, standing, observed, as_of, timedelta(seconds=timeout)))
-    purged = {name: task for name, task in tasks.items() if task.purge_mode == DIRECTLY and name in emptied}
+    kept = unfinished(
+        tasks, Surroundings(memory.clusters, standing, observed, as_of, timedelta(seconds=timeout))
+    )
+    purged = {
+        name: task
+        for name, task in tasks.items()
+        if task.purge_mode == DIRECTLY and name in emptied
+    }
     return {**purged, **kept}
 
 
@@ -150,14 +163,18 @@ def _tainted(inventory: Inventory, around: Circumstances) -> Iterable[_Found]:
         return
     settings = EvictionSettings(enabled=True, purge_mode=around.settings.purge_mode)
     task = EvictionTask(
-        purge_mode=settings.purge_mode_for(around.failover), reason="TaintUntolerated", producer="TaintManager"
+        purge_mode=settings.purge_mode_for(around.failover),
+        reason="TaintUntolerated",
+        producer="TaintManager",
     )
     for cluster in inventory.clusters:
         harmful = [taint for taint in cluster.taints if taint.effect == NO_EXECUTE]
         if harmful:
             eviction = evict(harmful, around.placement, inventory.as_of, settings)
             if eviction.due or eviction.now:
-                does = f"tolerated until {in_utc(eviction.due)}" if eviction.due else "not tolerated"
+                does = (
+                    f"tolerated until {in_utc(eviction.due)}" if eviction.due else "not tolerated"
+                )
                 yield cluster.name, task, eviction.due, f"{_named(harmful)} {does}"
 
 
@@ -178,7 +195,9 @@ def _task_of_failure(application: ApplicationFailover) -> EvictionTask:
         purge_mode=application.purge_mode,
         reason="ApplicationFailure",
         producer="resource-binding-application-failover-controller",
-        grace_period_seconds=application.grace_period_seconds if application.purge_mode == GRACEFULLY else None,
+        grace_period_seconds=application.grace_period_seconds
+        if application.purge_mode == GRACEFULLY
+        else None,
         suppress_deletion=True if application.purge_mode == NEVER else None,
     )
 
@@ -202,7 +221,9 @@ def in_utc(time: datetime) -> str:
 
 NO_EXECUTE = "NoExecute"
 _MOST_SECONDS = 2**63 // 10**9
-"""Go counts a duration in nanoseconds of 64 bits, some 292 years: a toleration beyond that does not expire."""
+"""Go counts a duration in nanoseconds of 64 bits, some 292 years: a toleration beyond that does not
+expire.
+"""
 NO_PLACEMENT = "the applied placement for ResourceBining can not be empty"
 """Karmada's error message, including its spelling mistake."""
 
@@ -212,8 +233,8 @@ class EvictionSettings:
     """Settings of the control plane that affect evictions.
 
     Attributes:
-        enabled: the flag ``--enable-no-execute-taint-eviction`` together with the feature gate ``Failover``; both
-            are off by default.
+        enabled: the flag ``--enable-no-execute-taint-eviction`` together with the feature gate
+            ``Failover``; both are off by default.
         purge_mode: the flag ``--no-execute-taint-eviction-purge-mode``.
     """
 
@@ -221,7 +242,9 @@ class EvictionSettings:
     purge_mode: str = GRACEFULLY
 
     def purge_mode_for(self, failover: Failover | None) -> str:
-        """Return how the copy on the old member is removed: the policy's purge mode, or else that of the flag."""
+        """Return how the copy on the old member is removed: the policy's purge mode, or else that
+        of the flag.
+        """
         if failover and failover.cluster:
             return failover.cluster.purge_mode or GRACEFULLY
         return DIRECTLY if self.purge_mode == DIRECTLY else GRACEFULLY
@@ -233,7 +256,8 @@ class Eviction:
 
     Attributes:
         now: whether the object has to leave at once.
-        due: when it will have to leave if the taints stay; None for never, or if the taint's time is not recorded.
+        due: when it will have to leave if the taints stay; None for never, or if the taint's time
+            is not recorded.
     """
 
     now: bool = False
@@ -250,7 +274,8 @@ def evict(
 
     Args:
         taints: the member's taints.
-        placement: the placement that was last applied, which may differ from the policy's current one.
+        placement: the placement that was last applied, which may differ from the policy's current
+            one.
         as_of: the time of the check; None means that no toleration expires.
         settings: settings of the control plane.
 
@@ -260,7 +285,8 @@ def evict(
     if placement is None:
         raise ValueError(NO_PLACEMENT)
     harmful = [taint for taint in taints if taint.effect == NO_EXECUTE] if settings.enabled else []
-    # The first in the list, even if a later one lasts longer (``GetMatchingTolerations`` in pkg/util/helper/taint.go).
+    # The first in the list, even if a later one lasts longer (``GetMatchingTolerations`` in
+    # pkg/util/helper/taint.go).
     used = [next(iter(placement.tolerations.of(taint)), None) for taint in harmful]
     tolerations = [toleration for toleration in used if toleration]
     if len(tolerations) < len(used):
@@ -269,9 +295,12 @@ def evict(
     return Eviction(due is not None and as_of is not None and due <= as_of, due)
 
 
-def _ends(taints: Iterable[Taint], tolerations: Tolerations, used: frozenset[Toleration]) -> Iterator[datetime]:
+def _ends(
+    taints: Iterable[Taint], tolerations: Tolerations, used: frozenset[Toleration]
+) -> Iterator[datetime]:
     """Yield when each used toleration expires, counted from every taint that it tolerates."""
-    # Every taint that it matches, also one for which another toleration was used: Karmada tries each with all.
+    # Every taint that it matches, also one for which another toleration was used: Karmada tries
+    # each with all.
     for taint in taints:
         for toleration in used.intersection(tolerations.of(taint)):
             seconds = toleration.toleration_seconds

@@ -1,8 +1,9 @@
-"""Port of Go's ``sort.Sort`` (pattern-defeating quicksort), needed for its order of equal items; it is not stable.
+"""Port of Go's ``sort.Sort`` (pattern-defeating quicksort), needed for its order of equal items; it
+is not stable.
 
-Karmada takes a prefix of a list sorted this way. If the prefix ends among equal items, their order decides which of
-them are in it. Up to twelve items Go uses insertion sort, which keeps the order of equal items. Source: the Go standard
-library, ``src/sort/zsortinterface.go``.
+Karmada takes a prefix of a list sorted this way. If the prefix ends among equal items, their order
+decides which of them are in it. Up to twelve items Go uses insertion sort, which keeps the order of
+equal items. Source: the Go standard library, ``src/sort/zsortinterface.go``.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ class _Sort:
             root = child
 
     def break_patterns(self, begin: int, end: int) -> None:
-        """Swap three items near the middle with pseudo-random ones; the choice depends on the length alone."""
+        """Swap three items near the middle with pseudo-random ones; the choice depends on the
+        length alone.
+        """
         length = end - begin
         random, power = length, 1 << length.bit_length()
         around = begin + length // 4 * 2 - 1
@@ -109,7 +112,9 @@ class _Sort:
             self.swap(around + step, begin + (other - length if other >= length else other))
 
     def choose_pivot(self, begin: int, end: int) -> tuple[int, int]:
-        """Return a median and the number of swaps it took: 0 suggests a sorted range, the maximum a reversed one."""
+        """Return a median and the number of swaps it took: 0 suggests a sorted range, the maximum a
+        reversed one.
+        """
         quarter = (end - begin) // 4
         picks = [begin + quarter * step for step in (1, 2, 3)]
         swaps = 0
@@ -156,7 +161,9 @@ class _Sort:
             place += 1
 
     def skip_equal(self, begin: int, end: int, pivot: int) -> int:
-        """Move the items equal to the pivot, the smallest of the range, to the front; return where the others begin."""
+        """Move the items equal to the pivot, the smallest of the range, to the front; return where
+        the others begin.
+        """
         self.swap(begin, pivot)
         low, high = begin + 1, end - 1
         while True:
@@ -170,7 +177,9 @@ class _Sort:
             low, high = low + 1, high - 1
 
     def partition(self, begin: int, end: int, pivot: int) -> tuple[int, bool]:
-        """Move items that sort before the pivot in front of it; return its index and whether no item had to move."""
+        """Move items that sort before the pivot in front of it; return its index and whether no
+        item had to move.
+        """
         self.swap(begin, pivot)
         low, high = self.approach(begin, begin + 1, end - 1)
         in_place = low > high

@@ -1,4 +1,5 @@
-"""Ordered affinity groups: the template goes to the first group that fits, starting at the active one.
+"""Ordered affinity groups: the template goes to the first group that fits, starting at the active
+one.
 
 Source of the rules: Karmada 1.19, ``pkg/scheduler/scheduler.go``.
 """
@@ -32,7 +33,9 @@ def place(profile: Profile, state: KarmadaState) -> Assignment:
     """
     with _while("find fit clusters"):
         # Members that are leaving the fleet are not candidates and get no reason.
-        filtered = run_filters(profile, state, state.inventory.everything & ~state.inventory.leaving)
+        filtered = run_filters(
+            profile, state, state.inventory.everything & ~state.inventory.leaving
+        )
     if not filtered.passed:
         raise NoClusterFit(_no_fit(state, filtered))
     with _while("prioritize clusters"):
@@ -42,7 +45,11 @@ def place(profile: Profile, state: KarmadaState) -> Assignment:
     with _while("assign replicas"):
         assignment = assign(state, candidates, chosen)
     names = state.inventory.names
-    return assignment.reaching(names[position] for position in chosen) if state.empty_workloads else assignment
+    return (
+        assignment.reaching(names[position] for position in chosen)
+        if state.empty_workloads
+        else assignment
+    )
 
 
 @contextmanager
@@ -90,18 +97,27 @@ def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
         return _alone(profile, state)
     attempts: list[Attempt] = []
     failures: list[Failure] = []
-    # Never back to an earlier group that fits again, except by a rebalance: Karmada starts at the observed one.
-    for index in range(0 if state.fresh else group_index(terms, state.memory.observed_group), len(terms)):
+    # Never back to an earlier group that fits again, except by a rebalance: Karmada starts at the
+    # observed one.
+    for index in range(
+        0 if state.fresh else group_index(terms, state.memory.observed_group), len(terms)
+    ):
         try:
             assignment = place(profile, attrs.evolve(state, group=terms[index]))
         except Failure as failure:
             failures.append(failure)
-            message = f"failed to schedule {state.template.binding} with clusterAffiliates index({index}): {failure}"
+            message = (
+                f"failed to schedule {state.template.binding} with clusterAffiliates"
+                f" index({index}): {failure}"
+            )
             attempts.append(Attempt(error=message))
         else:
-            return GroupsResult((*attempts, _success(state, assignment)), assignment, terms[index].affinity_name)
-    # Only for this failure does Karmada write a result and record the first error once more; others return before
-    # (``scheduleResourceBindingWithClusterAffinities`` in pkg/scheduler/scheduler.go, 1.19).
+            return GroupsResult(
+                (*attempts, _success(state, assignment)), assignment, terms[index].affinity_name
+            )
+    # Only for this failure does Karmada write a result and record the first error once more; others
+    # return before (``scheduleResourceBindingWithClusterAffinities`` in pkg/scheduler/scheduler.go,
+    # 1.19).
     if isinstance(failures[0], NoClusterFit):
         attempts.append(Attempt(error=str(failures[0])))
     return GroupsResult(tuple(attempts), failure=failures[0])

@@ -1,4 +1,6 @@
-"""Explains, as rows for people to read, why a template belongs to the policy that has claimed it."""
+"""Explains, as rows for people to read, why a template belongs to the policy that has claimed
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,12 @@ from fleet_components.systems.karmada.model.policy import (
     ResourceSelector,
 )
 from fleet_components.systems.karmada.model.template import Claims, template_key
-from fleet_components.systems.karmada.scheduler.matching import best_policy, matches, missing_overrides, preference
+from fleet_components.systems.karmada.scheduler.matching import (
+    best_policy,
+    matches,
+    missing_overrides,
+    preference,
+)
 
 _MOST_SELECTORS = 20
 """Number of selectors of a policy that are told, where none of them selects the template."""
@@ -47,15 +54,19 @@ def explain_match(
     claims: Claims,
     overrides: frozenset[PolicyKey] = frozenset(),
 ) -> list[PolicyVerdict]:
-    """Explain for every policy whether it has claimed the template; the winner comes first, then the next best.
+    """Explain for every policy whether it has claimed the template; the winner comes first, then
+    the next best.
 
     Args:
         template: the template.
         policies: the propagation policies.
-        claims: the claims after :func:`~fleet_components.systems.karmada.scheduler.matching.match_policies`.
+        claims: the claims after
+            :func:`~fleet_components.systems.karmada.scheduler.matching.match_policies`.
         overrides: the existing override policies, for ``dependentOverrides``.
     """
-    explanation = _Explanation(template, tuple(policies), claims.of(template_key(template)).policy, overrides)
+    explanation = _Explanation(
+        template, tuple(policies), claims.of(template_key(template)).policy, overrides
+    )
     return [explanation.verdict(policy) for policy in explanation.ordered()]
 
 
@@ -68,14 +79,17 @@ class _Explanation:
 
     def ordered(self) -> list[PropagationPolicy]:
         return sorted(
-            self.policies, key=lambda p: (p.key != self.owner, not self.fits(p), preference(p, self.template))
+            self.policies,
+            key=lambda p: (p.key != self.owner, not self.fits(p), preference(p, self.template)),
         )
 
     def fits(self, policy: PropagationPolicy) -> bool:
         return matches(policy, self.template)
 
     def verdict(self, policy: PropagationPolicy) -> PolicyVerdict:
-        return PolicyVerdict(policy.key, policy.key == self.owner, self.words(policy), self.fits(policy))
+        return PolicyVerdict(
+            policy.key, policy.key == self.owner, self.words(policy), self.fits(policy)
+        )
 
     def words(self, policy: PropagationPolicy) -> str:
         if policy.key == self.owner:
@@ -84,14 +98,20 @@ class _Explanation:
             return _mismatch(policy, self.template)
         missing = missing_overrides(policy, self.overrides)
         if missing:
-            return f"waits for the override {'policies' if len(missing) > 1 else 'policy'} {', '.join(missing)}"
+            return (
+                f"waits for the override {'policies' if len(missing) > 1 else 'policy'}"
+                f" {', '.join(missing)}"
+            )
         if self.owner is None:
             return self.why_it_loses(policy, best_policy(self.template, self.policies))
         return self.why_it_does_not_take_over(policy)
 
     def why_it_wins(self, policy: PropagationPolicy) -> str:
         if not self.fits(policy):
-            return "has the claim but no longer matches: changes of the object wait until the policy changes"
+            return (
+                "has the claim but no longer matches: changes of the object wait until the policy"
+                " changes"
+            )
         if best_policy(self.template, self.policies) == policy:
             return f"{self.strength(policy)}, and no other policy is better"
         return f"{self.strength(policy)}; it claimed the object first, and a claim stays"
@@ -107,15 +127,23 @@ class _Explanation:
             return f"{self.strength(policy)}, but {self.owner} has the claim"
         if preference(policy, self.template) > preference(owner, self.template):
             return _comparison(policy, owner, self.template)
-        return f"{self.strength(policy)} and would be better, but the claim of {owner.key.kind} {owner.key} stays"
+        return (
+            f"{self.strength(policy)} and would be better, but the claim of {owner.key.kind}"
+            f" {owner.key} stays"
+        )
 
     def strength(self, policy: PropagationPolicy) -> str:
         rank = policy.spec.rank(self.template)
-        return f"selects {'' if rank is Rank.ALL else 'it '}{_PRECISION[rank]} with priority {policy.spec.priority}"
+        return (
+            f"selects {'' if rank is Rank.ALL else 'it '}{_PRECISION[rank]} with priority"
+            f" {policy.spec.priority}"
+        )
 
 
 def _comparison(loser: PropagationPolicy, winner: PropagationPolicy, template: Manifest) -> str:
-    """Return what makes the winner better than the loser, in the order in which Karmada compares policies."""
+    """Return what makes the winner better than the loser, in the order in which Karmada compares
+    policies.
+    """
     name = f"{winner.key.kind} {winner.key}"
     if (loser.key.kind, winner.key.kind) == (CLUSTER_PROPAGATION, PROPAGATION):
         return f"{name} of the object's own namespace comes before any ClusterPropagationPolicy"
@@ -123,7 +151,10 @@ def _comparison(loser: PropagationPolicy, winner: PropagationPolicy, template: M
         return f"its priority {loser.spec.priority} is lower than {winner.spec.priority} of {name}"
     ranks = [policy.spec.rank(template) for policy in (loser, winner)]
     if ranks[0] != ranks[1]:
-        return f"selects {_PRECISION[ranks[0]]}; {name} has the same priority and selects {_PRECISION[ranks[1]]}"
+        return (
+            f"selects {_PRECISION[ranks[0]]}; {name} has the same priority and selects"
+            f" {_PRECISION[ranks[1]]}"
+        )
     return f"as good as {name}, whose name comes first"
 
 
@@ -132,9 +163,13 @@ def _mismatch(policy: PropagationPolicy, template: Manifest) -> str:
         where = f"in namespace {template.namespace}" if template.namespace else "in no namespace"
         return f"selects only in its namespace {policy.key.namespace}; the object is {where}"
     selectors = policy.spec.resource_selectors
-    reasons = dict.fromkeys(_selector_mismatch(selector, template) for selector in selectors[:_MOST_SELECTORS])
+    reasons = dict.fromkeys(
+        _selector_mismatch(selector, template) for selector in selectors[:_MOST_SELECTORS]
+    )
     more = len(selectors) - _MOST_SELECTORS
-    return "; ".join((*reasons, *([f"and so on, with {count(more, 'more selector')}"] if more > 0 else [])))
+    return "; ".join(
+        (*reasons, *([f"and so on, with {count(more, 'more selector')}"] if more > 0 else []))
+    )
 
 
 def _selector_mismatch(selector: ResourceSelector, template: Manifest) -> str:

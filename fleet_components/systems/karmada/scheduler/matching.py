@@ -1,10 +1,11 @@
 """Assignment of templates to policies: Karmada's resource detector, run until nothing changes.
 
-A claim persists. An unclaimed template goes to the best PropagationPolicy of its namespace, or else to the best
-ClusterPropagationPolicy; a template that no policy matches waits. Policies are processed when they are new or have
-changed, templates when they have changed, were released or were waiting, so the result depends on the earlier claims.
-All changes passed to one call are present before the first one is processed. Source: Karmada 1.19,
-``pkg/detector/detector.go``, ``policy.go`` and ``preemption.go``.
+A claim persists. An unclaimed template goes to the best PropagationPolicy of its namespace, or else
+to the best ClusterPropagationPolicy; a template that no policy matches waits. Policies are
+processed when they are new or have changed, templates when they have changed, were released or were
+waiting, so the result depends on the earlier claims. All changes passed to one call are present
+before the first one is processed. Source: Karmada 1.19, ``pkg/detector/detector.go``, ``policy.go``
+and ``preemption.go``.
 """
 
 from __future__ import annotations
@@ -31,17 +32,25 @@ from fleet_components.systems.karmada.model.template import Bound, Claim, Claims
 CLAIMED_BY_LABEL = "resourcetemplate.karmada.io/claimed-by"
 WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
 SKIPPED_NAMESPACES = ("kube-.*",)
-"""Patterns of namespaces without propagation: the default of the flag ``--skipped-propagating-namespaces``."""
+"""Patterns of namespaces without propagation: the default of the flag
+``--skipped-propagating-namespaces``.
+"""
 _RESERVED_NAMESPACES = ("karmada-system", "karmada-cluster", "karmada-es-.*")
-_UNWATCHED_GROUPS = ("authentication.k8s.io", "authorization.k8s.io", "events.k8s.io", "metrics.k8s.io")
+_UNWATCHED_GROUPS = (
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "events.k8s.io",
+    "metrics.k8s.io",
+)
 _UNWATCHED_KINDS = (
     ("", "Binding"),
     ("", "ComponentStatus"),
     ("", "Event"),
     ("coordination.k8s.io", "Lease"),
 )
-"""Groups and kinds that the detector leaves out: those of the skip list of ``pkg/util/apigroup.go``, and
-those that no API server lets anybody watch or delete (``pkg/util/lifted/discovery.go``).
+"""Groups and kinds that the detector leaves out: those of the skip list of
+``pkg/util/apigroup.go``, and those that no API server lets anybody watch or delete
+(``pkg/util/lifted/discovery.go``).
 """
 CARRIED = (
     "placement",
@@ -57,8 +66,8 @@ CARRIED = (
 
 
 def propagates(manifest: Manifest) -> bool:
-    """Return whether Karmada considers an object: neither its kind nor its namespace is skipped, and no other owner
-    claims it.
+    """Return whether Karmada considers an object: neither its kind nor its namespace is skipped,
+    and no other owner claims it.
     """
     watched = watches(manifest.group, manifest.kind)
     return watched and not skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
@@ -72,14 +81,17 @@ def watches(group: str, kind: str) -> bool:
 def syncs(namespace: str) -> bool:
     """Return whether Karmada brings a namespace of this name to members by itself.
 
-    Source: ``namespaceShouldBeSynced`` in ``pkg/controllers/namespace/namespace_sync_controller.go``.
+    Source: ``namespaceShouldBeSynced`` in
+    ``pkg/controllers/namespace/namespace_sync_controller.go``.
     """
     return namespace != "default" and not skips(namespace)
 
 
 def skips(namespace: str) -> bool:
     """Return whether Karmada ignores all objects of a namespace."""
-    return any(re.fullmatch(pattern, namespace) for pattern in (*_RESERVED_NAMESPACES, *SKIPPED_NAMESPACES))
+    return any(
+        re.fullmatch(pattern, namespace) for pattern in (*_RESERVED_NAMESPACES, *SKIPPED_NAMESPACES)
+    )
 
 
 @attrs.frozen
@@ -87,8 +99,9 @@ class Hub:
     """Snapshot of the objects and policies to match.
 
     Attributes:
-        templates: the objects by :func:`~fleet_components.systems.karmada.model.template.template_key`;
-            an object without a namespace is cluster-scoped.
+        templates: the objects by
+            :func:`~fleet_components.systems.karmada.model.template.template_key`; an object without
+            a namespace is cluster-scoped.
         policies: the propagation policies.
         overrides: the override policies, for ``dependentOverrides``.
         revisions: a number per object that grows with every change of the object; 0 if absent.
@@ -130,21 +143,29 @@ def match_policies(hub: Hub, claims: Claims = Claims(), *, preemption: bool = Fa
     return Matched(Claims(detector.objects, seen), tuple(detector.events), tuple(detector.errors))
 
 
-def best_policy(manifest: Manifest, policies: Iterable[PropagationPolicy]) -> PropagationPolicy | None:
+def best_policy(
+    manifest: Manifest, policies: Iterable[PropagationPolicy]
+) -> PropagationPolicy | None:
     """Return the policy that an unclaimed template goes to; None if no policy matches."""
-    ranked = [(preference(policy, manifest), policy) for policy in policies if matches(policy, manifest)]
+    ranked = [
+        (preference(policy, manifest), policy) for policy in policies if matches(policy, manifest)
+    ]
     return min(ranked, key=lambda entry: entry[0])[1] if ranked else None
 
 
 def matches(policy: PropagationPolicy, manifest: Manifest) -> bool:
-    """Return whether the policy selects the object; a PropagationPolicy selects only in its own namespace."""
+    """Return whether the policy selects the object; a PropagationPolicy selects only in its own
+    namespace.
+    """
     if policy.key.kind == PROPAGATION and policy.key.namespace != manifest.namespace:
         return False
     return policy.spec.rank(manifest) is not Rank.NO_MATCH
 
 
 def preference(policy: PropagationPolicy, manifest: Manifest) -> tuple[bool, int, int, str]:
-    """Return the sort key of a policy that matches an object, best first: kind, priority, precision, name."""
+    """Return the sort key of a policy that matches an object, best first: kind, priority,
+    precision, name.
+    """
     return precedence(policy, policy.spec.rank(manifest))
 
 
@@ -168,10 +189,18 @@ class _Detector:
         self.policies = {policy.key: policy for policy in hub.policies}
         looked_at = [key for key, manifest in hub.templates.items() if propagates(manifest)]
         known = {key: claim for key, claim in claims.objects.items() if key in looked_at}
-        self.objects: dict[str, Claim] = {**known, **{key: Claim() for key in looked_at if key not in known}}
+        self.objects: dict[str, Claim] = {
+            **known,
+            **{key: Claim() for key in looked_at if key not in known},
+        }
         self.named = {_identity(hub.templates[key]): key for key in self.objects}
-        # An object without a revision ended in an error: Karmada retries it by itself, and no policy has to find it.
-        self.waiting = {key for key, claim in known.items() if claim.policy is None and claim.revision is not None}
+        # An object without a revision ended in an error: Karmada retries it by itself, and no
+        # policy has to find it.
+        self.waiting = {
+            key
+            for key, claim in known.items()
+            if claim.policy is None and claim.revision is not None
+        }
         self.queue: dict[tuple[str, bool], None] = {}
         self.events: list[tuple[str, Event]] = []
         self.errors: list[str] = []
@@ -201,7 +230,9 @@ class _Detector:
             self._sync(key, by_policy)
 
     def seen(self, policy: PropagationPolicy) -> SeenPolicy:
-        """Return the record of a policy; without a digest if it failed, so that it is processed again next time."""
+        """Return the record of a policy; without a digest if it failed, so that it is processed
+        again next time.
+        """
         digest = "" if policy.key in self.failed else policy.digest
         return SeenPolicy(digest, policy.spec.priority)
 
@@ -211,7 +242,9 @@ class _Detector:
                 self._release(name)
 
     def _between(self, policy: PropagationPolicy, old_priority: int) -> list[PropagationPolicy]:
-        """Return the Always policies that may preempt now that this policy's priority was lowered, highest first."""
+        """Return the Always policies that may preempt now that this policy's priority was lowered,
+        highest first.
+        """
         others = [
             other
             for other in self.hub.policies
@@ -226,8 +259,13 @@ class _Detector:
         for key, claim in self.objects.items():
             if claim.bound and claim.bound.policy == policy.key:
                 self._enqueue(key, policy.lazy)
-        matching = [key for key in self.objects if key in self.waiting and matches(policy, self.hub.templates[key])]
-        # Only if something waits for the policy: what it has claimed was queued above and is not held back here.
+        matching = [
+            key
+            for key in self.objects
+            if key in self.waiting and matches(policy, self.hub.templates[key])
+        ]
+        # Only if something waits for the policy: what it has claimed was queued above and is not
+        # held back here.
         if matching and missing_overrides(policy, self.hub.overrides):
             self.failed.add(policy.key)
             self.errors.append(WAITING_FOR_OVERRIDES)
@@ -241,18 +279,26 @@ class _Detector:
     def _release_unmatched(self, policy: PropagationPolicy) -> None:
         for key, claim in self.objects.items():
             bound = claim.bound
-            if bound and bound.policy == policy.key and not matches(policy, self.hub.templates[key]):
+            if (
+                bound
+                and bound.policy == policy.key
+                and not matches(policy, self.hub.templates[key])
+            ):
                 self._set(key, bound=attrs.evolve(bound, policy=None))
-                # Karmada takes the claim labels of the kind away without looking whose they are, so the claim of
-                # another policy of that kind goes too (``removeRBsClaimMetadata`` in pkg/detector/policy.go, 1.19).
+                # Karmada takes the claim labels of the kind away without looking whose they are, so
+                # the claim of another policy of that kind goes too (``removeRBsClaimMetadata`` in
+                # pkg/detector/policy.go, 1.19).
                 if claim.policy and claim.policy.kind == policy.key.kind:
                     self._release(key)
 
     def _preempt(self, policy: PropagationPolicy) -> None:
         for selector in policy.spec.resource_selectors:
-            # A selector of a policy that preempts must have a name. Without a namespace it finds no namespaced object,
-            # so it preempts cluster-scoped ones only (``fetchResourceTemplate`` in preemption.go).
-            key = self.named.get((selector.api_version, selector.kind, selector.namespace, selector.name))
+            # A selector of a policy that preempts must have a name. Without a namespace it finds no
+            # namespaced object, so it preempts cluster-scoped ones only (``fetchResourceTemplate``
+            # in preemption.go).
+            key = self.named.get(
+                (selector.api_version, selector.kind, selector.namespace, selector.name)
+            )
             claimed = self.objects[key].policy if key else None
             if key and claimed and self._may_preempt(policy, claimed):
                 self._record(key, "PreemptPolicySucceed", _preempted(policy.key, claimed))
@@ -263,7 +309,8 @@ class _Detector:
         if claimed == policy.key or claimed not in self.policies:
             return False
         if claimed.kind != policy.key.kind:
-            # A namespaced policy preempts a cluster-wide one whatever the priorities, and never the other way round.
+            # A namespaced policy preempts a cluster-wide one whatever the priorities, and never the
+            # other way round.
             return claimed.kind == CLUSTER_PROPAGATION
         return policy.spec.priority > self.policies[claimed].spec.priority
 
@@ -280,11 +327,12 @@ class _Detector:
             return
         else:
             policy = self.policies[claim.policy]
-            # The object is frozen: it keeps its claim, and its changes reach nobody until the policy itself changes
-            # (``getAndApplyPolicy`` in pkg/detector/policy.go, 1.19).
+            # The object is frozen: it keeps its claim, and its changes reach nobody until the
+            # policy itself changes (``getAndApplyPolicy`` in pkg/detector/policy.go, 1.19).
             if not matches(policy, manifest):
                 return
-        # Karmada does not fall back to the next best policy: the winner blocks until its overrides exist.
+        # Karmada does not fall back to the next best policy: the winner blocks until its overrides
+        # exist.
         if missing_overrides(policy, self.hub.overrides):
             # Karmada retries after an error, so the object has to be looked at again next time.
             self._set(key, revision=None)
@@ -295,7 +343,8 @@ class _Detector:
     def _apply(self, key: str, policy: PropagationPolicy, by_policy: bool) -> None:
         before = self.objects[key]
         self._set(key, policy=policy.key)
-        # Lazy activation: the claim is written at once, the binding only when the object itself changes.
+        # Lazy activation: the claim is written at once, the binding only when the object itself
+        # changes.
         if by_policy and policy.lazy:
             return
         carried = {part: policy.data[part] for part in CARRIED if part in policy.data}
@@ -306,7 +355,9 @@ class _Detector:
             self._record(key, "ApplyPolicySucceed", f"Apply {scope}({policy.key}) succeed")
 
     def _release(self, key: str) -> None:
-        """Remove the claim from an object and its binding and queue the object, so that other policies can claim it."""
+        """Remove the claim from an object and its binding and queue the object, so that other
+        policies can claim it.
+        """
         claim = self.objects[key]
         if claim.bound and claim.bound.policy == claim.policy:
             self._set(key, bound=attrs.evolve(claim.bound, policy=None))
@@ -328,7 +379,10 @@ class _Detector:
 
 def _preempted(winner: PolicyKey, loser: PolicyKey) -> str:
     words = {PROPAGATION: "propagation policy", CLUSTER_PROPAGATION: "cluster propagation policy"}
-    return f"{words[winner.kind].capitalize()}({winner}) preempted {words[loser.kind]}({loser}) successfully"
+    return (
+        f"{words[winner.kind].capitalize()}({winner}) preempted {words[loser.kind]}({loser})"
+        " successfully"
+    )
 
 
 def _identity(manifest: Manifest) -> tuple[str, str, str, str]:

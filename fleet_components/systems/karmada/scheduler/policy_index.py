@@ -1,4 +1,6 @@
-"""Propagation policies by the objects that they may match, so that no object is held against every policy."""
+"""Propagation policies by the objects that they may match, so that no object is held against every
+policy.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from functools import cached_property
 import attrs
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.karmada.model.policy import PROPAGATION, PolicyKey, PropagationPolicy, answers
+from fleet_components.systems.karmada.model.policy import (
+    PROPAGATION,
+    PolicyKey,
+    PropagationPolicy,
+    answers,
+)
 from fleet_components.systems.karmada.scheduler.matching import precedence
 
 
@@ -34,7 +41,9 @@ class PolicyIndex:
 
     @cached_property
     def best_first(self) -> tuple[PropagationPolicy, ...]:
-        """The policies in the order in which Karmada prefers them for an object that all match alike."""
+        """The policies in the order in which Karmada prefers them for an object that all match
+        alike.
+        """
         return tuple(sorted(self.policies, key=precedence))
 
     @cached_property
@@ -45,11 +54,14 @@ class PolicyIndex:
     def _positions(self) -> Mapping[Hashable, list[int]]:
         found: dict[Hashable, list[int]] = defaultdict(list)
         for position, policy in enumerate(self.policies):
-            # A PropagationPolicy matches in its own namespace only, another where its selectors say, or everywhere.
+            # A PropagationPolicy matches in its own namespace only, another where its selectors
+            # say, or everywhere.
             own = policy.key.namespace if policy.key.kind == PROPAGATION else None
             for selector in policy.spec.resource_selectors:
                 namespace = own or selector.namespace or None
-                found[selector.api_version, selector.kind, namespace, selector.asked].append(position)
+                found[selector.api_version, selector.kind, namespace, selector.asked].append(
+                    position
+                )
         return found
 
 

@@ -16,8 +16,8 @@ from fleet_components.systems.karmada.scheduler.taint_toleration import TaintTol
 PROFILE = Profile(
     name=KARMADA,
     system="Karmada 1.19",
-    # Karmada iterates over a Go map, so a real scheduler may start at any filter and count the reasons differently;
-    # this is the order of its registry.
+    # Karmada iterates over a Go map, so a real scheduler may start at any filter and count the
+    # reasons differently; this is the order of its registry.
     plugins=(
         APIEnablement(),
         TaintToleration(),

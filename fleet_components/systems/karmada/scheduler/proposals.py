@@ -12,7 +12,12 @@ from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import has
 from fleet_components.model.quantity import is_quantity
-from fleet_components.scheduler.cycle import Proposals, passing_changes, scoring_ladders, stopping_ladders
+from fleet_components.scheduler.cycle import (
+    Proposals,
+    passing_changes,
+    scoring_ladders,
+    stopping_ladders,
+)
 from fleet_components.scheduler.edit import ADD, MEMBER, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.framework import Plugin
 from fleet_components.systems.karmada.model.memory import TemplateMemory
@@ -82,16 +87,22 @@ class _Asked:
         return self.state.inventory.clusters[self.position]
 
     def winning(self) -> Proposals:
-        # Some filters always pass current targets, so they are asked as if the member did not have the object.
+        # Some filters always pass current targets, so they are asked as if the member did not have
+        # the object.
         unplaced = attrs.evolve(self.state, memory=attrs.evolve(self.state.memory, clusters={}))
         profile = PROFILE.extended(self.scheduled.plugins)
         found, stopped = passing_changes(profile, unplaced, self.position)
         for group, first in self._other_groups():
             others, _ = passing_changes(profile, attrs.evolve(unplaced, group=group), self.position)
-            # Karmada tries a group before the one in use first anyway, as long as it has not settled on a later one.
+            # Karmada tries a group before the one in use first anyway, as long as it has not
+            # settled on a later one.
             found = (*found, *others, *((first, *change) for change in others))
         boosts = (*scoring_ladders(profile, unplaced, self.position, more=True), *self._boosts())
-        return Proposals(tuple(sorted(found, key=len)), tuple(filter(None, boosts)), stopped="" if found else stopped)
+        return Proposals(
+            tuple(sorted(found, key=len)),
+            tuple(filter(None, boosts)),
+            stopped="" if found else stopped,
+        )
 
     def losing(self) -> Proposals:
         profile = PROFILE.extended(self.scheduled.plugins)
@@ -106,7 +117,9 @@ class _Asked:
     def _boosts(self) -> Iterator[Ladder]:
         yield from self._groups(1)
         if self._divided:
-            yield tuple(more_room(self.cluster, self.state.template.requests, self.state.template.replicas))
+            yield tuple(
+                more_room(self.cluster, self.state.template.requests, self.state.template.replicas)
+            )
             yield tuple(self._weights())
 
     def _groups(self, sign: int) -> Iterator[Ladder]:
@@ -119,16 +132,26 @@ class _Asked:
             )
             by = constraint.spread_by_field or constraint.spread_by_label
             field = (*_PLACEMENT, "spreadConstraints", place, "maxGroups")
-            yield tuple((Edit(POLICY, SET, field, n, f"with maxGroups {n} of spreadByField {by}"),) for n in numbers)
+            yield tuple(
+                (Edit(POLICY, SET, field, n, f"with maxGroups {n} of spreadByField {by}"),)
+                for n in numbers
+            )
 
     def _weights(self) -> Iterator[tuple[Edit, ...]]:
         """Yield weights for a member that no rule of the static weights selects."""
         scheduling = self.state.placement.replica_scheduling
         preference = scheduling.weight_preference if scheduling else None
-        if scheduling is None or preference is None or scheduling.replica_division_preference == AGGREGATED:
+        if (
+            scheduling is None
+            or preference is None
+            or scheduling.replica_division_preference == AGGREGATED
+        ):
             return
         rules = preference.static_weight_list
-        chosen = any(has(matching(self.state.inventory, rule.target_cluster), self.position) for rule in rules)
+        chosen = any(
+            has(matching(self.state.inventory, rule.target_cluster), self.position)
+            for rule in rules
+        )
         if preference.dynamic_weight or not rules or chosen:
             return
         for weight in range(1, sum(rule.weight for rule in rules) + 1):
@@ -136,13 +159,26 @@ class _Asked:
             yield (Edit(POLICY, ADD, _WEIGHTS, value, f"with a static weight of {weight}"),)
 
     def _other_groups(self) -> Iterator[tuple[ClusterAffinityTerm, Edit]]:
-        """Yield the other affinity groups that select the member, each with the edit that it is tried first."""
+        """Yield the other affinity groups that select the member, each with the edit that it is
+        tried first.
+        """
         terms = self.state.placement.cluster_affinities
         for group in terms:
-            if group is not self.state.group and has(matching(self.state.inventory, group), self.position):
+            if group is not self.state.group and has(
+                matching(self.state.inventory, group), self.position
+            ):
                 value = [encode(group), *(encode(term) for term in terms if term is not group)]
                 field = (*_PLACEMENT, "clusterAffinities")
-                yield group, Edit(POLICY, SET, field, value, f"with the affinity group {group.affinity_name} first")
+                yield (
+                    group,
+                    Edit(
+                        POLICY,
+                        SET,
+                        field,
+                        value,
+                        f"with the affinity group {group.affinity_name} first",
+                    ),
+                )
 
 
 # Room for replicas on a member, as changes of what is allocatable there.
@@ -154,20 +190,30 @@ _MOST = 50
 _BINARY = ("Ti", "Gi", "Mi", "Ki")
 
 
-def more_room(cluster: Cluster, requests: Mapping[str, str] | None, replicas: int) -> Iterator[Edits]:
-    """Yield the fewest amounts with which one more replica fits on a member, then one more, up to all of them."""
+def more_room(
+    cluster: Cluster, requests: Mapping[str, str] | None, replicas: int
+) -> Iterator[Edits]:
+    """Yield the fewest amounts with which one more replica fits on a member, then one more, up to
+    all of them.
+    """
     summary, taken = _countable(cluster), _taken(requests)
     if summary is None:
         return
     for number in range(1, min(replicas, _MOST) + 1):
-        lacking = {name: amount * number - free_amount(summary, name) for name, amount in taken.items()}
-        change = tuple(_changed(cluster, name, units) for name, units in lacking.items() if units > 0)
+        lacking = {
+            name: amount * number - free_amount(summary, name) for name, amount in taken.items()
+        }
+        change = tuple(
+            _changed(cluster, name, units) for name, units in lacking.items() if units > 0
+        )
         if change:
             yield change
 
 
 def less_room(cluster: Cluster, requests: Mapping[str, str] | None) -> Iterator[Edits]:
-    """Yield smaller and smaller amounts of what runs out first on a member, down to nothing that is free."""
+    """Yield smaller and smaller amounts of what runs out first on a member, down to nothing that is
+    free.
+    """
     summary, taken = _countable(cluster), _taken(requests)
     if summary is None:
         return
@@ -178,12 +224,18 @@ def less_room(cluster: Cluster, requests: Mapping[str, str] | None) -> Iterator[
 
 
 def _countable(cluster: Cluster) -> ResourceSummary | None:
-    """Return the summary of a member whose room is the sum over its nodes; None where their grades decide."""
+    """Return the summary of a member whose room is the sum over its nodes; None where their grades
+    decide.
+    """
     summary = cluster.resource_summary
     if summary is None or summary.nodes_by_grade:
         return None
     amounts = (summary.allocatable, summary.allocated, summary.allocating)
-    return summary if all(map(is_quantity, chain.from_iterable(amount.values() for amount in amounts))) else None
+    return (
+        summary
+        if all(map(is_quantity, chain.from_iterable(amount.values() for amount in amounts)))
+        else None
+    )
 
 
 def _taken(requests: Mapping[str, str] | None) -> dict[str, int]:
@@ -198,12 +250,19 @@ def _changed(cluster: Cluster, name: str, units: int) -> Edit:
     # Whole units, since free amounts are rounded up to them.
     free, used = free_amount(cluster.resource_summary, name), _used(cluster.resource_summary, name)
     value = _written(name, used + free + units if old is not None else units)
-    words = f"with {_shown(name, abs(units))} {'more' if units > 0 else 'less'} {_noun(name, units)} free"
-    return Edit(MEMBER, SET, ("status", "resourceSummary", "allocatable", name), value, words, cluster.name)
+    words = (
+        f"with {_shown(name, abs(units))} {'more' if units > 0 else 'less'} {_noun(name, units)}"
+        " free"
+    )
+    return Edit(
+        MEMBER, SET, ("status", "resourceSummary", "allocatable", name), value, words, cluster.name
+    )
 
 
 def _used(summary: ResourceSummary, name: str) -> int:
-    """Return what is in use, in whole units, rounded up: with an amount of it allocatable nothing is free."""
+    """Return what is in use, in whole units, rounded up: with an amount of it allocatable nothing
+    is free.
+    """
     return -free_amount(ResourceSummary({name: "0"}, summary.allocated, summary.allocating), name)
 
 

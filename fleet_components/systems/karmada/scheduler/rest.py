@@ -1,10 +1,11 @@
 """The rest of a binding: what a scheduler that has looked at it would look at it for again.
 
-A control plane that was observed stays as it is until something is enqueued. A binding is enqueued when its spec
-changes, and when labels or spec of a member change that its affinity selects, before or after; the status of members
-and a member that only appears or goes do not count. A binding that its policy has released has lost the label by which
-the scheduler follows its own changes, but is enqueued with all others when a member changes. Source: Karmada 1.19,
-``resourceBindingEventFilter`` and ``enqueueAffectedBindings`` in ``pkg/scheduler/event_handler.go``.
+A control plane that was observed stays as it is until something is enqueued. A binding is enqueued
+when its spec changes, and when labels or spec of a member change that its affinity selects, before
+or after; the status of members and a member that only appears or goes do not count. A binding that
+its policy has released has lost the label by which the scheduler follows its own changes, but is
+enqueued with all others when a member changes. Source: Karmada 1.19, ``resourceBindingEventFilter``
+and ``enqueueAffectedBindings`` in ``pkg/scheduler/event_handler.go``.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def looked_at(state: KarmadaState, binding: Mapping[str, Any] | None) -> str:
 
     Args:
         state: the input of the scheduler.
-        binding: what else the spec of the binding holds; None for a binding without a policy, of which only the
-            members count.
+        binding: what else the spec of the binding holds; None for a binding without a policy, of
+            which only the members count.
     """
     watched = _members(state)
     own = "" if binding is None else _own(state, binding, watched)
@@ -50,14 +51,20 @@ def rests(state: KarmadaState, binding: Mapping[str, Any] | None) -> bool:
     """
     own, _, members = state.memory.looked.partition(_MEMBERS)
     watched = _members(state) if state.memory.looked else []
-    return bool(own) and own == _own(state, binding, watched) if binding is not None else members == _digest(watched)
+    return (
+        bool(own) and own == _own(state, binding, watched)
+        if binding is not None
+        else members == _digest(watched)
+    )
 
 
 def _members(state: KarmadaState) -> list[str]:
     """Return digests of the members whose changes enqueue the binding."""
     inventory, memory = state.inventory, state.memory
     # What has failed is tried again by itself, and then with the status of the members as it is.
-    texts = inventory.column(("looked", memory.retries), lambda: _written(inventory, whole=memory.retries))
+    texts = inventory.column(
+        ("looked", memory.retries), lambda: _written(inventory, whole=memory.retries)
+    )
     return [texts[position] for position in masks.positions(_watched(state))]
 
 
@@ -78,13 +85,16 @@ def _own(state: KarmadaState, binding: Mapping[str, Any], watched: Sequence[str]
 def _watched(state: KarmadaState) -> Mask:
     """Return the members whose changes enqueue the binding.
 
-    With groups, members of the active one alone, and all of them until the scheduler has observed the binding.
+    With groups, members of the active one alone, and all of them until the scheduler has observed
+    the binding.
     """
     placement, inventory, memory = state.placement, state.inventory, state.memory
     terms = placement.cluster_affinities
     if terms and (memory.retries or not memory.scheduled):
         return inventory.everything
-    affinity = terms[group_index(terms, memory.observed_group)] if terms else placement.cluster_affinity
+    affinity = (
+        terms[group_index(terms, memory.observed_group)] if terms else placement.cluster_affinity
+    )
     return inventory.everything if affinity is None else matching(inventory, affinity)
 
 
@@ -94,7 +104,9 @@ def _written(inventory: Inventory, *, whole: bool) -> list[str]:
 
 def _member(cluster: Cluster, *, whole: bool) -> str:
     enablements = sorted(cluster.api_enablements or ())
-    plain = attrs.evolve(cluster, api_enablements=None, resource_summary=cluster.resource_summary if whole else None)
+    plain = attrs.evolve(
+        cluster, api_enablements=None, resource_summary=cluster.resource_summary if whole else None
+    )
     status = enablements if whole else []
     return _digest([encode(plain), status])
 

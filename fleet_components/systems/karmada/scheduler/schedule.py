@@ -22,10 +22,16 @@ from fleet_components.systems.karmada.scheduler.groups import GroupsResult, plac
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.rest import looked_at, rests
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
-from fleet_components.systems.karmada.scheduler.status import SUCCESS, BindingStatus, TemplateDecision
+from fleet_components.systems.karmada.scheduler.status import (
+    SUCCESS,
+    BindingStatus,
+    TemplateDecision,
+)
 
 _MAX_PASSES = 10
-"""Evaluation limit: a change of the targets leads to another evaluation; two evaluations always sufficed."""
+"""Evaluation limit: a change of the targets leads to another evaluation; two evaluations always
+sufficed.
+"""
 
 
 def schedule(
@@ -48,13 +54,15 @@ def schedule(
         template: the template.
         placement: the placement of the policy that has claimed it, after defaulting.
         memory: the past decision; for a new template it holds only the ``uid``.
-        estimates: how many replicas the members can take; by default computed from their resource summaries.
+        estimates: how many replicas the members can take; by default computed from their resource
+            summaries.
         rebalances: the names of the rebalances that ask for a division from scratch.
         suspended: whether scheduling is suspended.
         empty_workloads: whether selected members get the object even with 0 replicas.
         plugins: plug-ins after those of Karmada. With any, the decision is no longer Karmada's.
-        binding: what else the spec of the binding holds, whose changes make an observed scheduler look again; None for
-            a binding without a policy: once it was looked at, only changes of members make the scheduler look again.
+        binding: what else the spec of the binding holds, whose changes make an observed scheduler
+            look again; None for a binding without a policy: once it was looked at, only changes of
+            members make the scheduler look again.
 
     Returns:
         The decision. The ``Scheduled`` condition of its status reports a failure.
@@ -75,7 +83,9 @@ def schedule(
         return TemplateDecision(memory, _at_rest(profile, state), memory)
     settled = _settle(profile, state)
     after = settled.memory
-    if binding is None:  # what comes of this look is a change of the binding, which does not lead to another one
+    if (
+        binding is None
+    ):  # what comes of this look is a change of the binding, which does not lead to another one
         after = attrs.evolve(after, looked=looked_at(attrs.evolve(state, memory=after), None))
     return attrs.evolve(settled, memory=after, before=memory)
 
@@ -86,11 +96,14 @@ def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:
     for _ in range(_MAX_PASSES):
         why = trigger(state)
         if not why:
-            quiet = attrs.evolve(status, observed=True, retry=False, condition=status.condition or SUCCESS)
+            quiet = attrs.evolve(
+                status, observed=True, retry=False, condition=status.condition or SUCCESS
+            )
             return TemplateDecision(state.memory, quiet)
         outcome = place_in_groups(profile, state)
         memory = _remembered(state, outcome)
-        # With the order: targets in another order are a changed spec too, and a changed spec is evaluated again.
+        # With the order: targets in another order are a changed spec too, and a changed spec is
+        # evaluated again.
         moved = list(memory.clusters.items()) != list(state.memory.clusters.items())
         status = _shown(attrs.evolve(status, trigger=status.trigger or why), outcome, moved=moved)
         state = attrs.evolve(state, memory=memory)
@@ -111,7 +124,8 @@ def _remembered(state: KarmadaState, outcome: GroupsResult) -> TemplateMemory:
     if isinstance(outcome.failure, NoClusterFit):
         return attrs.evolve(state.memory, clusters={}, placement=state.placement)
     if outcome.assignment is None:
-        # Nothing is kept of a run that failed, so the next evaluation finds the same reason to schedule: the retry.
+        # Nothing is kept of a run that failed, so the next evaluation finds the same reason to
+        # schedule: the retry.
         return state.memory
     return attrs.evolve(
         state.memory,
@@ -157,7 +171,9 @@ def trigger(state: KarmadaState) -> str:
 
 
 def placement_changed(placement: Placement, applied: Placement | None, observed_group: str) -> bool:
-    """Return whether the placement differs from the applied one; of the affinity groups only the active one counts."""
+    """Return whether the placement differs from the applied one; of the affinity groups only the
+    active one counts.
+    """
     if applied is None:
         return True
     if placement == applied:
@@ -175,13 +191,19 @@ def _group(placement: Placement, name: str) -> ClusterAffinityTerm | None:
 
 def _replicas_changed(state: KarmadaState) -> bool:
     held, wanted = state.memory.clusters.values(), state.template.replicas
-    # Duplicated by default, but ``IsBindingReplicasChanged`` skips it; it is scheduled anyway, for being duplicated.
+    # Duplicated by default, but ``IsBindingReplicasChanged`` skips it; it is scheduled anyway, for
+    # being duplicated.
     if state.placement.replica_scheduling is None:
         return False
-    return sum(held) != wanted if state.placement.divided else any(replicas != wanted for replicas in held)
+    return (
+        sum(held) != wanted
+        if state.placement.divided
+        else any(replicas != wanted for replicas in held)
+    )
 
 
 def _loses_target(state: KarmadaState) -> bool:
     positions = map(state.inventory.position, state.memory.clusters)
-    # A member that is gone altogether counts as well: Karmada keeps its object until no binding names it.
+    # A member that is gone altogether counts as well: Karmada keeps its object until no binding
+    # names it.
     return bool(state.targets & state.inventory.leaving) or None in positions

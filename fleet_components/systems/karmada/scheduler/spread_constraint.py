@@ -10,11 +10,17 @@ from fleet_components.scheduler.edit import Edits, set_field
 from fleet_components.scheduler.framework import Filter
 from fleet_components.systems.karmada.scheduler.state import KarmadaState, providers, regions, zones
 
-_PROPERTIES = {"provider": (providers, "provider"), "region": (regions, "region"), "zone": (zones, "zones")}
+_PROPERTIES = {
+    "provider": (providers, "provider"),
+    "region": (regions, "region"),
+    "zone": (zones, "zones"),
+}
 
 
 class SpreadConstraint(Filter[KarmadaState]):
-    """Filter that rejects members without region, zones or provider if the placement spreads by these."""
+    """Filter that rejects members without region, zones or provider if the placement spreads by
+    these.
+    """
 
     name = "SpreadConstraint"
 
@@ -44,7 +50,11 @@ class SpreadConstraint(Filter[KarmadaState]):
 
 def _fields(state: KarmadaState) -> list[str]:
     constraints = state.placement.spread_constraints
-    return [constraint.spread_by_field for constraint in constraints if constraint.spread_by_field in _PROPERTIES]
+    return [
+        constraint.spread_by_field
+        for constraint in constraints
+        if constraint.spread_by_field in _PROPERTIES
+    ]
 
 
 def _having(state: KarmadaState, field: str) -> Mask:

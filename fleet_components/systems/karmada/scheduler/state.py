@@ -11,7 +11,12 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
 from fleet_components.model.selector import Requirement
 from fleet_components.systems.karmada.model.memory import TemplateMemory
-from fleet_components.systems.karmada.model.policy import ClusterAffinity, ClusterAffinityTerm, FieldSelector, Placement
+from fleet_components.systems.karmada.model.policy import (
+    ClusterAffinity,
+    ClusterAffinityTerm,
+    FieldSelector,
+    Placement,
+)
 from fleet_components.systems.karmada.model.template import Estimates, Template
 
 
@@ -61,12 +66,15 @@ class KarmadaState:
 
     @property
     def fresh(self) -> bool:
-        """True if a rebalance asks for a division from scratch; always False before the first success."""
+        """True if a rebalance asks for a division from scratch; always False before the first
+        success.
+        """
         return self.memory.scheduled and not self.rebalances <= set(self.memory.rebalances)
 
     @property
     def affinities(self) -> tuple[ClusterAffinity, ...]:
-        """Affinities of which a member must match one: that of the placement or group, then the overflow affinities.
+        """Affinities of which a member must match one: that of the placement or group, then the
+        overflow affinities.
 
         Overflow affinities apply to workloads only.
         """
@@ -74,8 +82,13 @@ class KarmadaState:
             return (self.placement.cluster_affinity,)
         if self.group is None:
             return ()
-        # Without replicas nothing can overflow, so such an object stays with the primary affinity, as in Karmada.
-        return (self.group, *self.group.overflow_affinities) if self.template.workload else (self.group,)
+        # Without replicas nothing can overflow, so such an object stays with the primary affinity,
+        # as in Karmada.
+        return (
+            (self.group, *self.group.overflow_affinities)
+            if self.template.workload
+            else (self.group,)
+        )
 
     @cached_property
     def selected(self) -> Mask:
@@ -95,7 +108,9 @@ _ZONE = "zone"
 
 
 def matching(inventory: Inventory, affinity: ClusterAffinity) -> Mask:
-    """Return the members that the affinity selects. An invalid selector selects nothing and is not an error."""
+    """Return the members that the affinity selects. An invalid selector selects nothing and is not
+    an error.
+    """
     labels = affinity.label_selector.requirements() if affinity.label_selector else ()
     fields = affinity.field_selector or FieldSelector()
     if not all(requirement.valid for requirement in (*labels, *_single_valued(fields))):
@@ -128,7 +143,9 @@ FIELDS = {_ZONE: zones, "region": regions, "provider": providers}
 
 
 def _single_valued(fields: FieldSelector) -> list[Requirement]:
-    """Return the expressions that Karmada treats as label expressions; it does not validate those on zones."""
+    """Return the expressions that Karmada treats as label expressions; it does not validate those
+    on zones.
+    """
     return [requirement for requirement in fields.match_expressions if requirement.key != _ZONE]
 
 
@@ -138,10 +155,16 @@ def meeting_field(inventory: Inventory, requirement: Requirement) -> Mask:
     found = inventory.meeting(requirement, domains)
     if (requirement.key, requirement.operator) == (_ZONE, "In"):
         for zone, members in domains.items():
-            found &= inventory.everything if zone in requirement.values else ~(members & _in_all_zones(inventory))
+            found &= (
+                inventory.everything
+                if zone in requirement.values
+                else ~(members & _in_all_zones(inventory))
+            )
     return found
 
 
 def _in_all_zones(inventory: Inventory) -> Mask:
     """Return the members of which all zones have to be among those that are asked for."""
-    return inventory.grouped("in all zones", lambda cluster: ["yes"] * cluster.in_all_zones).get("yes", 0)
+    return inventory.grouped("in all zones", lambda cluster: ["yes"] * cluster.in_all_zones).get(
+        "yes", 0
+    )

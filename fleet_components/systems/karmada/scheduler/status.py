@@ -34,7 +34,8 @@ class Attempt:
         if self.clusters is None:
             return Event("Warning", "ScheduleBindingFailed", self.error)
         result = ", ".join(f"{name}:{replicas}" for name, replicas in self.clusters.items())
-        # Karmada's text for a ClusterResourceBinding lacks the colon (pkg/scheduler/scheduler.go, 1.19).
+        # Karmada's text for a ClusterResourceBinding lacks the colon (pkg/scheduler/scheduler.go,
+        # 1.19).
         colon = "" if self.cluster_scoped else ":"
         return Event("Normal", "ScheduleBindingSucceed", f"{_SUCCEEDED} Result{colon} {{{result}}}")
 
@@ -47,11 +48,14 @@ class BindingStatus:
         condition: the ``Scheduled`` condition; None before the first run.
         evaluated: whether the scheduler evaluated the binding.
         trigger: why the binding was scheduled; empty if it was not.
-        attempts: the runs of the algorithm in order, including those of affinity groups that failed.
+        attempts: the runs of the algorithm in order, including those of affinity groups that
+            failed.
         divisions: how the replicas were divided; empty if they were not.
         retry: whether the scheduler will retry by itself.
-        observed: whether the current generation of the binding was scheduled successfully, or needed no scheduling.
-        resting: whether the scheduler did not look, since nothing has changed since a control plane's looked last.
+        observed: whether the current generation of the binding was scheduled successfully, or
+            needed no scheduling.
+        resting: whether the scheduler did not look, since nothing has changed since a control
+            plane's looked last.
     """
 
     condition: Condition | None = None

@@ -17,12 +17,16 @@ _DRAINED = tuple(Taint("drained", "true", effect) for effect in _EFFECTS)
 
 
 class TaintToleration(Filter[KarmadaState]):
-    """Filter that rejects members with an untolerated taint; members that have the object already always pass."""
+    """Filter that rejects members with an untolerated taint; members that have the object already
+    always pass.
+    """
 
     name = "TaintToleration"
 
     def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
-        """Return the candidates whose taints are all tolerated, for however short a time, and current targets."""
+        """Return the candidates whose taints are all tolerated, for however short a time, and
+        current targets.
+        """
         for taint, tainted in state.inventory.taints.items():
             if _repels(state, taint):
                 candidates &= ~tainted | state.targets
@@ -41,12 +45,16 @@ class TaintToleration(Filter[KarmadaState]):
         yield tuple(tolerate(_TOLERATIONS, taint) for taint in taints)
 
     def stopping(self, state: KarmadaState, position: int) -> Iterable[Ladder]:
-        """Yield that the member gets a taint that is not tolerated: for what is new, then for what stands as well."""
+        """Yield that the member gets a taint that is not tolerated: for what is new, then for what
+        stands as well.
+        """
         member = state.inventory.names[position]
         yield tuple((add_taint(member, taint),) for taint in _DRAINED if _repels(state, taint))
 
     def _untolerated(self, state: KarmadaState, position: int) -> list[Taint]:
-        return [taint for taint in state.inventory.clusters[position].taints if _repels(state, taint)]
+        return [
+            taint for taint in state.inventory.clusters[position].taints if _repels(state, taint)
+        ]
 
 
 def _repels(state: KarmadaState, taint: Taint) -> bool:

@@ -16,8 +16,14 @@ from fleet_components.model.labels import KUBERNETES_1_34, key_errors, value_err
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
 from fleet_components.systems.kubefleet.admission.overlay import overlay_of
-from fleet_components.systems.kubefleet.admission.webhook.overrides import validate_cluster_override, validate_override
-from fleet_components.systems.kubefleet.admission.webhook.placement import default_placement, validate_placement
+from fleet_components.systems.kubefleet.admission.webhook.overrides import (
+    validate_cluster_override,
+    validate_override,
+)
+from fleet_components.systems.kubefleet.admission.webhook.placement import (
+    default_placement,
+    validate_placement,
+)
 
 # Validating webhook of MemberClusters, which checks their taints.
 #
@@ -53,7 +59,9 @@ def _check_taints(taints: list[dict[str, str]]) -> Iterator[Finding]:
 
 
 def validate_eviction(request: Request) -> Denial | None:
-    """Return the webhook's refusal of a new eviction; None if it passes. A changed eviction is not checked."""
+    """Return the webhook's refusal of a new eviction; None if it passes. A changed eviction is not
+    checked.
+    """
     name = request.object["spec"]["placementName"]
     placement = _placement(request, name)
     return deny(_check_target(placement)) if placement and request.old is None else None
@@ -71,7 +79,9 @@ def validate_budget(request: Request) -> Denial | None:
 
 
 def _placement(request: Request, name: str) -> Manifest | None:
-    return next((it for it in request.existing("ClusterResourcePlacement") if it.name == name), None)
+    return next(
+        (it for it in request.existing("ClusterResourcePlacement") if it.name == name), None
+    )
 
 
 def _type_of(placement: Manifest) -> str:
@@ -86,14 +96,18 @@ def _check_target(placement: Manifest) -> Iterator[Finding]:
         yield Finding(what, path, "nothing needs to be evicted from it")
     elif _type_of(placement) == "PickFixed":
         what = "cluster resource placement policy type PickFixed is not supported"
-        yield Finding(what, path, f"remove the cluster from clusterNames of {placement.name} instead")
+        yield Finding(
+            what, path, f"remove the cluster from clusterNames of {placement.name} instead"
+        )
 
 
 def _check_pick_all(spec: Object) -> Iterator[Finding]:
     no = "cluster resource placement policy type PickAll is not supported with"
     if "maxUnavailable" in spec:
         what = f"{no} any specified max unavailable {spec['maxUnavailable']}"
-        yield Finding(what, ("spec", "maxUnavailable"), "write, for example, minAvailable: 1 instead")
+        yield Finding(
+            what, ("spec", "maxUnavailable"), "write, for example, minAvailable: 1 instead"
+        )
     if isinstance(spec.get("minAvailable"), str):
         what = f"{no} min available as a percentage {spec['minAvailable']}"
         yield Finding(what, ("spec", "minAvailable"), "write a number, such as minAvailable: 1")
@@ -112,11 +126,19 @@ DECLARED = (
         held=_TOLERATIONS,
     ),
     Declared(
-        _GROUP, "ResourcePlacement", validate=partial(validate_placement, cluster_scoped=False), held=_TOLERATIONS
+        _GROUP,
+        "ResourcePlacement",
+        validate=partial(validate_placement, cluster_scoped=False),
+        held=_TOLERATIONS,
     ),
     Declared(_GROUP, "ClusterResourceOverride", validate=validate_cluster_override),
     Declared(_GROUP, "ResourceOverride", validate=validate_override),
-    Declared("cluster.kubernetes-fleet.io", "MemberCluster", validate=validate_member_cluster, status=_READ),
+    Declared(
+        "cluster.kubernetes-fleet.io",
+        "MemberCluster",
+        validate=validate_member_cluster,
+        status=_READ,
+    ),
     Declared(_GROUP, "ClusterResourcePlacementEviction", validate=validate_eviction),
     Declared(_GROUP, "ClusterResourcePlacementDisruptionBudget", validate=validate_budget),
     Declared(_GROUP, "ClusterStagedUpdateStrategy"),

@@ -1,8 +1,10 @@
 """Notes on the fields of KubeFleet's kinds: what its definitions do not say.
 
-The data files are of the newest release that is known; what older ones have instead is here, by rule.
+The data files are of the newest release that is known; what older ones have instead is here, by
+rule.
 
-Source of the Go types and of the order of their fields: KubeFleet v0.3.1, ``apis/placement`` and ``apis/cluster``.
+Source of the Go types and of the order of their fields: KubeFleet v0.3.1, ``apis/placement`` and
+``apis/cluster``.
 """
 
 from __future__ import annotations
@@ -13,7 +15,12 @@ from typing import Any
 
 from fleet_components.admission.definitions import Overlay, without
 from fleet_components.model.release import Release
-from fleet_components.systems.kubefleet.admission.rules import HINTS, RULES, SCHEMA_RULES, SINGLE_SELECTOR_RULES
+from fleet_components.systems.kubefleet.admission.rules import (
+    HINTS,
+    RULES,
+    SCHEMA_RULES,
+    SINGLE_SELECTOR_RULES,
+)
 from fleet_components.systems.kubefleet.model.release import Rule
 
 _CLUSTER_LABELS = {"matchLabels": {"env": "prod"}}
@@ -39,23 +46,46 @@ _EXAMPLES = {
     "policy.numberOfClusters": 3,
     "topologySpreadConstraints[]": {"topologyKey": "region", "maxSkew": 1},
     "topologySpreadConstraints[].topologyKey": "region",
-    "tolerations[]": {"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
+    "tolerations[]": {
+        "key": "dedicated",
+        "operator": "Equal",
+        "value": "gpu",
+        "effect": "NoSchedule",
+    },
     "tolerations[].key": "dedicated",
     "tolerations[].value": "gpu",
     # Selected objects
-    "ResourcePlacement.spec.resourceSelectors[]": {"group": "", "version": "v1", "kind": "Namespace", "name": "my-app"},
-    "clusterResourceSelectors[]": {"group": "", "version": "v1", "kind": "Namespace", "name": "my-app"},
+    "ResourcePlacement.spec.resourceSelectors[]": {
+        "group": "",
+        "version": "v1",
+        "kind": "Namespace",
+        "name": "my-app",
+    },
+    "clusterResourceSelectors[]": {
+        "group": "",
+        "version": "v1",
+        "kind": "Namespace",
+        "name": "my-app",
+    },
     **{
         f"{selectors}[].{field}": example
         for selectors in ("resourceSelectors", "clusterResourceSelectors")
-        for field, example in {"group": "", "version": "v1", "kind": "Namespace", "name": "my-app"}.items()
+        for field, example in {
+            "group": "",
+            "version": "v1",
+            "kind": "Namespace",
+            "name": "my-app",
+        }.items()
     },
     "ResourceEnvelope.data": {
         "quota.yaml": {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "quota"}}
     },
     # Overrides
     "ResourceOverride.spec.placement.name": "my-placement",
-    "overrideRules[]": {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [_PATCH]},
+    "overrideRules[]": {
+        "clusterSelector": {"clusterSelectorTerms": []},
+        "jsonPatchOverrides": [_PATCH],
+    },
     "jsonPatchOverrides[]": _PATCH,
     "jsonPatchOverrides[].path": _PATCH["path"],
     # Disruption
@@ -73,7 +103,11 @@ _EXAMPLES = {
     **{
         f"{tasks}[]{field}": example
         for tasks in ("afterStageTasks", "beforeStageTasks")
-        for field, example in {"": {"type": "Approval"}, ".type": "Approval", ".waitTime": "1h"}.items()
+        for field, example in {
+            "": {"type": "Approval"},
+            ".type": "Approval",
+            ".waitTime": "1h",
+        }.items()
     },
     # Members
     "spec.identity": {"kind": "ServiceAccount", "name": "member-1", "namespace": "fleet-system"},
@@ -138,23 +172,32 @@ _TYPES = {
 
 _ORDER = {
     "labelSelector": "matchLabels matchExpressions",
-    "ResourcePlacement.spec": "resourceSelectors policy strategy revisionHistoryLimit statusReportingScope",
+    "ResourcePlacement.spec": (
+        "resourceSelectors policy strategy revisionHistoryLimit statusReportingScope"
+    ),
     "ResourcePlacement.spec.policy": (
         "placementType clusterNames numberOfClusters affinity topologySpreadConstraints tolerations"
     ),
-    "clusterAffinity": "requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution",
+    "clusterAffinity": (
+        "requiredDuringSchedulingIgnoredDuringExecution"
+        " preferredDuringSchedulingIgnoredDuringExecution"
+    ),
     "tolerations[]": "key operator value effect",
     "resourceSelectors[]": "group version kind name labelSelector selectionScope",
     "clusterResourceSelectors[]": "group version kind name labelSelector selectionScope",
     "spec.strategy": "type rollingUpdate applyStrategy deleteStrategy reportBackStrategy",
     "rollingUpdate": "maxUnavailable maxSurge unavailablePeriodSeconds",
-    "applyStrategy": "comparisonOption whenToApply type allowCoOwnership serverSideApplyConfig whenToTakeOver",
+    "applyStrategy": (
+        "comparisonOption whenToApply type allowCoOwnership serverSideApplyConfig whenToTakeOver"
+    ),
     "reportBackStrategy": "type destination",
     "ResourceOverride.spec": "placement clusterResourceSelectors resourceSelectors policy",
     "overrideRules[]": "clusterSelector overrideType jsonPatchOverrides",
     "ResourcePlacementEviction.spec": "placementName clusterName",
     "StagedUpdateRun.spec": "placementName stagedRolloutStrategyName resourceSnapshotIndex state",
-    "stages[]": "name labelSelector sortingLabelKey maxConcurrency afterStageTasks beforeStageTasks",
+    "stages[]": (
+        "name labelSelector sortingLabelKey maxConcurrency afterStageTasks beforeStageTasks"
+    ),
     "MemberCluster.spec": "identity heartbeatPeriodSeconds taints deleteOptions",
     "agentStatus[]": "type conditions lastReceivedHeartbeat",
     "conditions[]": "type status reason message lastTransitionTime observedGeneration",
@@ -166,7 +209,10 @@ _EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
     Rule.WAIT_TIMES_STRICT: {"waitTime": {"pattern": r"^0|([0-9]+(\.[0-9]+)?(s|m|h))+$"}},
     Rule.SELECTORS_OF_NAMESPACE_IN_V1: {
         f"v1.{selectors}[].selectionScope": {"enum": ("NamespaceOnly", "NamespaceWithResources")}
-        for selectors in ("ResourcePlacement.spec.resourceSelectors", "ResourceOverride.spec.clusterResourceSelectors")
+        for selectors in (
+            "ResourcePlacement.spec.resourceSelectors",
+            "ResourceOverride.spec.clusterResourceSelectors",
+        )
     },
     Rule.PLACEMENTS_CHECKED_BY_SCHEMA: {
         "propertySorter.sortOrder": {"enum": None},
@@ -179,7 +225,9 @@ _LACKING: Mapping[Rule, Mapping[str, str]] = {
     Rule.SELECTORS_OF_NAMESPACE_IN_V1: dict.fromkeys(SINGLE_SELECTOR_RULES, "v1"),
     Rule.PLACEMENTS_CHECKED_BY_SCHEMA: dict.fromkeys(SCHEMA_RULES, ""),
 }
-"""Rules of definitions that releases without a rule lack, by message, with the version that lacks them."""
+"""Rules of definitions that releases without a rule lack, by message, with the version that lacks
+them.
+"""
 
 
 @cache

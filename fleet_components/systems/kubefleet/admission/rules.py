@@ -1,4 +1,6 @@
-"""Rules of KubeFleet's definitions that are not plain data, each found by the message that the API server prints."""
+"""Rules of KubeFleet's definitions that are not plain data, each found by the message that the API
+server prints.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def _has_none(value: Any, *names: str) -> bool:
 
 def _namespaces(spec: Any) -> list[Any]:
     terms = spec["resourceSelectors"]
-    return [it for it in terms if (it["group"], it["version"], it["kind"]) == ("", "v1", "Namespace")]
+    return [
+        it for it in terms if (it["group"], it["version"], it["kind"]) == ("", "v1", "Namespace")
+    ]
 
 
 def _single_selector(spec: Any) -> list[Any]:
@@ -69,8 +73,8 @@ _PLACEMENT = (
         compares=("policy.placementType",),  # which every policy has
     ),
     rule(
-        "when statusReportingScope is NamespaceAccessible, exactly one resourceSelector with kind 'Namespace' is "
-        "required",
+        "when statusReportingScope is NamespaceAccessible, exactly one resourceSelector with kind"
+        " 'Namespace' is required",
         _single_namespace_when_accessible,
         "select one namespace, or write statusReportingScope: ClusterScopeOnly",
     ),
@@ -83,7 +87,8 @@ _SINGLE_SELECTOR_RULES = (
         "one placement a namespace",
     ),
     rule(
-        "namespace selector with NamespaceWithResourceSelectors mode must select by name (not by label)",
+        "namespace selector with NamespaceWithResourceSelectors mode must select by name (not by"
+        " label)",
         _by_name,
         "write name: my-namespace instead of the labelSelector",
     ),
@@ -106,12 +111,15 @@ _BY_SCHEMA = (
         "placementType is PickFixed",
         lambda it: (
             it["placementType"] != "PickFixed"
-            or _has_none(it, "affinity", "numberOfClusters", "topologySpreadConstraints", "tolerations")
+            or _has_none(
+                it, "affinity", "numberOfClusters", "topologySpreadConstraints", "tolerations"
+            )
         ),
         "keep clusterNames alone, or write placementType: PickN",
     ),
     rule(
-        "clusterNames, numberOfClusters, and topologySpreadConstraints cannot be set when placementType is PickAll",
+        "clusterNames, numberOfClusters, and topologySpreadConstraints cannot be set when"
+        " placementType is PickAll",
         lambda it: (
             it["placementType"] != "PickAll"
             or _has_none(it, "clusterNames", "numberOfClusters", "topologySpreadConstraints")
@@ -120,7 +128,10 @@ _BY_SCHEMA = (
     ),
     rule(
         "clusterNames cannot be set and numberOfClusters must be set when placementType is PickN",
-        lambda it: it["placementType"] != "PickN" or ("clusterNames" not in it and "numberOfClusters" in it),
+        lambda it: (
+            it["placementType"] != "PickN"
+            or ("clusterNames" not in it and "numberOfClusters" in it)
+        ),
         "write, for example, numberOfClusters: 3 beside placementType: PickN, and no clusterNames",
     ),
     rule(
@@ -158,8 +169,8 @@ _OVERRIDE = (
 
 _DISRUPTION = (
     rule(
-        f"If supplied value is String should match regex '{_PERCENT}' or If supplied value is Integer must be "
-        "greater than or equal to 0",
+        f"If supplied value is String should match regex '{_PERCENT}' or If supplied value is"
+        " Integer must be greater than or equal to 0",
         _is_amount,
         'write a number such as 1, or a percentage such as "25%"',
     ),
@@ -218,7 +229,9 @@ _RUN = "create a run of another name"
 _EVICTION = "create an eviction of another name"
 HINTS = {
     "placement type is immutable": "delete the placement and create it with the new type",
-    "statusReportingScope is immutable": "keep the old value, or create a placement of another name",
+    "statusReportingScope is immutable": (
+        "keep the old value, or create a placement of another name"
+    ),
     "The placement field is immutable": "delete the override and create it anew",
     "The PlacementName field is immutable": _EVICTION,
     "The ClusterName field is immutable": _EVICTION,

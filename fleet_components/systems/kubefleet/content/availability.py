@@ -1,7 +1,7 @@
 """KubeFleet's rules for the availability of an applied object.
 
-Source: ``pkg/controllers/workapplier/availability_tracker.go`` of KubeFleet 0.3.1. Each kind is recognized in exactly
-one API version.
+Source: ``pkg/controllers/workapplier/availability_tracker.go`` of KubeFleet 0.3.1. Each kind is
+recognized in exactly one API version.
 """
 
 from __future__ import annotations
@@ -31,13 +31,19 @@ _IMMEDIATE = {
 
 
 def trackable(manifest: Manifest) -> Availability:
-    """Return whether availability is tracked, immediate (assumed as soon as the object is applied), or untrackable.
+    """Return whether availability is tracked, immediate (assumed as soon as the object is applied),
+    or untrackable.
 
-    An untrackable object makes its member wait for ``unavailablePeriodSeconds`` in a rolling update.
+    An untrackable object makes its member wait for ``unavailablePeriodSeconds`` in a rolling
+    update.
     """
     if manifest.kind in _TRACKABLE.get(manifest.api_version, "").split():
         return "untrackable" if _is_external(manifest) else "trackable"
-    return "immediate" if manifest.kind in _IMMEDIATE.get(manifest.api_version, "").split() else "untrackable"
+    return (
+        "immediate"
+        if manifest.kind in _IMMEDIATE.get(manifest.api_version, "").split()
+        else "untrackable"
+    )
 
 
 def availability(live: Mapping[str, Any]) -> Available:
@@ -48,7 +54,9 @@ def availability(live: Mapping[str, Any]) -> Available:
             return "NotTrackable"
         case "immediate":
             return "Available"
-    ready = _READY[manifest.kind](live.get("spec") or {}, live.get("status") or {}, _generation(live))
+    ready = _READY[manifest.kind](
+        live.get("spec") or {}, live.get("status") or {}, _generation(live)
+    )
     return "Available" if ready else "ManifestNotAvailableYet"
 
 
@@ -58,19 +66,34 @@ def _generation(live: Mapping[str, Any]) -> int:
 
 def _deployment(spec: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
     wanted = spec.get("replicas", 1)
-    counts = [status.get(field, 0) for field in ("availableReplicas", "updatedReplicas", "unavailableReplicas")]
+    counts = [
+        status.get(field, 0)
+        for field in ("availableReplicas", "updatedReplicas", "unavailableReplicas")
+    ]
     return status.get("observedGeneration", 0) == generation and counts == [wanted, wanted, 0]
 
 
 def _stateful_set(spec: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
-    there = [status.get(field, 0) for field in ("observedGeneration", "availableReplicas", "currentReplicas")]
+    there = [
+        status.get(field, 0)
+        for field in ("observedGeneration", "availableReplicas", "currentReplicas")
+    ]
     wanted = [generation, spec.get("replicas", 1), status.get("updatedReplicas", 0)]
-    return there == wanted and bool(status.get("currentRevision", "") == status.get("updateRevision", ""))
+    return there == wanted and bool(
+        status.get("currentRevision", "") == status.get("updateRevision", "")
+    )
 
 
 def _daemon_set(_: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
-    there = [status.get(field, 0) for field in ("observedGeneration", "numberAvailable", "currentNumberScheduled")]
-    wanted = [generation, status.get("desiredNumberScheduled", 0), status.get("updatedNumberScheduled", 0)]
+    there = [
+        status.get(field, 0)
+        for field in ("observedGeneration", "numberAvailable", "currentNumberScheduled")
+    ]
+    wanted = [
+        generation,
+        status.get("desiredNumberScheduled", 0),
+        status.get("updatedNumberScheduled", 0),
+    ]
     return there == wanted
 
 
@@ -82,15 +105,22 @@ def _service(spec: Mapping[str, Any], status: Mapping[str, Any], _: int) -> bool
 
 
 def _definition(_: Mapping[str, Any], status: Mapping[str, Any], __: int) -> bool:
-    true = {item.get("type") for item in status.get("conditions") or () if item.get("status") == "True"}
+    true = {
+        item.get("type") for item in status.get("conditions") or () if item.get("status") == "True"
+    }
     return {"Established", "NamesAccepted"} <= true
 
 
 def _disruption_budget(_: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
-    # ConditionsAreUpToDate of k8s.io/kubectl/pkg/util/podutils: the condition, and the status, are of this generation.
-    found = [item for item in status.get("conditions") or () if item.get("type") == "DisruptionAllowed"]
+    # ConditionsAreUpToDate of k8s.io/kubectl/pkg/util/podutils: the condition, and the status, are
+    # of this generation.
+    found = [
+        item for item in status.get("conditions") or () if item.get("type") == "DisruptionAllowed"
+    ]
     observed = status.get("observedGeneration", 0)
-    return observed == generation and any(item.get("observedGeneration", 0) == observed for item in found)
+    return observed == generation and any(
+        item.get("observedGeneration", 0) == observed for item in found
+    )
 
 
 _READY = {
@@ -104,5 +134,9 @@ _READY = {
 
 
 def _is_external(manifest: Manifest) -> bool:
-    # KubeFleet does not know how to tell that a Service of this type is available (``trackServiceAvailability``).
-    return manifest.kind == "Service" and (manifest.data.get("spec") or {}).get("type") == "ExternalName"
+    # KubeFleet does not know how to tell that a Service of this type is available
+    # (``trackServiceAvailability``).
+    return (
+        manifest.kind == "Service"
+        and (manifest.data.get("spec") or {}).get("type") == "ExternalName"
+    )

@@ -107,7 +107,8 @@ def in_force(
     *,
     opens: bool = False,
 ) -> tuple[OverrideInForce, ...]:
-    """Return the overrides that apply to objects on a member, in the order in which they are applied.
+    """Return the overrides that apply to objects on a member, in the order in which they are
+    applied.
 
     Args:
         objects: the objects of a placement.
@@ -118,7 +119,9 @@ def in_force(
     """
     ordered = sorted(overrides, key=_order)
     wanted = {target for override in ordered for target in override.targets}
-    known = {target for _, _, targets in selected(objects, wanted, opens=opens) for target in targets}
+    known = {
+        target for _, _, targets in selected(objects, wanted, opens=opens) for target in targets
+    }
     found = []
     for override in ordered:
         targets = tuple(sorted(known.intersection(override.targets)))
@@ -126,7 +129,11 @@ def in_force(
             manifest = override.manifest
             rules = tuple(_rules_in_force(override.spec.policy.override_rules, cluster))
             if rules:
-                found.append(OverrideInForce(manifest.kind, manifest.name, manifest.namespace, targets, rules, opens))
+                found.append(
+                    OverrideInForce(
+                        manifest.kind, manifest.name, manifest.namespace, targets, rules, opens
+                    )
+                )
     return tuple(found)
 
 
@@ -158,7 +165,8 @@ def apply_overrides(
         if opens and is_envelope(Manifest(data)):
             found[position] = _with_contents(data, by_target, cluster)
             continue
-        # The targets of an object begin with those of ClusterResourceOverrides, which ResourceOverrides win over.
+        # The targets of an object begin with those of ClusterResourceOverrides, which
+        # ResourceOverrides win over.
         concerning = [override for target in targets for override in by_target[target]]
         found[position] = _overridden(Forms(data, read(data)), concerning, cluster)
     return found
@@ -178,7 +186,9 @@ def selected(
         metadata, manifest = data.get("metadata") or {}, Manifest(data)
         named = metadata.get("name") in names or metadata.get("namespace") in names
         if named or (opens and is_envelope(manifest)):
-            targets = tuple(target for target in targets_of(manifest, opens=opens) if target in wanted)
+            targets = tuple(
+                target for target in targets_of(manifest, opens=opens) if target in wanted
+            )
             if targets:
                 yield position, data, targets
 
@@ -188,8 +198,14 @@ def targets_of(manifest: Manifest, *, opens: bool = False) -> tuple[OverrideTarg
     they open it.
     """
     if opens and is_envelope(manifest):
-        return tuple(dict.fromkeys(target for _, inner in contents_of(manifest) for target in targets_of(inner)))
-    own = OverrideTarget(manifest.version, manifest.kind, manifest.name, manifest.group, manifest.namespace)
+        return tuple(
+            dict.fromkeys(
+                target for _, inner in contents_of(manifest) for target in targets_of(inner)
+            )
+        )
+    own = OverrideTarget(
+        manifest.version, manifest.kind, manifest.name, manifest.group, manifest.namespace
+    )
     if not manifest.namespace:
         return (own,)
     return OverrideTarget(*_NAMESPACE, manifest.namespace), own
@@ -268,13 +284,16 @@ def _with_values(operation: JSONPatchOverride, cluster: Cluster) -> JSONPatchOve
             error = "is missing the closing bracket `}`"
             raise OverrideError(f"input {named} {error}", f"input {error}")
         if key not in cluster.labels:
-            # A variable without an end goes on to the next bracket, through whatever else is in the value.
+            # A variable without an end goes on to the next bracket, through whatever else is in the
+            # value.
             start = _BEYOND.split(key, maxsplit=1)[0]
             shown = key if start == key else f"{start}..."
             raise OverrideError(_absent(key, cluster), _absent(shown, cluster))
         made += cluster.labels[key] + rest
     value = read_json(made)
-    return attrs.evolve(operation, value=as_secret(value) if holds_secret_text(operation.value) else value)
+    return attrs.evolve(
+        operation, value=as_secret(value) if holds_secret_text(operation.value) else value
+    )
 
 
 def _absent(key: str, cluster: Cluster) -> str:
@@ -291,19 +310,30 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
             try:
                 after = _applied(made, rule)
             except OverrideError as error:
-                return Overridden(None, _problem(data, override, rule, cluster, error), logged=str(error))
+                return Overridden(
+                    None, _problem(data, override, rule, cluster, error), logged=str(error)
+                )
             if made is not None:
-                steps.append(Step(override.key, rule.index, made.written, after.written if after else None))
+                steps.append(
+                    Step(override.key, rule.index, made.written, after.written if after else None)
+                )
             made = after
-            # An envelope is opened after all rules, so a later one may mend what an earlier one has broken.
+            # An envelope is opened after all rules, so a later one may mend what an earlier one has
+            # broken.
             why = unopened(Manifest(made.written)) if made is not None else ""
             broken = OverrideError(f"{_SPOILT}: {why}")
             spoilt = (spoilt or _problem(data, override, rule, cluster, broken)) if why else None
-    return Overridden(None, spoilt) if spoilt else Overridden(made.written if made else None, steps=tuple(steps))
+    return (
+        Overridden(None, spoilt)
+        if spoilt
+        else Overridden(made.written if made else None, steps=tuple(steps))
+    )
 
 
 def _with_contents(
-    envelope: Mapping[str, Any], by_target: Mapping[OverrideTarget, Sequence[OverrideInForce]], cluster: str
+    envelope: Mapping[str, Any],
+    by_target: Mapping[OverrideTarget, Sequence[OverrideInForce]],
+    cluster: str,
 ) -> Overridden:
     """Return an envelope with what overrides make of its contents.
 
@@ -311,7 +341,9 @@ def _with_contents(
     """
     made, steps = envelope, list[Step]()
     for key, inner in contents_of(Manifest(envelope)):
-        concerning = [override for target in targets_of(inner) for override in by_target.get(target, ())]
+        concerning = [
+            override for target in targets_of(inner) for override in by_target.get(target, ())
+        ]
         done = _overridden(Forms.alike(inner.data), concerning, cluster)
         if done.problem:
             return done
@@ -322,7 +354,9 @@ def _with_contents(
     why = unopened(Manifest(made)) if steps else ""
     if why:
         override, rule = _last(steps[-1], by_target)
-        return Overridden(None, _problem(envelope, override, rule, cluster, OverrideError(f"{_SPOILT}: {why}")))
+        return Overridden(
+            None, _problem(envelope, override, rule, cluster, OverrideError(f"{_SPOILT}: {why}"))
+        )
     return Overridden(made, steps=tuple(steps))
 
 
@@ -335,7 +369,9 @@ def _last(
     return override, next(rule for rule in override.rules if rule.index == step.rule)
 
 
-def _with_content(envelope: Mapping[str, Any], key: str, data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _with_content(
+    envelope: Mapping[str, Any], key: str, data: Mapping[str, Any] | None
+) -> Mapping[str, Any]:
     """Return an envelope with another object under a key; without the key if that is None."""
     others = {name: item for name, item in envelope["data"].items() if name != key}
     return {**envelope, "data": others if data is None else {**envelope["data"], key: data}}
@@ -349,11 +385,17 @@ def _applied(forms: Forms | None, rule: RuleInForce) -> Forms | None:
         raise OverrideError(rule.logged or rule.fails, rule.fails, rule.patch)
     if forms is None or rule.deletes:
         return None
-    return patched(forms, [Operation(item.op, item.path, item.value) for item in rule.json_patch_overrides])
+    return patched(
+        forms, [Operation(item.op, item.path, item.value) for item in rule.json_patch_overrides]
+    )
 
 
 def _problem(
-    data: Mapping[str, Any], override: OverrideInForce, rule: RuleInForce, cluster: str, error: OverrideError
+    data: Mapping[str, Any],
+    override: OverrideInForce,
+    rule: RuleInForce,
+    cluster: str,
+    error: OverrideError,
 ) -> Problem:
     what = f"fails on {cluster} for {Manifest(data).key}: {error.shown}"
     patch = () if error.patch is None else ("jsonPatchOverrides", error.patch)

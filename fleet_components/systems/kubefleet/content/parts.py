@@ -26,5 +26,9 @@ def _rule(override: str, index: int, rule: Mapping[str, Any]) -> Part:
     part = Part(override, index, (*RULES, index), (*RULES, index), rule, neutral=_FOR_NONE)
     operations = enumerate(rule.get(_OPERATIONS) or ())
     return whole(
-        part, tuple(part.below((_OPERATIONS, place), item, pointer_steps(item["path"])) for place, item in operations)
+        part,
+        tuple(
+            part.below((_OPERATIONS, place), item, pointer_steps(item["path"]))
+            for place, item in operations
+        ),
     )

@@ -38,7 +38,10 @@ OLD_ENVELOPE = "kubernetes-fleet.io/envelope-configmap"
 """Annotation that made an envelope of a ConfigMap before v0.3."""
 _USE_CRP = "use a ClusterResourcePlacement"
 _USE_RP = "select its Namespace, or use a ResourcePlacement in that namespace"
-_NOT_RESERVED = "namespaces beginning with kube- or fleet- stay on their cluster: select others by name or label"
+_NOT_RESERVED = (
+    "namespaces beginning with kube- or fleet- stay on their cluster: select others by name or"
+    " label"
+)
 
 
 @attrs.frozen
@@ -86,7 +89,11 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
         skipped=tuple(Skipped(key, reason) for key, reason in sorted(selecting.skipped.items())),
         warnings=(
             *selecting.warnings,
-            *(warning for manifest in manifests for warning in (*surprises(manifest), *_dropped(manifest))),
+            *(
+                warning
+                for manifest in manifests
+                for warning in (*surprises(manifest), *_dropped(manifest))
+            ),
         ),
     )
 
@@ -132,7 +139,9 @@ class _Selecting:
 
     def problem(self, what: str, hint: str = "", follows: bool = False) -> Problem:
         metadata = {"name": self.placement.name, "namespace": self.placement.namespace}
-        manifest = Manifest({"kind": self.placement.kind, "metadata": metadata}, self.placement.origin)
+        manifest = Manifest(
+            {"kind": self.placement.kind, "metadata": metadata}, self.placement.origin
+        )
         return attrs.evolve(manifest.problem(what, self.path, hint), follows=follows)
 
     def inner_namespace(self) -> str:
@@ -140,12 +149,19 @@ class _Selecting:
         one; empty if none.
         """
         for selector in self.selectors():
-            if self.placement.namespace or not _is_namespace(selector) or selector.selection_scope != _WITH_SELECTORS:
+            if (
+                self.placement.namespace
+                or not _is_namespace(selector)
+                or selector.selection_scope != _WITH_SELECTORS
+            ):
                 continue
             found = self.fetch(selector, "") or selector.name == DEFAULT_NAMESPACE
             if found and not is_reserved(selector.name):
                 return selector.name
-            what = f"{_WITH_SELECTORS} mode requires exactly one namespace, but no namespaces were selected"
+            what = (
+                f"{_WITH_SELECTORS} mode requires exactly one namespace, but no namespaces were"
+                " selected"
+            )
             hint = "name a namespace of the catalogue that does not begin with kube- or fleet-"
             text = f"invalid clusterResourcePlacement {self.placement.name}: {what}"
             raise FleetError([self.problem(text, hint, follows=not is_reserved(selector.name))])
@@ -154,7 +170,9 @@ class _Selecting:
     def objects(self, selector: ResourceSelector, inner: str) -> list[Manifest]:
         """Return the eligible objects of one selector."""
         if is_disabled(selector.group, selector.kind):
-            self.warnings.append(self.problem(f"{selector.kind} objects are never placed: this selects nothing"))
+            self.warnings.append(
+                self.problem(f"{selector.kind} objects are never placed: this selects nothing")
+            )
             return []
         if not _is_namespace(selector):
             return self.fetch(selector, inner)
@@ -170,16 +188,22 @@ class _Selecting:
         kind = self.kind(selector, namespace)
         resource = f"{kind.group}/{selector.version}, Resource={kind.plural}"
         start = f"invalid placement {namespace}/{self.placement.name}: cannot select"
-        custom = kind.group not in BUILT_IN_GROUPS  # its definition, which says where it lives, may be missing
+        custom = (
+            kind.group not in BUILT_IN_GROUPS
+        )  # its definition, which says where it lives, may be missing
         if kind.namespaced and not namespace:
             what = f"{start} namespace-scoped resource {resource} in a clusterResourcePlacement"
             raise _RefusedSelector(what, _USE_RP, custom)
         if not kind.namespaced and self.placement.namespace:
             raise _RefusedSelector(
-                f"{start} cluster-scoped resource {resource} in a resourcePlacement", _USE_CRP, custom
+                f"{start} cluster-scoped resource {resource} in a resourcePlacement",
+                _USE_CRP,
+                custom,
             )
         place = namespace if kind.namespaced else ""
-        found = self.catalogue.find(kind.group, kind.kind, place, selector.name, selector.label_selector)
+        found = self.catalogue.find(
+            kind.group, kind.kind, place, selector.name, selector.label_selector
+        )
         self.warn_of_versions(selector, found)
         return self.eligible(found)
 
@@ -189,15 +213,23 @@ class _Selecting:
             return kind
         version = f"{selector.group}/{selector.version}" if selector.group else selector.version
         what = f'no matches for kind "{selector.kind}" in version "{version}"'
-        start = f"invalid placement {namespace}/{self.placement.name}, failed to get GVR of the selector"
+        start = (
+            f"invalid placement {namespace}/{self.placement.name}, failed to get GVR of the"
+            " selector"
+        )
         custom = selector.group not in BUILT_IN_GROUPS
         raise _RefusedSelector(f"{start}: {what}", _what_is_served(selector.kind, kind), custom)
 
     def warn_of_versions(self, selector: ResourceSelector, found: Iterable[Manifest]) -> None:
         others = sorted({manifest.version for manifest in found} - {selector.version})
         if others:
-            what = f"a hub would hand these out in version {selector.version}, here they stay {', '.join(others)}"
-            self.warnings.append(self.problem(what, "select the version that the objects are written in"))
+            what = (
+                f"a hub would hand these out in version {selector.version}, here they stay"
+                f" {', '.join(others)}"
+            )
+            self.warnings.append(
+                self.problem(what, "select the version that the objects are written in")
+            )
 
     def namespaces(self, selector: ResourceSelector) -> list[str]:
         """Return the names of the namespaces that a selector matches, including those that every
@@ -206,19 +238,26 @@ class _Selecting:
         if selector.name:
             return [selector.name]
         labels = selector.label_selector or LabelSelector()
-        written = {manifest.name for manifest in self.catalogue.find("", "Namespace", labels=labels)}
-        return sorted(written | {name for name in HUB_NAMESPACES if labels.matches({NAME_LABEL: name})})
+        written = {
+            manifest.name for manifest in self.catalogue.find("", "Namespace", labels=labels)
+        }
+        return sorted(
+            written | {name for name in HUB_NAMESPACES if labels.matches({NAME_LABEL: name})}
+        )
 
     def namespace(self, name: str) -> list[Manifest]:
         """Return a namespace and its contents."""
         if is_reserved(name):
             what = f"namespace {name} is not allowed to propagate"
             # The misspelling is KubeFleet's.
-            raise _RefusedSelector(f"invalid clusterRresourcePlacement {self.placement.name}: {what}", _NOT_RESERVED)
+            raise _RefusedSelector(
+                f"invalid clusterRresourcePlacement {self.placement.name}: {what}", _NOT_RESERVED
+            )
         namespace = self.catalogue.get(ObjectKey("", "Namespace", "", name))
         contents = self.catalogue.contents(name)
         if namespace:
-            # A namespace that is being deleted brings nothing of what is in it (``fetchAllResourcesInOneNamespace``).
+            # A namespace that is being deleted brings nothing of what is in it
+            # (``fetchAllResourcesInOneNamespace``).
             itself = self.eligible([namespace])
             return itself + self.eligible(contents) if itself else []
         if name == DEFAULT_NAMESPACE:
@@ -245,7 +284,8 @@ def _refuse_twice(found: Iterable[Manifest], taken: set[ObjectKey]) -> None:
             identity = f"Group:{manifest.group} Version:{manifest.version} Kind:{manifest.kind}"
             place = f"Name:{manifest.name} Namespace:{manifest.namespace} Envelope:<nil>"
             raise _RefusedSelector(
-                f"found duplicate resource {{{identity} {place}}}", "let only one selector select it"
+                f"found duplicate resource {{{identity} {place}}}",
+                "let only one selector select it",
             )
 
 
@@ -259,26 +299,40 @@ def _what_is_served(name: str, kind: Kind | None) -> str:
 
 
 def _dropped(manifest: Manifest) -> Iterator[Problem]:
-    """Yield warnings about ports of nodes that a Service asks for: a snapshot does not have them."""
+    """Yield warnings about ports of nodes that a Service asks for: a snapshot does not have
+    them.
+    """
     if (manifest.api_version, manifest.kind) != ("v1", "Service"):
         return
     ports = value_at(manifest.data, ("spec", "ports"))
     places: list[FieldPath] = [("spec", "healthCheckNodePort")]
-    places += [("spec", "ports", index, "nodePort") for index in range(len(ports) if isinstance(ports, list) else 0)]
+    places += [
+        ("spec", "ports", index, "nodePort")
+        for index in range(len(ports) if isinstance(ports, list) else 0)
+    ]
     for path in places:
         if value_at(manifest.data, path):
             what = "KubeFleet drops this port, and each member assigns one of its own"
-            hint = "to have the same port everywhere, put the Service into a ResourceEnvelope, which keeps it"
+            hint = (
+                "to have the same port everywhere, put the Service into a ResourceEnvelope, which"
+                " keeps it"
+            )
             yield manifest.problem(what, path, hint)
 
 
 def surprises(manifest: Manifest) -> Iterator[Problem]:
     """Yield warnings about an object that goes to members."""
     if manifest.metadata.get("finalizers") and not is_envelope(manifest):
-        what = "finalizers go along, and on a member nothing may remove them: the object then cannot be deleted"
+        what = (
+            "finalizers go along, and on a member nothing may remove them: the object then cannot"
+            " be deleted"
+        )
         yield manifest.problem(what, ("metadata", "finalizers"), "remove metadata.finalizers")
     annotations = manifest.metadata.get("annotations") or {}
     if manifest.kind == "ConfigMap" and annotations.get(OLD_ENVELOPE) == "true":
-        what = "ConfigMaps are no longer envelopes: this is placed as a ConfigMap, its manifests are not applied"
+        what = (
+            "ConfigMaps are no longer envelopes: this is placed as a ConfigMap, its manifests are"
+            " not applied"
+        )
         hint = f"write {successors(manifest) or 'a ResourceEnvelope or ClusterResourceEnvelope'}"
         yield manifest.problem(what, ("metadata", "annotations", OLD_ENVELOPE), hint)

@@ -75,7 +75,9 @@ def approved(request: Object, when: str) -> dict[str, Any]:
         # The hub passes over a condition about another generation.
         "observedGeneration": metadata.get("generation", 1),
     }
-    others = [data for data in conditions_of(request.get("status")).values() if data["type"] != APPROVED]
+    others = [
+        data for data in conditions_of(request.get("status")).values() if data["type"] != APPROVED
+    ]
     patch: dict[str, Any] = {"status": {"conditions": [*others, condition]}}
     version = metadata.get("resourceVersion")
     if version:
@@ -87,10 +89,16 @@ def _approval(request: Object, runs: Mapping[tuple[str, str], Object]) -> HubApp
     spec, metadata = request.get("spec") or {}, request["metadata"]
     run = runs.get((metadata.get("namespace") or "", str(spec.get("parentStageRollout"))))
     reason = next(_reason(request, run), "")
-    opens = "" if reason or run is None else "; ".join(_opens(run, metadata["name"], str(spec.get("targetStage"))))
+    opens = (
+        ""
+        if reason or run is None
+        else "; ".join(_opens(run, metadata["name"], str(spec.get("targetStage"))))
+    )
     placement = ((run or {}).get("spec") or {}).get("placementName")
     words = f"stage {spec.get('targetStage')} of run {spec.get('parentStageRollout')}"
-    return HubApproval(request, run, reason, opens, words + (f", which rolls out {placement}" if placement else ""))
+    return HubApproval(
+        request, run, reason, opens, words + (f", which rolls out {placement}" if placement else "")
+    )
 
 
 def _reason(request: Object, run: Object | None) -> Iterator[str]:
@@ -116,7 +124,9 @@ def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     """Yield what happens once an approval is given."""
     status = run.get("status") or {}
     stages = [data for data in status.get("stagesStatus") or () if isinstance(data, Mapping)]
-    place = next((number for number, data in enumerate(stages) if data.get("stageName") == stage), None)
+    place = next(
+        (number for number, data in enumerate(stages) if data.get("stageName") == stage), None
+    )
     if place is None:
         yield "the run goes on"
         return
@@ -128,9 +138,14 @@ def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     following = stages[place:] if begins else stages[place + 1 :]
     then = next((data for data in following if data.get("clusters")), None)
     if then is None:
-        left = [cluster["clusterName"] for cluster in (status.get("deletionStageStatus") or {}).get("clusters") or ()]
+        left = [
+            cluster["clusterName"]
+            for cluster in (status.get("deletionStageStatus") or {}).get("clusters") or ()
+        ]
         yield (
-            f"the run ends: {few(left, _MOST)} {'is' if len(left) == 1 else 'are'} emptied" if left else "the run ends"
+            f"the run ends: {few(left, _MOST)} {'is' if len(left) == 1 else 'are'} emptied"
+            if left
+            else "the run ends"
         )
     else:
         if not begins and (asked := _named(then, "before")):
@@ -147,7 +162,9 @@ def _asks(stage: Object, when: str, name: str) -> bool:
 
 
 def _named(stage: Object, when: str) -> str:
-    """Return the name of the approval that a stage asks for before or after itself; empty for none."""
+    """Return the name of the approval that a stage asks for before or after itself; empty for
+    none.
+    """
     tasks = stage.get(_TASKS[when]) or ()
     return next(
         (str(task.get("approvalRequestName")) for task in tasks if task.get("type") == "Approval"),

@@ -11,16 +11,34 @@ import attrs
 from fleet_components.model.cluster import read_time
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
-from fleet_components.systems.kubefleet.hub.kinds import PLACEMENTS, PREVIOUS_STATE, Kept, conditions_of
-from fleet_components.systems.kubefleet.hub.snapshots import index_of_content, index_of_policy, listed_overrides
+from fleet_components.systems.kubefleet.hub.kinds import (
+    PLACEMENTS,
+    PREVIOUS_STATE,
+    Kept,
+    conditions_of,
+)
+from fleet_components.systems.kubefleet.hub.snapshots import (
+    index_of_content,
+    index_of_policy,
+    listed_overrides,
+)
 from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
 
 _FAILS = ("Overridden", "WorkSynchronized", "Applied", "Available")
-"""Conditions of which one that is False makes a binding fail (``HasBindingFailed`` of KubeFleet)."""
-_PENDING = ("OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet")
-"""Reasons of such a condition with which a binding is on its way, in releases that look at the reason."""
+"""Conditions of which one that is False makes a binding fail (``HasBindingFailed`` of
+KubeFleet).
+"""
+_PENDING = (
+    "OverriddenPending",
+    "WorkNotSynchronizedYet",
+    "ApplyPending",
+    "ResourceNotAvailableYet",
+)
+"""Reasons of such a condition with which a binding is on its way, in releases that look at the
+reason.
+"""
 _NOT_SENT = ("Overridden", "WorkSynchronized")
 """Conditions of which one that is False keeps the objects of a binding from its member."""
 _UNTRACKABLE = ("NotAllWorkAreAvailabilityTrackable", "NotAllWorksAreAvailabilityTrackable")
@@ -39,8 +57,8 @@ class Bound:
         spread: the topology spread score; None under PickFixed.
         revision: the revision that was sent to it, whether it stands or not; None if none was.
         awaited: whether what was sent is not ready, or what is to be sent cannot be.
-        overrides: kind, namespace and name of the override snapshots that apply to what was sent; none where what
-            applied before is not known.
+        overrides: kind, namespace and name of the override snapshots that apply to what was sent;
+            none where what applied before is not known.
     """
 
     cluster: str
@@ -97,12 +115,20 @@ def bindings_of(
 
 
 def ranks_of(bindings: Mapping[str, Bound], policy: PlacementPolicy | None) -> Mapping[str, int]:
-    """Return the rank of each member: its place in the order in which a scheduler picks them at once."""
+    """Return the rank of each member: its place in the order in which a scheduler picks them at
+    once.
+    """
     kind = policy.placement_type if policy else ""
-    fixed = {name: place for place, name in enumerate(policy.cluster_names)} if policy and kind == PICK_FIXED else {}
+    fixed = (
+        {name: place for place, name in enumerate(policy.cluster_names)}
+        if policy and kind == PICK_FIXED
+        else {}
+    )
     if kind == PICK_N:
         names = sorted(bindings, reverse=True)
-        names.sort(key=lambda name: (-(bindings[name].spread or 0), -(bindings[name].affinity or 0)))
+        names.sort(
+            key=lambda name: (-(bindings[name].spread or 0), -(bindings[name].affinity or 0))
+        )
     else:
         names = sorted(bindings, key=lambda name: (fixed.get(name, len(fixed)), name))
     return {name: rank for rank, name in enumerate(names)}
@@ -112,7 +138,9 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collectio
     spec, status = binding.data["spec"], binding.data.get("status")
     generation = binding.metadata.get("generation")
     conditions = {
-        kind: data for kind, data in conditions_of(status).items() if data.get("observedGeneration") == generation
+        kind: data
+        for kind, data in conditions_of(status).items()
+        if data.get("observedGeneration") == generation
     }
     cluster, state = spec["targetCluster"], spec.get("state") or SCHEDULED
     score = (spec.get("clusterDecision") or {}).get("clusterScore") or {}
@@ -121,11 +149,15 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collectio
     standing = kept.sent.get((cluster, binding.name), ())
     revision = asked if sent else min(standing, default=None)
     failing = (conditions.get(kind) for kind in _FAILS)
-    stuck = any(data is not None and _is(data, "False") and data.get("reason") not in pending for data in failing)
+    stuck = any(
+        data is not None and _is(data, "False") and data.get("reason") not in pending
+        for data in failing
+    )
     return Bound(
         cluster,
         state,
-        (binding.metadata.get("annotations") or {}).get(PREVIOUS_STATE) or (SCHEDULED if revision is None else BOUND),
+        (binding.metadata.get("annotations") or {}).get(PREVIOUS_STATE)
+        or (SCHEDULED if revision is None else BOUND),
         index_of_policy(spec.get("schedulingPolicySnapshotName") or ""),
         score.get("affinityScore"),
         score.get("priorityScore"),
@@ -136,14 +168,21 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collectio
 
 
 def _ready(conditions: Mapping[str, Any], ready_by: datetime) -> bool:
-    """Return whether what was sent counts as ready for a rollout (``isBindingReady`` of KubeFleet v0.3.1)."""
+    """Return whether what was sent counts as ready for a rollout (``isBindingReady`` of KubeFleet
+    v0.3.1).
+    """
     if _is(conditions.get("DiffReported"), "True"):
         return True
     available = conditions.get("Available")
     if not _is(available, "True"):
         return False
     since = read_time(available.get("lastTransitionTime")) if available else None
-    return available is None or available.get("reason") not in _UNTRACKABLE or since is None or since < ready_by
+    return (
+        available is None
+        or available.get("reason") not in _UNTRACKABLE
+        or since is None
+        or since < ready_by
+    )
 
 
 def _is(condition: Mapping[str, Any] | None, status: str) -> bool:

@@ -17,9 +17,16 @@ from fleet_components.model.manifest import Manifest
 
 GROUP, MEMBERS = "placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io"
 PREFIX = "kubernetes-fleet.io/"
-PLACEMENT, INDEX, POLICY_INDEX = f"{PREFIX}parent-CRP", f"{PREFIX}resource-index", f"{PREFIX}policy-index"
+PLACEMENT, INDEX, POLICY_INDEX = (
+    f"{PREFIX}parent-CRP",
+    f"{PREFIX}resource-index",
+    f"{PREFIX}policy-index",
+)
 OVERRIDE, BINDING = f"{PREFIX}parent-resource-override", f"{PREFIX}parent-resource-binding"
-PART, WORK_INDEX = f"{PREFIX}subindex-of-resource-snapshot", f"{PREFIX}parent-resource-snapshot-index"
+PART, WORK_INDEX = (
+    f"{PREFIX}subindex-of-resource-snapshot",
+    f"{PREFIX}parent-resource-snapshot-index",
+)
 COUNT, PREVIOUS_STATE = f"{PREFIX}number-of-clusters", f"{PREFIX}previous-binding-state"
 
 
@@ -123,7 +130,9 @@ class Kept:
         for work in _all(listing, WORK):
             index = work.labels.get(WORK_INDEX, "")
             if index.isdecimal() and "deletionTimestamp" not in work.metadata:
-                sent[work.namespace.removeprefix(_MEMBER), work.labels.get(BINDING, "")].append(int(index))
+                sent[work.namespace.removeprefix(_MEMBER), work.labels.get(BINDING, "")].append(
+                    int(index)
+                )
         return cls(dict(found), dict(sent))
 
     def all(self, kind: str, placement: Manifest) -> Sequence[Manifest]:
@@ -148,7 +157,11 @@ def as_written(data: Object) -> dict[str, Any]:
     Of annotations those stay that somebody may have written.
     """
     metadata = data["metadata"]
-    annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    annotations = {
+        key: text
+        for key, text in (metadata.get("annotations") or {}).items()
+        if key != LAST_APPLIED
+    }
     kept = {
         "name": metadata["name"],
         "namespace": metadata.get("namespace"),

@@ -30,16 +30,24 @@ def members_of(listing: Listing) -> tuple[Object, ...]:
 
 def _member(data: Object, as_of: datetime) -> Object:
     written, status = as_written(data), data.get("status") or {}
-    written["spec"] = {field: value for field, value in (data.get("spec") or {}).items() if field in _SPEC}
+    written["spec"] = {
+        field: value for field, value in (data.get("spec") or {}).items() if field in _SPEC
+    }
     left = data["metadata"].get("deletionTimestamp")
     if left:
         written["metadata"]["deletionTimestamp"] = left
-    healthy = not ineligibility(read_member_cluster({**data, "metadata": written["metadata"]}), as_of)
+    healthy = not ineligibility(
+        read_member_cluster({**data, "metadata": written["metadata"]}), as_of
+    )
     kept = {
-        "properties": {name: {"value": entry.get("value")} for name, entry in _sorted(status.get("properties"))},
+        "properties": {
+            name: {"value": entry.get("value")} for name, entry in _sorted(status.get("properties"))
+        },
         "resourceUsage": _usage(status.get("resourceUsage") or {}),
         "namespaces": status.get("namespaces"),
-        "conditions": [_plain(item) for kind, item in conditions_of(status).items() if kind == _COLLECTED],
+        "conditions": [
+            _plain(item) for kind, item in conditions_of(status).items() if kind == _COLLECTED
+        ],
     }
     found: dict[str, Any] = {
         # An empty map of namespaces says that there are none.

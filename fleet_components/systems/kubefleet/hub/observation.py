@@ -18,7 +18,12 @@ from fleet_components.plan.given import Given
 from fleet_components.plan.source import Source, gathered
 from fleet_components.systems.kubefleet.hub.kinds import GROUP, MEMBERS, PLACEMENTS, Kept
 from fleet_components.systems.kubefleet.hub.members import members_of
-from fleet_components.systems.kubefleet.hub.queries import AGENT, DEFINITIONS, is_agent, release_shown
+from fleet_components.systems.kubefleet.hub.queries import (
+    AGENT,
+    DEFINITIONS,
+    is_agent,
+    release_shown,
+)
 from fleet_components.systems.kubefleet.hub.snapshots import Contents, Policies
 from fleet_components.systems.kubefleet.hub.subjects import policies_of, subjects_of
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
@@ -40,12 +45,18 @@ def kubefleet_observation(listing: Listing) -> Observation:
         tuple(objects_on(listing, kept, unanswered, notes)),
     )
     sent = {item.key for item in objects}
-    judged = (*objects, *(manifest for manifest in definitions_instead(listing) if manifest.key not in sent))
+    judged = (
+        *objects,
+        *(manifest for manifest in definitions_instead(listing) if manifest.key not in sent),
+    )
     source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
     inventory = Inventory(map(read_member_cluster, members), listing.as_of)
     refused = refused_policies(source, map(Manifest, policies), kept, inventory)
     if refused:
-        notes += (f"{key} cannot be carried out, and is left out: {why}" for key, why in sorted(refused.items()))
+        notes += (
+            f"{key} cannot be carried out, and is left out: {why}"
+            for key, why in sorted(refused.items())
+        )
         policies = tuple(data for data in policies if Manifest(data).key not in refused)
         source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
     return Observation(
@@ -79,9 +90,15 @@ def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object,
         there: all objects that may be selected.
     """
     selections, _ = source.selections()
-    wanted = {manifest.key for selection in selections for manifest in selection.selection.manifests}
+    wanted = {
+        manifest.key for selection in selections for manifest in selection.selection.manifests
+    }
     wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
-    return tuple(_ordered(strip(item).data) for item in sorted(there, key=lambda item: item.key) if item.key in wanted)
+    return tuple(
+        _ordered(strip(item).data)
+        for item in sorted(there, key=lambda item: item.key)
+        if item.key in wanted
+    )
 
 
 def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
@@ -100,7 +117,9 @@ def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
 
 
 def definitions_instead(listing: Listing) -> Iterator[Manifest]:
-    """Yield a definition of each custom kind that the hub serves, where it does not tell its definitions."""
+    """Yield a definition of each custom kind that the hub serves, where it does not tell its
+    definitions.
+    """
     if DEFINITIONS not in listing.refused:
         return
     for (group, kind), resource in sorted(listing.served.items()):
@@ -110,10 +129,14 @@ def definitions_instead(listing: Listing) -> Iterator[Manifest]:
             names = {"kind": kind, "plural": resource.plural}
             spec = {"group": group, "names": names, "scope": scope, "versions": versions}
             header = {"apiVersion": DEFINITIONS.api_version, "kind": DEFINITIONS.kind}
-            yield Manifest({**header, "metadata": {"name": f"{resource.plural}.{group}"}, "spec": spec})
+            yield Manifest(
+                {**header, "metadata": {"name": f"{resource.plural}.{group}"}, "spec": spec}
+            )
 
 
-def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], notes: list[str]) -> Iterator[Manifest]:
+def objects_on(
+    listing: Listing, kept: Kept, unanswered: Mapping[Query, str], notes: list[str]
+) -> Iterator[Manifest]:
     """Yield the objects that placements may select; Secrets without their data, unless it was asked
     for.
 
@@ -125,7 +148,11 @@ def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], no
     """
     newest = _newest(listing, kept)
     # Without what the hub does not tell, objects would seem to leave.
-    yield from (Manifest(data) for key, data in newest.items() if any(query.asks_for(key) for query in unanswered))
+    yield from (
+        Manifest(data)
+        for key, data in newest.items()
+        if any(query.asks_for(key) for query in unanswered)
+    )
     for data in listing:
         manifest = Manifest(data)
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
@@ -133,7 +160,11 @@ def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], no
         if is_agent(manifest.key):
             continue
         if manifest.metadata.get("deletionTimestamp"):
-            notes += () if manifest.key not in newest else [f"{manifest.key} is being deleted, and is left out"]
+            notes += (
+                ()
+                if manifest.key not in newest
+                else [f"{manifest.key} is being deleted, and is left out"]
+            )
         elif listing.secrets:
             yield manifest
         elif not is_secret(data):
@@ -205,14 +236,17 @@ def refused_policies(
     selections, failed = source.selections()
     why = {problem.subject: _words(problem) for problem in reversed((*source.problems, *failed))}
     taken = {
-        (selection.placement.kind, selection.placement.namespace, selection.placement.name) for selection in selections
+        (selection.placement.kind, selection.placement.namespace, selection.placement.name)
+        for selection in selections
     }
     found = {}
     for policy in policies:
         reason = why.get(str(policy.key))
         if reason:
             found[policy.key] = reason
-        elif policy.kind in PLACEMENTS and (policy.kind, policy.namespace, policy.name) not in taken:
+        elif (
+            policy.kind in PLACEMENTS and (policy.kind, policy.namespace, policy.name) not in taken
+        ):
             found[policy.key] = next(map(_words, failed), "what it selects cannot be read")
         elif policy.kind in PLACEMENTS:
             keys = (str(Manifest(data).key) for data in Contents.of(kept, policy).newest)

@@ -1,7 +1,9 @@
-"""The status that KubeFleet's member agent would give a cluster: its properties and what of its resources is left.
+"""The status that KubeFleet's member agent would give a cluster: its properties and what of its
+resources is left.
 
-Source: the built-in mechanism of ``pkg/controllers/internalmembercluster/v1beta1/member_controller.go`` and, for
-clusters on Azure, ``pkg/propertyprovider/azure`` of KubeFleet. Prices come from an API of Azure and are not computed.
+Source: the built-in mechanism of
+``pkg/controllers/internalmembercluster/v1beta1/member_controller.go`` and, for clusters on Azure,
+``pkg/propertyprovider/azure`` of KubeFleet. Prices come from an API of Azure and are not computed.
 """
 
 from __future__ import annotations
@@ -33,16 +35,28 @@ def member_cluster(name: str, facts: ClusterFacts | None, old: Object | None = N
         old: the object that a hub has of it, whose labels, taints and agent's status stay.
     """
     identity = {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}
-    new = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": {"identity": identity}}
+    new = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": name},
+        "spec": {"identity": identity},
+    }
     member: dict[str, Any] = dict(old or new)
     if facts is None:
         return member
     status = dict(member.get("status") or {})
     known: Mapping[str, Any] = status.get("properties") or {}
     azure = any(key.startswith(_SIZES) for key in known) or any(map(_is_on_azure, facts.nodes))
-    kept = {key: value for key, value in known.items() if key != _NODE_COUNT and not key.startswith(_SIZES)}
+    kept = {
+        key: value
+        for key, value in known.items()
+        if key != _NODE_COUNT and not key.startswith(_SIZES)
+    }
     computed = {key: {"value": text} for key, text in properties(facts, azure=azure).items()}
-    status |= {"properties": dict(sorted({**kept, **computed}.items())), "resourceUsage": usage(facts)}
+    status |= {
+        "properties": dict(sorted({**kept, **computed}.items())),
+        "resourceUsage": usage(facts),
+    }
     return {**member, "status": status}
 
 
@@ -51,21 +65,30 @@ def properties(facts: ClusterFacts, *, azure: bool) -> Mapping[str, str]:
 
     Args:
         facts: what it tells of itself.
-        azure: True for those of the property provider of Azure, which counts nodes by their size, too.
+        azure: True for those of the property provider of Azure, which counts nodes by their size,
+            too.
     """
     found = {_NODE_COUNT: str(len(facts.nodes))}
     if not azure:
         return found
-    sizes = Counter((amounts_at(node, "metadata", "labels").get(_SIZE_LABEL) or _WITHOUT_SIZE) for node in facts.nodes)
+    sizes = Counter(
+        (amounts_at(node, "metadata", "labels").get(_SIZE_LABEL) or _WITHOUT_SIZE)
+        for node in facts.nodes
+    )
     version = {_VERSION: facts.version} if facts.version else {}
-    return {**found, **version, **{_SIZE.format(size): str(number) for size, number in sorted(sizes.items())}}
+    return {
+        **found,
+        **version,
+        **{_SIZE.format(size): str(number) for size, number in sorted(sizes.items())},
+    }
 
 
 def usage(facts: ClusterFacts) -> Mapping[str, Mapping[str, str]]:
-    """Return the CPU and memory of a cluster: all, what pods may have of it, and what is left of that.
+    """Return the CPU and memory of a cluster: all, what pods may have of it, and what is left of
+    that.
 
-    Only what app containers request counts, as KubeFleet counts it. Nothing is left where more is requested than there
-    is.
+    Only what app containers request counts, as KubeFleet counts it. Nothing is left where more is
+    requested than there is.
     """
     requested = [
         amounts_at(container, "resources", "requests")
@@ -79,10 +102,15 @@ def usage(facts: ClusterFacts) -> Mapping[str, Mapping[str, str]]:
         }
         for what in ("capacity", "allocatable")
     )
-    left = {resource: allocatable[resource].minus(total(requested, resource)) for resource in _RESOURCES}
+    left = {
+        resource: allocatable[resource].minus(total(requested, resource)) for resource in _RESOURCES
+    }
     available = {text: amount if amount.nano > 0 else Amount() for text, amount in left.items()}
     shown = {"capacity": capacity, "allocatable": allocatable, "available": available}
-    return {what: {text: str(amount) for text, amount in amounts.items()} for what, amounts in shown.items()}
+    return {
+        what: {text: str(amount) for text, amount in amounts.items()}
+        for what, amounts in shown.items()
+    }
 
 
 def _is_on_azure(node: Object) -> bool:

@@ -46,7 +46,9 @@ def kubefleet_queries(listing: Listing) -> tuple[Query, ...]:
 
 
 def _steering(listing: Listing) -> Iterator[Query]:
-    """Yield the requests for members, policies, and what the hub remembers; of Works only their labels count."""
+    """Yield the requests for members, policies, and what the hub remembers; of Works only their
+    labels count.
+    """
     wanted = [
         (MEMBERS, "MemberCluster"),
         *((GROUP, kind) for kind in (*WRITTEN, *KEPT, *ENVELOPES)),
@@ -83,14 +85,20 @@ def _may_be_placed(resource: Resource) -> bool:
     do not have them.
     """
     group = resource.api_version.rpartition("/")[0]
-    return resource.namespaced and not is_disabled(group, resource.kind) and (group, resource.kind) != ("", "Event")
+    return (
+        resource.namespaced
+        and not is_disabled(group, resource.kind)
+        and (group, resource.kind) != ("", "Event")
+    )
 
 
 def _of_kind(listing: Listing, version: str, kind: str, namespace: str) -> Iterator[Query]:
     group = version.rpartition("/")[0]
     if group == GROUP and kind in ENVELOPES:
         return  # all of them are asked for
-    yield Query(version, kind, namespace, metadata_only=is_secret({"kind": kind}) and not listing.secrets)
+    yield Query(
+        version, kind, namespace, metadata_only=is_secret({"kind": kind}) and not listing.secrets
+    )
     if (group, kind) not in BUILT_IN and group not in BUILT_IN_GROUPS:
         yield DEFINITIONS
 
@@ -99,7 +107,11 @@ def _named(listing: Listing, placement: Manifest) -> Iterator[tuple[str, str, st
     """Yield apiVersion, kind and namespace of what the selectors of a placement name."""
     selectors = _selectors(placement)
     inner = next(
-        (selector.get("name", "") for selector in selectors if selector.get("selectionScope") == _ONLY[1]),
+        (
+            selector.get("name", "")
+            for selector in selectors
+            if selector.get("selectionScope") == _ONLY[1]
+        ),
         "",
     )
     for selector in selectors:
@@ -155,7 +167,9 @@ def is_agent(key: ObjectKey) -> bool:
 
 
 def release_shown(listing: Listing) -> tuple[str, str]:
-    """Return the release that a hub runs, or is said to run; or an empty text, and why it is not known."""
+    """Return the release that a hub runs, or is said to run; or an empty text, and why it is not
+    known.
+    """
     if listing.release:
         return listing.release, ""
     images = sorted(set(_images(listing)))

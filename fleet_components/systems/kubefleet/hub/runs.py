@@ -50,9 +50,13 @@ class Begun:
         minute later.
         """
         runs = {run.name: run for run in self._runs()}
-        records = {name: record for name, run in sorted(runs.items()) if (record := self._record(run))}
+        records = {
+            name: record for name, run in sorted(runs.items()) if (record := self._record(run))
+        }
         order = sorted(records, key=lambda name: (_made(runs[name]), name))
-        started = [name for name in order if records[name].over or _state(runs[name]) != "Initialize"]
+        started = [
+            name for name in order if records[name].over or _state(runs[name]) != "Initialize"
+        ]
         latest = next(reversed(started or order), "")
         for name in started[:-1]:
             if not records[name].over:
@@ -84,7 +88,8 @@ class Begun:
             revision=revision,
             stages=read.stages,
             clusters=tuple(
-                tuple(cluster["clusterName"] for cluster in stage.get("clusters") or ()) for stage in stages
+                tuple(cluster["clusterName"] for cluster in stage.get("clusters") or ())
+                for stage in stages
             ),
             leaving=tuple(sorted(departure["clusterName"] for departure in leaving)),
             snapshot=int(status.get("policySnapshotIndexUsed", -1)),
@@ -102,7 +107,9 @@ class Begun:
         return _come_so_far(record, run).failed(ended.get("message", ""))
 
     def _strategy(self, run: Manifest, status: Mapping[str, Any]) -> Manifest | None:
-        """Return the strategy as the run has taken it; the one that it names if it has taken none."""
+        """Return the strategy as the run has taken it; the one that it names if it has taken
+        none.
+        """
         taken = status.get("stagedUpdateStrategySnapshot")
         if taken:
             return Manifest({"spec": taken})
@@ -143,7 +150,9 @@ def _come_so_far(record: RunRecord, run: Manifest) -> RunRecord:
     stages = (run.data.get("status") or {}).get("stagesStatus") or ()
     ended = {cluster["clusterName"]: conditions_of(cluster) for cluster in _clusters(stages)}
     updated = {name for name, found in ended.items() if _is(found.get("Succeeded"), "True")}
-    updating = {name for name, found in ended.items() if _is(found.get("Started"), "True")} - updated
+    updating = {
+        name for name, found in ended.items() if _is(found.get("Started"), "True")
+    } - updated
     return attrs.evolve(
         record,
         updated=tuple(sorted(updated)),

@@ -57,7 +57,9 @@ class Contents:
             part = int(annotations.get(PART, -1))  # the first part is not numbered
             objects = (snapshot.data.get("spec") or {}).get("selectedResources") or ()
             found[int(snapshot.labels[INDEX])] += ((part, data) for data in objects)
-        return cls({index: _content([data for _, data in parts]) for index, parts in sorted(found.items())})
+        return cls(
+            {index: _content([data for _, data in parts]) for index, parts in sorted(found.items())}
+        )
 
     @property
     def last(self) -> int:
@@ -99,7 +101,10 @@ class Policies:
         if last < 0:
             return cls(last, None)
         snapshot = by_index[last]
-        policy, status = (snapshot.data.get("spec") or {}).get("policy"), snapshot.data.get("status")
+        policy, status = (
+            (snapshot.data.get("spec") or {}).get("policy"),
+            snapshot.data.get("status"),
+        )
         decided = conditions_of(status).get("Scheduled", {})
         scheduled = decided.get("observedGeneration", 0) == snapshot.metadata.get("generation")
         if policy is None:
@@ -111,7 +116,9 @@ class Policies:
 
 
 def index_of_content(name: str) -> int | None:
-    """Return the index in the name of a resource snapshot; None if it has none, as before the first one is sent."""
+    """Return the index in the name of a resource snapshot; None if it has none, as before the first
+    one is sent.
+    """
     found = _SNAPSHOT.search(name)
     return int(found[1]) if found else None
 
@@ -135,7 +142,10 @@ def override_snapshots(listing: Listing) -> Snapshots:
     found = {}
     for kind, name in _KIND.items():
         for snapshot in (Manifest(data) for data in listing.all(kind, GROUP)):
-            metadata = {"name": snapshot.labels.get(OVERRIDE, snapshot.name), "namespace": snapshot.namespace}
+            metadata = {
+                "name": snapshot.labels.get(OVERRIDE, snapshot.name),
+                "namespace": snapshot.namespace,
+            }
             data = {"apiVersion": snapshot.api_version, "kind": name, "metadata": metadata}
             spec = (snapshot.data.get("spec") or {}).get("overrideSpec") or {}
             read = ResourceOverride.from_manifest(Manifest({**data, "spec": spec}))
@@ -170,7 +180,9 @@ class Numbering:
     opens: bool = attrs.field(default=False, kw_only=True)
     _numbers: dict[str, int] = attrs.field(factory=dict)
 
-    def number(self, listed: Iterable[tuple[str, str, str]], objects: Objects, member: Cluster) -> int | None:
+    def number(
+        self, listed: Iterable[tuple[str, str, str]], objects: Objects, member: Cluster
+    ) -> int | None:
         """Return the number of the rules that snapshots make for a member; None if there are none.
 
         Args:
@@ -181,9 +193,12 @@ class Numbering:
         names = tuple(listed)
         self.absent |= {ObjectKey(GROUP, *name) for name in names if name not in self.snapshots}
         overrides = tuple(self.snapshots[name] for name in names if name in self.snapshots)
-        # Also those that differ in what goes into a Secret have one number, since nobody is to see a difference.
+        # Also those that differ in what goes into a Secret have one number, since nobody is to see
+        # a difference.
         rules = redacted_content(
-            PlacementOverrides(self.placement, overrides, opens=self.opens).in_force(objects, member)
+            PlacementOverrides(self.placement, overrides, opens=self.opens).in_force(
+                objects, member
+            )
         )
         if not rules:
             return None

@@ -56,7 +56,8 @@ def subjects_of(
     notes: list[str],
     release: Release = RELEASE,
 ) -> tuple[ObservedSubject, ...]:
-    """Return the placements with what was decided, sorted by name; notes are added about what is not known.
+    """Return the placements with what was decided, sorted by name; notes are added about what is
+    not known.
 
     Args:
         listing: the answers of the hub.
@@ -158,7 +159,9 @@ class _Subject:
         if self.strategy.type != _EXTERNAL:
             return RunMemory()
         policy = self.policies.newest
-        return Begun(self.listing, self.placement, policy, self.contents, self.numbering, self.clusters).memory()
+        return Begun(
+            self.listing, self.placement, policy, self.contents, self.numbering, self.clusters
+        ).memory()
 
     def _done(self, runs: RunMemory) -> dict[str, Done]:
         """Return what runs on members; what is being removed runs no more."""
@@ -169,12 +172,16 @@ class _Subject:
                 continue
             objects = self.contents.revisions.get(bound.revision, ())
             number = self.numbering.number(bound.overrides, objects, self.clusters[name])
-            found[name] = Done(bound.revision, since=times.get(name), overrides=number, awaited=bound.awaited)
+            found[name] = Done(
+                bound.revision, since=times.get(name), overrides=number, awaited=bound.awaited
+            )
         return found
 
     def _record(self, runs: RunMemory, done: Mapping[str, Done]) -> PlacementRecord:
         ranks = ranks_of(self.bindings, self.policies.newest)
-        remembered = {name: bound.remembered(ranks[name]) for name, bound in sorted(self.bindings.items())}
+        remembered = {
+            name: bound.remembered(ranks[name]) for name, bound in sorted(self.bindings.items())
+        }
         memory = PlacementMemory(
             snapshot=self.policies.last,
             policy=self.policies.newest,
@@ -198,7 +205,9 @@ class _Subject:
         )
 
     def _revision(self, runs: RunMemory) -> int:
-        """Return the revision that all members are to run: that of the last update run, or else the newest."""
+        """Return the revision that all members are to run: that of the last update run, or else the
+        newest.
+        """
         last = runs.records.get(runs.latest)
         return last.revision if last and last.revision >= 0 else self.contents.last
 
@@ -207,14 +216,19 @@ class _Subject:
         found = {}
         for name, here in done.items():
             objects = record.objects(record.standing(here), self.clusters[name])
-            found[name] = tuple((manifest.api_version, manifest.key) for manifest in map(Manifest, objects))
+            found[name] = tuple(
+                (manifest.api_version, manifest.key) for manifest in map(Manifest, objects)
+            )
         return found
 
     def _notes(self, done: Mapping[str, Done]) -> Iterator[str]:
         gone = {here.revision for here in done.values()} - self.contents.revisions.keys()
         for revision in sorted(number for number in gone if number is not None):
             held = [name for name, here in done.items() if here.revision == revision]
-            yield f"{self.name}: revision {revision} on {few(held)} is not known: the hub has its snapshot no more"
+            yield (
+                f"{self.name}: revision {revision} on {few(held)} is not known: the hub has its"
+                " snapshot no more"
+            )
         if self.going:
             yield f"{self.name} is being removed from {few(self.going)}"
         for key in sorted(self.numbering.absent):
@@ -225,7 +239,9 @@ class _Subject:
 
 
 def policies_of(listing: Listing, notes: list[str]) -> tuple[Object, ...]:
-    """Return the policies, overrides, runs and approvals, sorted by key; notes are added about what is left out."""
+    """Return the policies, overrides, runs and approvals, sorted by key; notes are added about what
+    is left out.
+    """
     found = [*_written(listing, notes), *_approvals(listing)]
     return tuple(sorted(found, key=lambda data: Manifest(data).key))
 
@@ -242,11 +258,15 @@ def _written(listing: Listing, notes: list[str]) -> Iterator[Object]:
 
 
 def _approvals(listing: Listing) -> Iterator[Object]:
-    """Yield the requests of standing update runs that somebody has approved; a hub has made all others."""
+    """Yield the requests of standing update runs that somebody has approved; a hub has made all
+    others.
+    """
     for scoped in PLACEMENTS.values():
         for data in listing.all(scoped.approval, GROUP):
             manifest = Manifest(data)
-            run = ObjectKey(GROUP, scoped.run, manifest.namespace, data["spec"].get("parentStageRollout", ""))
+            run = ObjectKey(
+                GROUP, scoped.run, manifest.namespace, data["spec"].get("parentStageRollout", "")
+            )
             if is_approved(manifest) and listing.object(run):
                 written = as_written(data)
                 written["metadata"].pop("labels", None)
@@ -255,7 +275,9 @@ def _approvals(listing: Listing) -> Iterator[Object]:
 
 
 def handled_evictions(listing: Listing, placement: Manifest) -> dict[str, Handled]:
-    """Return what came of the evictions of a placement, by name; those that were not checked yet are left out."""
+    """Return what came of the evictions of a placement, by name; those that were not checked yet
+    are left out.
+    """
     if placement.namespace:
         return {}
     found = {}
@@ -270,5 +292,7 @@ def handled_evictions(listing: Listing, placement: Manifest) -> dict[str, Handle
             result, ended = EXECUTED if executed["status"] == "True" else BLOCKED, executed
         else:
             continue
-        found[data["metadata"]["name"]] = Handled(spec["clusterName"], result, ended.get("message", ""))
+        found[data["metadata"]["name"]] = Handled(
+            spec["clusterName"], result, ended.get("message", "")
+        )
     return found

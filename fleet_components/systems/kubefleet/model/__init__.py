@@ -1,1 +1,3 @@
-"""Values of KubeFleet and Azure Kubernetes Fleet Manager: policies, members, and what is remembered of placements."""
+"""Values of KubeFleet and Azure Kubernetes Fleet Manager: policies, members, and what is remembered
+of placements.
+"""

@@ -39,7 +39,8 @@ class Eviction:
 
 @attrs.frozen
 class DisruptionBudget:
-    """Limit on the clusters of a placement that evictions take; one without fields lets no eviction through.
+    """Limit on the clusters of a placement that evictions take; one without fields lets no eviction
+    through.
 
     Attributes:
         max_unavailable: how many may be unavailable.
@@ -57,7 +58,9 @@ class DisruptionBudget:
     def __str__(self) -> str:
         if self.max_unavailable is not None:
             return f"maxUnavailable: {self.max_unavailable}"
-        return "neither field" if self.min_available is None else f"minAvailable: {self.min_available}"
+        return (
+            "neither field" if self.min_available is None else f"minAvailable: {self.min_available}"
+        )
 
 
 @attrs.frozen

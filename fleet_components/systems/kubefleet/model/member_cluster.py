@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet_components.model.cluster import Agent, Cluster, Usage, read_amounts, read_taint, read_time
+from fleet_components.model.cluster import (
+    Agent,
+    Cluster,
+    Usage,
+    read_amounts,
+    read_taint,
+    read_time,
+)
 from fleet_components.model.typed import TRUSTED
 
 MEMBER_NAME_LABEL = "kubernetes-fleet.io/member-name"
@@ -18,13 +25,20 @@ MEMBER_NAME_LABEL = "kubernetes-fleet.io/member-name"
 def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
     """Return the member that a ``MemberCluster`` describes.
 
-    An object whose status has ``agentStatus`` or ``conditions`` was observed on a hub and is judged by that status. Any
-    other object is declared: joined and healthy, with the properties and resource usage that it lists.
+    An object whose status has ``agentStatus`` or ``conditions`` was observed on a hub and is judged
+    by that status. Any
+    other object is declared: joined and healthy, with the properties and resource usage that it
+    lists.
 
     Raises:
-        ValueError: the name is missing, a time is invalid or has no time zone, or a property is not an object.
+        ValueError: the name is missing, a time is invalid or has no time zone, or a property is not
+            an object.
     """
-    metadata, spec, status = data.get("metadata") or {}, data.get("spec") or {}, data.get("status") or {}
+    metadata, spec, status = (
+        data.get("metadata") or {},
+        data.get("spec") or {},
+        data.get("status") or {},
+    )
     if not metadata.get("name"):
         raise ValueError("metadata.name is missing")
     observed = "agentStatus" in status or "conditions" in status
@@ -34,7 +48,9 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
         name=metadata["name"],
         labels=labels if observed else {**labels, MEMBER_NAME_LABEL: metadata["name"]},
         taints=tuple(read_taint(taint) for taint in spec.get("taints") or ()),
-        properties={name: _value(name, entry) for name, entry in (status.get("properties") or {}).items()},
+        properties={
+            name: _value(name, entry) for name, entry in (status.get("properties") or {}).items()
+        },
         usage=Usage(
             read_amounts(usage.get("capacity")),
             read_amounts(usage.get("allocatable")),
@@ -44,7 +60,8 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
         agent=_agent(status.get("agentStatus") or ()) if observed else Agent(),
         leaving=metadata.get("deletionTimestamp") is not None,
         namespaces=status.get("namespaces"),
-        # False counts as well: there are too many namespaces then, and KubeFleet filters by those that it has.
+        # False counts as well: there are too many namespaces then, and KubeFleet filters by those
+        # that it has.
         namespaces_collected=any(
             c.get("type") == "NamespaceCollectionSucceeded" for c in status.get("conditions") or ()
         ),
@@ -53,7 +70,9 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
 
 def _value(name: str, entry: Any) -> str:
     if not isinstance(entry, Mapping):
-        raise ValueError(f'the property "{name}" is not an object; write it as {name}: {{value: "{entry}"}}')
+        raise ValueError(
+            f'the property "{name}" is not an object; write it as {name}: {{value: "{entry}"}}'
+        )
     value = entry.get("value")
     return "" if value is None else str(value)
 
@@ -70,5 +89,7 @@ def _agent(statuses: Sequence[Mapping[str, Any]]) -> Agent | None:
         health_since=read_time(healthy.get("lastTransitionTime")) if healthy else None,
         heartbeat=read_time(agent.get("lastReceivedHeartbeat")),
         # An API server has a time of every condition.
-        timeless=not agent.get("lastReceivedHeartbeat") and joined is not None and "lastTransitionTime" not in joined,
+        timeless=not agent.get("lastReceivedHeartbeat")
+        and joined is not None
+        and "lastTransitionTime" not in joined,
     )

@@ -1,4 +1,6 @@
-"""Scheduling state of a placement, kept between runs in one wire form for the state of a stack and ``out/``."""
+"""Scheduling state of a placement, kept between runs in one wire form for the state of a stack and
+``out/``.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ class Binding:
         rank: position in the order of picking; fixed when picked.
         affinity_score: affinity score when picked; None under PickFixed.
         topology_spread_score: topology spread score when picked; None under PickFixed.
-        former_state: the state before Unscheduled; restored if the member is picked again. An Unscheduled binding
-            without one was evicted: on a hub it is deleted, and nothing of it is restored.
+        former_state: the state before Unscheduled; restored if the member is picked again. An
+            Unscheduled binding without one was evicted: on a hub it is deleted, and nothing of it
+            is restored.
     """
 
     state: str = attrs.field(metadata=choice_of(SCHEDULED, BOUND, UNSCHEDULED))
@@ -32,7 +35,9 @@ class Binding:
     rank: int = attrs.field(default=0, metadata=ranged(0))
     affinity_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
     topology_spread_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
-    former_state: str = attrs.field(default="", metadata=choice_of("", SCHEDULED, BOUND, UNSCHEDULED))
+    former_state: str = attrs.field(
+        default="", metadata=choice_of("", SCHEDULED, BOUND, UNSCHEDULED)
+    )
 
     @property
     def evicted(self) -> bool:
@@ -57,7 +62,8 @@ class PlacementMemory:
     evictions: Mapping[str, Handled] = attrs.field(factory=dict)
 
     def settled(self, held: Collection[str] = ()) -> PlacementMemory:
-        """Return the state after a successful update: Scheduled bindings are Bound, Unscheduled ones are removed.
+        """Return the state after a successful update: Scheduled bindings are Bound, Unscheduled
+        ones are removed.
 
         Args:
             held: members whose removal the rollout delays; their bindings stay Unscheduled.
@@ -70,11 +76,17 @@ class PlacementMemory:
         return attrs.evolve(self, bindings=kept)
 
     def renamed(self, cluster: Callable[[str], str]) -> PlacementMemory:
-        """Return the state with the members renamed; an eviction that is over names its member as it was written."""
-        return attrs.evolve(self, bindings={cluster(name): binding for name, binding in self.bindings.items()})
+        """Return the state with the members renamed; an eviction that is over names its member as
+        it was written.
+        """
+        return attrs.evolve(
+            self, bindings={cluster(name): binding for name, binding in self.bindings.items()}
+        )
 
     def evict(self, cluster: str) -> PlacementMemory:
-        """Return the state in which the placement has left a member; without a binding there it is the same."""
+        """Return the state in which the placement has left a member; without a binding there it is
+        the same.
+        """
         binding = self.bindings.get(cluster)
         if binding is None:
             return self
@@ -90,7 +102,9 @@ class PlacementMemory:
             standing: the members that have at least one of the objects.
         """
         bindings = {
-            name: attrs.evolve(binding, state=SCHEDULED) if binding.state == BOUND and name not in standing else binding
+            name: attrs.evolve(binding, state=SCHEDULED)
+            if binding.state == BOUND and name not in standing
+            else binding
             for name, binding in self.bindings.items()
         }
         return attrs.evolve(self, bindings=bindings)

@@ -1,6 +1,7 @@
 """KubeFleet overrides as typed values, with the names and nesting of the API.
 
-Source: ``ClusterResourceOverride`` and ``ResourceOverride`` of ``placement.kubernetes-fleet.io`` v1, v1beta1, v1alpha1.
+Source: ``ClusterResourceOverride`` and ``ResourceOverride`` of ``placement.kubernetes-fleet.io``
+v1, v1beta1, v1alpha1.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class OverrideRule:
             return False
         terms = self.cluster_selector.cluster_selector_terms
         selectors = [term.label_selector for term in terms]
-        return not terms or any(selector is not None and selector.matches(cluster.labels) for selector in selectors)
+        return not terms or any(
+            selector is not None and selector.matches(cluster.labels) for selector in selectors
+        )
 
 
 @attrs.frozen
@@ -110,10 +113,14 @@ class ResourceOverride:
         if self.manifest.kind == CLUSTER_OVERRIDE:
             return self.spec.cluster_resource_selectors
         namespace = self.manifest.namespace
-        return tuple(attrs.evolve(target, namespace=namespace) for target in self.spec.resource_selectors)
+        return tuple(
+            attrs.evolve(target, namespace=namespace) for target in self.spec.resource_selectors
+        )
 
     def is_for(self, placement: str) -> bool:
-        """Return whether it applies to a placement, given as ``name`` or ``namespace/name``; without one, to all."""
+        """Return whether it applies to a placement, given as ``name`` or ``namespace/name``;
+        without one, to all.
+        """
         wanted = self.spec.placement
         if wanted is None:
             return True

@@ -1,6 +1,7 @@
 """KubeFleet placements as typed values, with the names and nesting of the API.
 
-Source: ``ClusterResourcePlacement`` and ``ResourcePlacement`` of ``placement.kubernetes-fleet.io`` v1 and v1beta1.
+Source: ``ClusterResourcePlacement`` and ``ResourcePlacement`` of ``placement.kubernetes-fleet.io``
+v1 and v1beta1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ PICK_ALL, PICK_FIXED, PICK_N = "PickAll", "PickFixed", "PickN"
 
 @attrs.frozen
 class PropertyRequirement(Typed):
-    """One property expression. ``operator`` is Gt, Ge, Lt, Le, Eq or Ne; ``values`` has exactly one value."""
+    """One property expression. ``operator`` is Gt, Ge, Lt, Le, Eq or Ne; ``values`` has exactly one
+    value.
+    """
 
     name: str
     operator: str
@@ -37,7 +40,9 @@ class PropertySelector(Typed):
 
 @attrs.frozen
 class PropertySorter(Typed):
-    """Ranks members by a property. ``sort_order`` is Ascending (less is better) or Descending (more is better)."""
+    """Ranks members by a property. ``sort_order`` is Ascending (less is better) or Descending (more
+    is better).
+    """
 
     name: str
     sort_order: str = "Descending"
@@ -100,7 +105,9 @@ class TopologySpreadConstraint(Typed):
 
 @attrs.frozen
 class Toleration(Typed):
-    """A toleration of taints. ``operator`` is Equal or Exists; an empty ``effect`` matches all effects."""
+    """A toleration of taints. ``operator`` is Equal or Exists; an empty ``effect`` matches all
+    effects.
+    """
 
     key: str = ""
     operator: str = "Equal"
@@ -120,9 +127,14 @@ class PlacementPolicy(Typed):
     tolerations: tuple[Toleration, ...] = ()
 
     def wrong_values(self) -> Iterator[Problem]:
-        """Yield a problem for an unknown placement type, and for a number of clusters that is missing or negative."""
+        """Yield a problem for an unknown placement type, and for a number of clusters that is
+        missing or negative.
+        """
         if self.placement_type not in (PICK_ALL, PICK_FIXED, PICK_N):
-            hint = nearest(self.placement_type, (PICK_ALL, PICK_FIXED, PICK_N)) or f"{PICK_ALL}, {PICK_FIXED}, {PICK_N}"
+            hint = (
+                nearest(self.placement_type, (PICK_ALL, PICK_FIXED, PICK_N))
+                or f"{PICK_ALL}, {PICK_FIXED}, {PICK_N}"
+            )
             yield Problem(f'there is no type "{self.placement_type}"', ("placement_type",), hint)
         if self.placement_type == PICK_N and self.number_of_clusters is None:
             yield Problem("is missing", ("number_of_clusters",), "say how many members to pick")
@@ -133,7 +145,9 @@ class PlacementPolicy(Typed):
     def required_terms(self) -> tuple[ClusterSelectorTerm, ...]:
         """The required affinity terms; empty if there are none."""
         affinity = self.affinity.cluster_affinity if self.affinity else None
-        required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+        required = (
+            affinity.required_during_scheduling_ignored_during_execution if affinity else None
+        )
         return required.cluster_selector_terms if required else ()
 
     @property
@@ -163,8 +177,9 @@ class ResourceSelector(Typed):
 class RollingUpdate(Typed):
     """Limits on the number of members that change at the same time.
 
-    ``max_unavailable`` and ``max_surge`` are numbers, or percentages of the wanted number of members, rounded up.
-    ``unavailable_period_seconds`` is how long content whose availability cannot be tracked counts as unavailable.
+    ``max_unavailable`` and ``max_surge`` are numbers, or percentages of the wanted number of
+    members, rounded up. ``unavailable_period_seconds`` is how long content whose availability
+    cannot be tracked counts as unavailable.
     """
 
     max_unavailable: int | str = "25%"
@@ -187,7 +202,8 @@ class ApplyStrategy:
         type: ClientSideApply, ServerSideApply or ReportDiff, which writes nothing.
         comparison_option: PartialComparison (the fields that are sent) or FullComparison.
         when_to_apply: Always, or IfNotDrifted: what somebody has changed on a member is left alone.
-        when_to_take_over: Always, IfNoDiff or Never: what to do with objects that are on a member already.
+        when_to_take_over: Always, IfNoDiff or Never: what to do with objects that are on a member
+            already.
         allow_co_ownership: True to write objects that have other owners.
         server_side_apply_config: settings of ServerSideApply.
     """
@@ -219,7 +235,9 @@ class Strategy:
 
 @attrs.frozen
 class PlacementSpec:
-    """The spec of a placement. ``revision_history_limit`` is how many of its newest revisions are kept."""
+    """The spec of a placement. ``revision_history_limit`` is how many of its newest revisions are
+    kept.
+    """
 
     resource_selectors: tuple[ResourceSelector, ...] = ()
     policy: PlacementPolicy | None = None

@@ -35,20 +35,23 @@ class Rule(ReleaseRule):
     STAGED_NEVER_PLACED = Change(
         "#631",
         _MAIN,
-        "StagedUpdateRun, StagedUpdateStrategy and ApprovalRequest objects are placed as others are",
+        "StagedUpdateRun, StagedUpdateStrategy and ApprovalRequest objects are placed as"
+        " others are",
         "they are never placed",
         "they are never placed here; a warning names what a hub would hand out",
     )
     WORK_NAMES_HASHED = Change(
         "#665",
         _MAIN,
-        "the Work of an envelope has a random name; statuses show the name of the envelope in its place",
+        "the Work of an envelope has a random name; statuses show the name of the envelope in its"
+        " place",
         "its name ends in a hash of the kind, namespace and name of the envelope",
     )
     SNAPSHOT_LOOKED_UP = Change(
         "#667",
         _MAIN,
-        "an update run without a policy snapshot says: no latest policy snapshot associated with the placement",
+        "an update run without a policy snapshot says: no latest policy snapshot associated with"
+        " the placement",
         "it says: no latest policy snapshot found for placement",
         "a decided placement has a snapshot, so neither is seen",
     )
@@ -75,8 +78,10 @@ class Rule(ReleaseRule):
     WAIT_TIMES_STRICT = Change(
         "#688",
         _MAIN,
-        "a waitTime that begins with 0, or ends in a time, is stored: 0, 01h; a plan refuses what no controller reads",
-        "a waitTime is hours, minutes and seconds, each with its unit, and no number has a leading zero",
+        "a waitTime that begins with 0, or ends in a time, is stored: 0, 01h; a plan refuses what"
+        " no controller reads",
+        "a waitTime is hours, minutes and seconds, each with its unit, and no number has a leading"
+        " zero",
     )
     SELECTORS_OF_NAMESPACE_IN_V1 = Change(
         "#697",
@@ -93,9 +98,10 @@ class Rule(ReleaseRule):
     PLACEMENTS_CHECKED_BY_SCHEMA = Change(
         "#751",
         _MAIN,
-        "webhooks alone check which fields go together, which hubs ask for ClusterResourcePlacements only",
-        "the definitions check it: fields of a placementType, tolerations, sortOrder, whenUnsatisfiable, and name "
-        "beside labelSelector",
+        "webhooks alone check which fields go together, which hubs ask for"
+        " ClusterResourcePlacements only",
+        "the definitions check it: fields of a placementType, tolerations, sortOrder,"
+        " whenUnsatisfiable, and name beside labelSelector",
     )
     WORK_TEXT_CORRECTED = Change(
         "#763",
@@ -120,7 +126,8 @@ RELEASE = TABLE.named()
 
 
 def release_of(image: str) -> str:
-    """Return the name of the release that a container image is tagged with; empty if the tag is none.
+    """Return the name of the release that a container image is tagged with; empty if the tag is
+    none.
 
     Args:
         image: the image of a hub agent, as ``ghcr.io/kubefleet-dev/kubefleet/hub-agent:v0.3.1``.

@@ -1,7 +1,7 @@
 """Fields of KubeFleet's kinds that are not carried out.
 
-Source: KubeFleet v0.3.1. There is no hub and there are no agents, so nothing is reported back; the Kubernetes provider
-writes the objects by server-side apply.
+Source: KubeFleet v0.3.1. There is no hub and there are no agents, so nothing is reported back; the
+Kubernetes provider writes the objects by server-side apply.
 """
 
 from __future__ import annotations
@@ -20,17 +20,27 @@ ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 MEMBER = ("MemberCluster",)
 _OBSERVED = "times and texts of an observation decide nothing"
 _OVERWRITTEN = "what is there is overwritten; the render warns"
-_STEPS = "one commit keeps the waves with --topology hub, with pull a commit for each does: --wave N"
+_STEPS = (
+    "one commit keeps the waves with --topology hub, with pull a commit for each does: --wave N"
+)
 _LATER = "is not waited: --wave N says how long to wait before the next is merged"
 _APPLYING = "spec.strategy.applyStrategy"
 
 ELSEWHERE: tuple[Elsewhere, ...] = (
     *(
-        Elsewhere(kinds=PLACEMENTS, field=f"spec.strategy.rollingUpdate.{field}", argocd=_STEPS, flux=_STEPS)
+        Elsewhere(
+            kinds=PLACEMENTS,
+            field=f"spec.strategy.rollingUpdate.{field}",
+            argocd=_STEPS,
+            flux=_STEPS,
+        )
         for field in ("maxUnavailable", "maxSurge")
     ),
     Elsewhere(
-        kinds=PLACEMENTS, field="spec.strategy.rollingUpdate.unavailablePeriodSeconds", argocd=_LATER, flux=_LATER
+        kinds=PLACEMENTS,
+        field="spec.strategy.rollingUpdate.unavailablePeriodSeconds",
+        argocd=_LATER,
+        flux=_LATER,
     ),
     Elsewhere(
         kinds=PLACEMENTS,
@@ -99,7 +109,12 @@ ELSEWHERE: tuple[Elsewhere, ...] = (
         )
         for field in ("beforeStageTasks", "afterStageTasks")
     ),
-    Elsewhere(kinds=STRATEGIES, field="spec.stages[].afterStageTasks[].waitTime", argocd=_LATER, flux=_LATER),
+    Elsewhere(
+        kinds=STRATEGIES,
+        field="spec.stages[].afterStageTasks[].waitTime",
+        argocd=_LATER,
+        flux=_LATER,
+    ),
 )
 """Fields that are carried out, and that other deliveries treat otherwise."""
 
@@ -143,14 +158,20 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.strategy.reportBackStrategy",
         effect=Effect.NONE,
         on_hub="statuses of objects are copied to the originals",
-        reason="statuses of objects stay on the members: nothing copies them to the originals or elsewhere",
+        reason=(
+            "statuses of objects stay on the members: nothing copies them to the originals or"
+            " elsewhere"
+        ),
     ),
     Unheeded(
         kinds=PLACEMENTS,
         field="spec.statusReportingScope",
         effect=Effect.NONE,
         on_hub="a ClusterResourcePlacementStatus is kept in the namespace",
-        reason="no status is written to a cluster: fleet status -o yaml prints the ClusterResourcePlacementStatus",
+        reason=(
+            "no status is written to a cluster: fleet status -o yaml prints the"
+            " ClusterResourcePlacementStatus"
+        ),
     ),
     Unheeded(
         kinds=APPROVALS,
@@ -204,7 +225,10 @@ EFFECTS: tuple[Unheeded, ...] = (
             kinds=MEMBER,
             field=f"status.conditions[].{field}",
             effect=Effect.NOT_NEEDED,
-            reason="that NamespaceCollectionSucceeded is there decides, as in KubeFleet, and nothing that it says",
+            reason=(
+                "that NamespaceCollectionSucceeded is there decides, as in KubeFleet, and nothing"
+                " that it says"
+            ),
         )
         for field in ("status", "reason", "message", "lastTransitionTime", "observedGeneration")
     ),

@@ -1,8 +1,10 @@
-"""Carry out the evictions of a placement: each is checked once, by name, and is then over, as on a hub.
+"""Carry out the evictions of a placement: each is checked once, by name, and is then over, as on a
+hub.
 
-A hub deletes the binding of an evicted cluster at once, then schedules, and what is picked again is made anew. Here an
-eviction is part of the decision: a cluster that is picked again keeps what it has, and one that is left is emptied at
-the end of the update, as all others.
+A hub deletes the binding of an evicted cluster at once, then schedules, and what is picked again is
+made anew. Here an
+eviction is part of the decision: a cluster that is picked again keeps what it has, and one that is
+left is emptied at the end of the update, as all others.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ from fleet_components.model.text import few
 from fleet_components.rollout.eviction import Held, allowed, check_eviction
 from fleet_components.rollout.rollout import Change, Done, Placed, Rollout
 from fleet_components.rollout.situation import broken_of
-from fleet_components.systems.kubefleet.model.eviction import BLOCKED, EXECUTED, DisruptionBudget, Eviction, Handled
+from fleet_components.systems.kubefleet.model.eviction import (
+    BLOCKED,
+    EXECUTED,
+    DisruptionBudget,
+    Eviction,
+    Handled,
+)
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PICK_N, PlacementPolicy
 from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
@@ -51,8 +59,8 @@ def carried_out(
 ) -> tuple[PlacementMemory, tuple[Check, ...]]:
     """Return the memory without the bindings that are evicted, and the evictions that were checked.
 
-    They are checked in the order of their names, and each counts what those before it have taken. What is no longer in
-    the source is forgotten.
+    They are checked in the order of their names, and each counts what those before it have taken.
+    What is no longer in the source is forgotten.
 
     Args:
         evictions: the evictions of the placement in the source.
@@ -70,7 +78,9 @@ def carried_out(
             checks.append(Check(eviction, known, tuple(held)))
             if known.result == EXECUTED:
                 memory = memory.evict(eviction.cluster)
-                held = [_deleted(item) if item.cluster == eviction.cluster else item for item in held]
+                held = [
+                    _deleted(item) if item.cluster == eviction.cluster else item for item in held
+                ]
         handled[eviction.name] = known
     return attrs.evolve(memory, evictions=handled), tuple(checks)
 
@@ -95,7 +105,11 @@ def held_clusters(
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
     # What the last update did not come to remove is remembered no more, and is still there.
     left = runs - memory.bindings.keys()
-    left |= {name for name, binding in memory.bindings.items() if binding.evicted or _leaves(name, inventory)}
+    left |= {
+        name
+        for name, binding in memory.bindings.items()
+        if binding.evicted or _leaves(name, inventory)
+    }
     return [
         Held(
             cluster,
@@ -131,12 +145,18 @@ def outcomes_of(
         else:
             binding = memory.bindings.get(cluster)
             again = binding is not None and binding.state != UNSCHEDULED
-            words = f"is evicted, {_again(policy) if again else _left(cluster, rollout)} ({message})"
+            words = (
+                f"is evicted, {_again(policy) if again else _left(cluster, rollout)} ({message})"
+            )
         yield check, f"eviction {check.eviction.name}: {cluster} {words}"
 
 
-def guards_only_evictions(budget: DisruptionBudget, rollout: Rollout, checks: Iterable[Check]) -> str:
-    """Return the sentence about clusters that an update takes without regard to the budget; empty if there are none."""
+def guards_only_evictions(
+    budget: DisruptionBudget, rollout: Rollout, checks: Iterable[Check]
+) -> str:
+    """Return the sentence about clusters that an update takes without regard to the budget; empty
+    if there are none.
+    """
     evicted = {check.eviction.cluster for check in checks}
     taken = [
         cluster
@@ -145,7 +165,10 @@ def guards_only_evictions(budget: DisruptionBudget, rollout: Rollout, checks: It
     ]
     if not taken:
         return ""
-    return f"the disruption budget ({budget}) does not count for {few(taken)}: it guards against evictions only"
+    return (
+        f"the disruption budget ({budget}) does not count for {few(taken)}: it guards against"
+        " evictions only"
+    )
 
 
 def _deleted(held: Held) -> Held:
@@ -176,7 +199,9 @@ def _left(cluster: str, rollout: Rollout) -> str:
     return f"and stays for now: {entry.reason}"
 
 
-def _lets_through(check: Check, policy: PlacementPolicy | None, budget: DisruptionBudget | None) -> str:
+def _lets_through(
+    check: Check, policy: PlacementPolicy | None, budget: DisruptionBudget | None
+) -> str:
     """Return what would let the eviction through, with a separator; empty if nothing would."""
     if check.handled.result == BLOCKED:
         here = next(held for held in check.held if held.cluster == check.eviction.cluster)
@@ -190,7 +215,9 @@ def _lets_through(check: Check, policy: PlacementPolicy | None, budget: Disrupti
 def _room(held: Sequence[Held], policy: PlacementPolicy | None, budget: DisruptionBudget) -> str:
     """Return what would make room in a budget."""
     picks_n = policy is not None and policy.placement_type == PICK_N
-    if not picks_n and (budget.max_unavailable is not None or isinstance(budget.min_available, str)):
+    if not picks_n and (
+        budget.max_unavailable is not None or isinstance(budget.min_available, str)
+    ):
         return "write minAvailable as a number"
     if budget.max_unavailable is None and budget.min_available is None:
         return "a budget without maxUnavailable and minAvailable lets none go"

@@ -64,12 +64,18 @@ class PlacementOverrides(Overrides):
             {
                 **write_in_force(item),
                 **({INTO_SECRET: True} if secret.intersection(item.targets) else {}),
-                **({_SHAPES: {kind: shape.to_wire() for kind, shape in shapes.items()}} if shapes else {}),
+                **(
+                    {_SHAPES: {kind: shape.to_wire() for kind, shape in shapes.items()}}
+                    if shapes
+                    else {}
+                ),
             }
             for item in found
         )
 
-    def _needed(self, objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> Shapes:
+    def _needed(
+        self, objects: Objects, rules: Sequence[OverrideInForce], member: Cluster
+    ) -> Shapes:
         """Return the shapes of custom kinds that the effect of rules depends on."""
         wanted = {target for item in rules for target in item.targets}
         concerned = []
@@ -90,7 +96,9 @@ class PlacementOverrides(Overrides):
         return apply_rules(objects, rules, member)
 
     def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
-        """Return a problem with its place, and with the hint that the hub may know more of a custom kind."""
+        """Return a problem with its place, and with the hint that the hub may know more of a custom
+        kind.
+        """
         found = _located(problem, self.written)
         return unseen_default(found, Manifest(data), known=_kind(data) in self.shapes)
 
@@ -105,7 +113,9 @@ def rule_path(override: Manifest, position: int) -> FieldPath:
     return (*RULES, position)
 
 
-def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> set[OverrideTarget]:
+def _secret(
+    objects: Objects, rules: Sequence[OverrideInForce], member: Cluster
+) -> set[OverrideTarget]:
     """Return the names of Secrets among objects, and of envelopes that hold one before or after
     the rules.
     """
@@ -117,15 +127,23 @@ def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster)
     return found
 
 
-def _wraps_secret(envelope: Mapping[str, Any], rules: Sequence[OverrideInForce], member: Cluster) -> bool:
+def _wraps_secret(
+    envelope: Mapping[str, Any], rules: Sequence[OverrideInForce], member: Cluster
+) -> bool:
     (made,) = apply_overrides([envelope], rules, member.name, in_snapshot)
     return any(redacted(data) is not data for data in (envelope, made.data) if data)
 
 
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
     """Return each object after kept rules."""
-    shapes = {kind: Shape.from_wire(wire) for data in rules for kind, wire in data.get(_SHAPES, {}).items()}
-    return apply_overrides(objects, [read_in_force(data) for data in rules], member.name, reader(shapes))
+    shapes = {
+        kind: Shape.from_wire(wire)
+        for data in rules
+        for kind, wire in data.get(_SHAPES, {}).items()
+    }
+    return apply_overrides(
+        objects, [read_in_force(data) for data in rules], member.name, reader(shapes)
+    )
 
 
 def reader(shapes: Shapes) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
@@ -137,7 +155,9 @@ def _kind(data: Mapping[str, Any]) -> str:
     return f"{data.get('apiVersion')}/{data.get('kind')}"
 
 
-def by_target(overrides: Iterable[ResourceOverride]) -> Mapping[OverrideTarget, Sequence[ResourceOverride]]:
+def by_target(
+    overrides: Iterable[ResourceOverride],
+) -> Mapping[OverrideTarget, Sequence[ResourceOverride]]:
     """Return overrides by what they select, so that no placement is held against all of them."""
     found: dict[OverrideTarget, list[ResourceOverride]] = defaultdict(list)
     for override in overrides:
@@ -147,7 +167,11 @@ def by_target(overrides: Iterable[ResourceOverride]) -> Mapping[OverrideTarget, 
 
 
 def concerning(
-    objects: Objects, known: Mapping[OverrideTarget, Sequence[ResourceOverride]], placement: str, *, opens: bool = False
+    objects: Objects,
+    known: Mapping[OverrideTarget, Sequence[ResourceOverride]],
+    placement: str,
+    *,
+    opens: bool = False,
 ) -> tuple[ResourceOverride, ...]:
     """Return the overrides that select any of the objects of a placement, whatever the member; by
     name.
@@ -157,7 +181,12 @@ def concerning(
     if not known:
         return ()
     targets = {target for data in objects for target in targets_of(Manifest(data), opens=opens)}
-    found = {id(item): item for target in targets for item in known.get(target, ()) if item.is_for(placement)}
+    found = {
+        id(item): item
+        for target in targets
+        for item in known.get(target, ())
+        if item.is_for(placement)
+    }
     return tuple(sorted(found.values(), key=lambda item: item.manifest.key))
 
 

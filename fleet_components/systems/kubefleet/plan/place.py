@@ -1,4 +1,6 @@
-"""Decide one placement: which members it picks, what each is to run, and who moves now, in which wave."""
+"""Decide one placement: which members it picks, what each is to run, and who moves now, in which
+wave.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,21 @@ from fleet_components.systems.kubefleet.plan.evictions import (
 )
 from fleet_components.systems.kubefleet.plan.overrides import PlacementOverrides
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
-from fleet_components.systems.kubefleet.plan.update_runs import RunMemory, RunsInForce, runs_in_force
+from fleet_components.systems.kubefleet.plan.update_runs import (
+    RunMemory,
+    RunsInForce,
+    runs_in_force,
+)
 
 if TYPE_CHECKING:
     from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _NONE = -1
 """Stands for no override rules where a number is kept."""
-_COMPARED = "compared only (ReportDiff): nothing is written; previews and updates ask the members for what differs"
+_COMPARED = (
+    "compared only (ReportDiff): nothing is written; previews and updates ask the members for what"
+    " differs"
+)
 MOVED_STATUS_HINT = "choose the other namespace with a placement of another name"
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
@@ -53,7 +62,8 @@ class PlacementOutcome(Outcome[PlacementRecord]):
         evictions: the evictions that were checked, each with what comes of it in words.
         notes: sentences about evictions, budgets and update runs.
         runs: its update runs; None if it rolls out by itself.
-        untaken: the note that what is selected has changed and no update run takes it; empty if one does.
+        untaken: the note that what is selected has changed and no update run takes it; empty if one
+            does.
     """
 
     decision: Decision[PlacementMemory]
@@ -64,8 +74,12 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The overrides that fail, the evictions that are not carried out, and the update run that has failed."""
-        not_executed = (words for check, words in self.evictions if check.handled.result != EXECUTED)
+        """The overrides that fail, the evictions that are not carried out, and the update run that
+        has failed.
+        """
+        not_executed = (
+            words for check, words in self.evictions if check.handled.result != EXECUTED
+        )
         failed = [self.runs.failure] if self.runs and self.runs.failure else []
         return (*super().warnings, *not_executed, *failed)
 
@@ -80,12 +94,20 @@ class PlacementOutcome(Outcome[PlacementRecord]):
         binding = self.decision.memory.bindings.get(cluster)
         if binding is None or binding.affinity_score is None:
             return None
-        return {"affinity": binding.affinity_score, "topologySpread": binding.topology_spread_score or 0}
+        return {
+            "affinity": binding.affinity_score,
+            "topologySpread": binding.topology_spread_score or 0,
+        }
 
     def instead(self, entries: Mapping[str, Entry], before: PlacementRecord) -> PlacementOutcome:
-        """Return the outcome with other entries; what is remembered of bindings and update runs follows."""
+        """Return the outcome with other entries; what is remembered of bindings and update runs
+        follows.
+        """
         found = super().instead(entries, before)
-        held = (*found.rollout.held_removals, *(c for c, entry in entries.items() if entry.change is Change.HELD))
+        held = (
+            *found.rollout.held_removals,
+            *(c for c, entry in entries.items() if entry.change is Change.HELD),
+        )
         record = attrs.evolve(
             found.record,
             memory=self.decision.memory.settled(held),
@@ -102,11 +124,15 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         before: the record of the last decision; the default record for a new placement.
 
     Raises:
-        FleetError: the scheduling cycle fails, an update run cannot begin, the namespace of the status changes, or the
-            state hides what is to be rolled out.
+        FleetError: the scheduling cycle fails, an update run cannot begin, the namespace of the
+            status changes, or the state hides what is to be rolled out.
     """
     decision, checks = _scheduled(request, before)
-    problems = [*_failed(request, decision), *_faults(request, before), *_moved_status(request, before)]
+    problems = [
+        *_failed(request, decision),
+        *_faults(request, before),
+        *_moved_status(request, before),
+    ]
     if problems:
         raise FleetError(problems)
     done, stopped = request.done, stopped_at(request.done, before.decisions)
@@ -129,7 +155,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     record = PlacementRecord(
         wanted.revision,
         rollout.placed,
-        # As after a successful update, so that the next run, which changes nothing, remembers the same.
+        # As after a successful update, so that the next run, which changes nothing, remembers the
+        # same.
         decision.memory.settled(rollout.held_removals),
         *before.in_use(
             wanted.revision,
@@ -139,7 +166,9 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
             request.history,
             later,
         ),
-        *rules_in_use(before, found, rollout.placed, done.values(), _numbers(run.overrides for run in live)),
+        *rules_in_use(
+            before, found, rollout.placed, done.values(), _numbers(run.overrides for run in live)
+        ),
         secret=before.secret,
         runs=runs.remembered(rollout) if runs else RunMemory(),
     )
@@ -157,7 +186,11 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         runs=runs,
         decision=decision,
         evictions=outcomes,
-        notes=(*_notes(request, before, outcomes, rollout), *(runs.notes if runs else ()), *filter(None, [untaken])),
+        notes=(
+            *_notes(request, before, outcomes, rollout),
+            *(runs.notes if runs else ()),
+            *filter(None, [untaken]),
+        ),
         untaken=untaken,
     )
 
@@ -172,7 +205,9 @@ def picked(request: PlacementSubject, before: PlacementRecord) -> frozenset[str]
     problems = _failed(request, decision)
     if problems:
         raise FleetError(problems)
-    return frozenset(name for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED)
+    return frozenset(
+        name for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED
+    )
 
 
 def _scheduled(
@@ -184,13 +219,21 @@ def _scheduled(
 
 
 def _failed(request: PlacementSubject, decision: Decision[PlacementMemory]) -> list[Problem]:
-    return [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
+    return (
+        [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)]
+        if decision.error
+        else []
+    )
 
 
-def _goal(record: PlacementRecord, rollout: Rollout, wanted: Wanted, runs: RunsInForce | None) -> PlacementRecord:
-    """Return the record in which held members have what is wanted of them: nothing, where they are to be left.
+def _goal(
+    record: PlacementRecord, rollout: Rollout, wanted: Wanted, runs: RunsInForce | None
+) -> PlacementRecord:
+    """Return the record in which held members have what is wanted of them: nothing, where they are
+    to be left.
 
-    Members that no update run reaches yet keep what they have, as a later run may bring something else.
+    Members that no update run reaches yet keep what they have, as a later run may bring something
+    else.
     """
     held = {*rollout.held, *rollout.held_removals}
     if runs:
@@ -198,28 +241,41 @@ def _goal(record: PlacementRecord, rollout: Rollout, wanted: Wanted, runs: RunsI
     if not held:
         return record
     leaving = held.intersection(rollout.held_removals)
-    decisions = {cluster: sent for cluster, sent in rollout.placed.items() if cluster not in leaving}
+    decisions = {
+        cluster: sent for cluster, sent in rollout.placed.items() if cluster not in leaving
+    }
     for cluster in (held & wanted.ranks.keys()) - leaving - wanted.blocked.keys():
         revision, overrides = wanted.version(cluster)
         decisions[cluster] = Placed(wanted.ranks[cluster], 1, revision, overrides=overrides)
     return attrs.evolve(record, decisions=decisions)
 
 
-def _evicted(request: PlacementSubject, before: PlacementRecord) -> tuple[PlacementMemory, Collection[Check]]:
+def _evicted(
+    request: PlacementSubject, before: PlacementRecord
+) -> tuple[PlacementMemory, Collection[Check]]:
     """Return what the scheduler remembers once the evictions are carried out, and their checks."""
-    # The record is as after a successful update: where one failed, members that it did not reach have nothing.
+    # The record is as after a successful update: where one failed, members that it did not reach
+    # have nothing.
     standing = {name for name, here in request.done.items() if here.revision is not None}
     delivered = before.memory.delivered(standing)
     if not request.evictions:
         return carried_out((), request.policy, request.budget, delivered, ())
-    failing = _in_force(request, before, sorted(standing), (before.revision, request.content)).failing
+    failing = _in_force(
+        request, before, sorted(standing), (before.revision, request.content)
+    ).failing
     held = held_clusters(before.memory, request.done, before.decisions, request.inventory, failing)
     return carried_out(request.evictions, request.policy, request.budget, delivered, held)
 
 
-def _wanted(request: PlacementSubject, decision: Decision[PlacementMemory], revision: int) -> Wanted:
+def _wanted(
+    request: PlacementSubject, decision: Decision[PlacementMemory], revision: int
+) -> Wanted:
     """Return the picked members, which are to run a revision."""
-    live = {name: binding for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED}
+    live = {
+        name: binding
+        for name, binding in decision.memory.bindings.items()
+        if binding.state != UNSCHEDULED
+    }
     clusters = request.inventory.clusters
     positions = {name: request.inventory.position(name) for name in live}
     return Wanted(
@@ -243,8 +299,8 @@ def _moved_status(request: PlacementSubject, before: PlacementRecord) -> Iterato
     namespace = moves_from(request, before)
     if namespace:
         yield Problem(
-            f"chooses the namespace {request.reports_in} instead of {namespace}, which statusReportingScope "
-            "NamespaceAccessible does not allow",
+            f"chooses the namespace {request.reports_in} instead of {namespace}, which"
+            " statusReportingScope NamespaceAccessible does not allow",
             ("spec", "resourceSelectors"),
             MOVED_STATUS_HINT,
             subject=request.key,
@@ -252,18 +308,25 @@ def _moved_status(request: PlacementSubject, before: PlacementRecord) -> Iterato
 
 
 def moves_from(request: PlacementSubject, before: PlacementRecord) -> str:
-    """Return the namespace in which the status has been readable if it would be another one now; empty if it stays.
+    """Return the namespace in which the status has been readable if it would be another one now;
+    empty if it stays.
 
     Source: KubeFleet v0.3.1, validateNamespaceSelectorConsistency in
     pkg/controllers/placement/namespace_status_sync.go.
     """
     content = before.contents.get(before.revision, ())
-    namespaces = [Manifest(data).name for data in content if (data["apiVersion"], data["kind"]) == ("v1", "Namespace")]
+    namespaces = [
+        Manifest(data).name
+        for data in content
+        if (data["apiVersion"], data["kind"]) == ("v1", "Namespace")
+    ]
     moves = request.reports_in and namespaces and request.reports_in not in namespaces
     return namespaces[0] if moves else ""
 
 
-def _under(strategy: RollingUpdate | External, runs: RunsInForce | None) -> RollingUpdate | External:
+def _under(
+    strategy: RollingUpdate | External, runs: RunsInForce | None
+) -> RollingUpdate | External:
     """Return a strategy with the update run that is in force."""
     if runs is None or not isinstance(strategy, External):
         return strategy
@@ -280,7 +343,11 @@ def _runs(
     """Return the update runs; None if the placement rolls out by itself."""
     if not isinstance(request.strategy, External):
         return None
-    here = {name: done.version for name, done in request.done.items() if done.revision is not None and not done.lost}
+    here = {
+        name: done.version
+        for name, done in request.done.items()
+        if done.revision is not None and not done.lost
+    }
     return runs_in_force(
         request.strategy.runs,
         before.runs,
@@ -293,13 +360,18 @@ def _runs(
             stopped=stopped,
         ),
         newest=wanted.revision,
-        kept={*before.digests, wanted.revision},  # a hub has a snapshot of what is selected before any run begins
+        kept={
+            *before.digests,
+            wanted.revision,
+        },  # a hub has a snapshot of what is selected before any run begins
         gates=request.gates,
     )
 
 
 def _in_revision(wanted: Wanted, runs: RunsInForce | None, before: PlacementRecord) -> Wanted:
-    """Return what is wanted in the revision that the run in force has taken; without a run nothing new is wanted."""
+    """Return what is wanted in the revision that the run in force has taken; without a run nothing
+    new is wanted.
+    """
     if runs is None:
         return wanted
     return attrs.evolve(wanted, revision=runs.record.revision if runs.record else before.revision)
@@ -310,16 +382,28 @@ def _overridden(
 ) -> tuple[Wanted, InForce]:
     """Return what is wanted with the override rules that are in force on the picked members.
 
-    An update run keeps to those that it took when it began, and without a run all members keep what they have.
+    An update run keeps to those that it took when it began, and without a run all members keep what
+    they have.
     """
     taken: Mapping[str, int] = {}
     if runs:
-        standing = {name: here.overrides for name, here in request.done.items() if here.overrides is not None}
+        standing = {
+            name: here.overrides
+            for name, here in request.done.items()
+            if here.overrides is not None
+        }
         kept = {name: standing.get(name, _NONE) for name in wanted.ranks}
         taken = runs.record.overrides if runs.record else kept
     newest = before.next_revision(request.content)
-    content = request.content if wanted.revision == newest else before.contents.get(wanted.revision, ())
-    found = _in_force(request, before, [name for name in wanted.ranks if name not in taken], (wanted.revision, content))
+    content = (
+        request.content if wanted.revision == newest else before.contents.get(wanted.revision, ())
+    )
+    found = _in_force(
+        request,
+        before,
+        [name for name in wanted.ranks if name not in taken],
+        (wanted.revision, content),
+    )
     numbers = {name: number for name, number in taken.items() if number != _NONE}
     found = attrs.evolve(found, numbers={**numbers, **found.numbers})
     waits = {name: gate for name, gate in request.waits.items() if name in wanted.ranks}
@@ -327,20 +411,31 @@ def _overridden(
 
 
 def _taken(
-    request: PlacementSubject, before: PlacementRecord, runs: RunsInForce, wanted: Wanted, found: InForce
+    request: PlacementSubject,
+    before: PlacementRecord,
+    runs: RunsInForce,
+    wanted: Wanted,
+    found: InForce,
 ) -> tuple[RunsInForce, InForce]:
-    """Return the runs with the overrides that those which begin take, in force or not, and the rules with theirs."""
+    """Return the runs with the overrides that those which begin take, in force or not, and the
+    rules with theirs.
+    """
     newest, rules = before.next_revision(request.content), found.rules
     for name in sorted(runs.begun & runs.live.keys()):
         mine = found
         if runs.run is None or name != runs.run.name:
             revision = runs.records[name].revision
             content = request.content if revision == newest else before.contents.get(revision, ())
-            digests = {**before.override_digests, **{number: digest(kept) for number, kept in rules.items()}}
+            digests = {
+                **before.override_digests,
+                **{number: digest(kept) for number, kept in rules.items()},
+            }
             known = attrs.evolve(before, overrides=rules, override_digests=digests)
             mine = _in_force(request, known, list(wanted.ranks), (revision, content))
             rules = mine.rules
-        taken = {rank: mine.numbers.get(rank, _NONE) for rank in wanted.ranks if rank not in mine.failing}
+        taken = {
+            rank: mine.numbers.get(rank, _NONE) for rank in wanted.ranks if rank not in mine.failing
+        }
         runs = runs.with_overrides(name, taken)
     return runs, attrs.evolve(found, rules=rules)
 
@@ -350,12 +445,20 @@ def _numbers(taken: Iterable[Mapping[str, int]]) -> set[int]:
 
 
 def _in_force(
-    request: PlacementSubject, before: PlacementRecord, names: Collection[str], content: tuple[int, Objects]
+    request: PlacementSubject,
+    before: PlacementRecord,
+    names: Collection[str],
+    content: tuple[int, Objects],
 ) -> InForce:
     """Return the override rules that are in force for a revision on members."""
-    clusters, positions = request.inventory.clusters, ((name, request.inventory.position(name)) for name in names)
+    clusters, positions = (
+        request.inventory.clusters,
+        ((name, request.inventory.position(name)) for name in names),
+    )
     asked = {name: (clusters[at], *content) for name, at in positions if at is not None}
-    overrides = PlacementOverrides(request.key, request.overrides, request.shapes, opens=request.opens)
+    overrides = PlacementOverrides(
+        request.key, request.overrides, request.shapes, opens=request.opens
+    )
     return in_force(overrides, before, asked, request.done)
 
 
@@ -364,24 +467,37 @@ def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInFor
     last = max(record.digests, default=-1)
     if runs is None or last < 0 or record.holds(last, request.content):
         return ""
-    takes = f"update run {runs.latest} does not take it, a new one does" if runs.run else "a new update run takes it"
+    takes = (
+        f"update run {runs.latest} does not take it, a new one does"
+        if runs.run
+        else "a new update run takes it"
+    )
     return f"what is selected has changed since revision {last}: {takes}"
 
 
 def _notes(
-    request: PlacementSubject, before: PlacementRecord, outcomes: Collection[tuple[Check, str]], rollout: Rollout
+    request: PlacementSubject,
+    before: PlacementRecord,
+    outcomes: Collection[tuple[Check, str]],
+    rollout: Rollout,
 ) -> Iterator[str]:
-    """Yield what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
+    """Yield what is said of evictions that are carried out or forgotten, and of a budget that does
+    not count.
+    """
     if request.reports:
         yield _COMPARED
     awaited = sorted(name for name, here in request.done.items() if here.awaited)
     if awaited:
         yield f"the hub goes on applying what {few(awaited)} was sent, and is not ready there"
     yield from (words for check, words in outcomes if check.handled.result == EXECUTED)
-    for name in sorted(before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}):
+    for name in sorted(
+        before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}
+    ):
         yield f"eviction {name} is taken out: its name may be used again"
     if request.budget and (
-        not_executed := guards_only_evictions(request.budget, rollout, [check for check, _ in outcomes])
+        not_executed := guards_only_evictions(
+            request.budget, rollout, [check for check, _ in outcomes]
+        )
     ):
         yield not_executed
 
@@ -395,7 +511,10 @@ def _check_known(record: PlacementRecord, rollout: Rollout) -> None:
     moving = (Change.ADD, Change.UPDATE)
     for entry in rollout.entries.values():
         if entry.change in moving and entry.placed and not record.knows(entry.placed):
-            what = f"revision {entry.placed.revision} is to be rolled out, and the state does not show its content"
+            what = (
+                f"revision {entry.placed.revision} is to be rolled out, and the state does not show"
+                " its content"
+            )
             raise FleetError([Problem(what, hint=LACKS_HINT)])
 
 

@@ -22,7 +22,8 @@ from fleet_components.systems.kubefleet.plan.update_runs import RunMemory
 
 @attrs.frozen
 class PlacementRecord(Record[Placed, PlacementMemory]):
-    """Record of a KubeFleet placement: the scheduler's memory, and rank, wave and revision of each member.
+    """Record of a KubeFleet placement: the scheduler's memory, and rank, wave and revision of each
+    member.
 
     Attributes:
         runs: what is remembered of its update runs.
@@ -42,7 +43,9 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
             runs = decode(RunMemory, (wire.get("memory") or {}).get("runs") or {})
             for name, run in runs.records.items():
                 if run.clusters and len(run.clusters) != len(run.stages):
-                    raise MisfitError(Problem("does not have the clusters of each stage", ("records", name)))
+                    raise MisfitError(
+                        Problem("does not have the clusters of each stage", ("records", name))
+                    )
         return attrs.evolve(record, runs=runs)
 
     def renamed(self, cluster: Callable[[str], str]) -> PlacementRecord:
@@ -86,8 +89,12 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
         return tuple(manifest.data for manifest in unwrapped(map(Manifest, objects)))
 
     def standing(self, done: Done) -> Placed:
-        """Return a decision with the revision that runs; rank and wave do not influence the objects."""
-        return Placed(0, 1, -1 if done.revision is None else done.revision, overrides=done.overrides)
+        """Return a decision with the revision that runs; rank and wave do not influence the
+        objects.
+        """
+        return Placed(
+            0, 1, -1 if done.revision is None else done.revision, overrides=done.overrides
+        )
 
     def guarded_as(self, name: str) -> str:
         """Return its own name."""

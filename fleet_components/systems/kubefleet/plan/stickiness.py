@@ -1,4 +1,6 @@
-"""Changes that an earlier decision of a placement may make to the next: KubeFleet keeps what it has picked."""
+"""Changes that an earlier decision of a placement may make to the next: KubeFleet keeps what it has
+picked.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from fleet_components.model.mask import Mask
 from fleet_components.model.text import few
 from fleet_components.scheduler.cycle import run_filters
 from fleet_components.scheduler.framework import SchedulingError
-from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_ALL,
+    PICK_FIXED,
+    PICK_N,
+    PlacementPolicy,
+)
 from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import eligible
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
 from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
@@ -24,12 +31,17 @@ _HARD = "DoNotSchedule"
 
 
 def sticky(request: PlacementSubject, outcome: PlacementOutcome) -> str:
-    """Return in words which other members an earlier decision could lead to; empty if it could lead to none."""
+    """Return in words which other members an earlier decision could lead to; empty if it could lead
+    to none.
+    """
     policy, inventory = request.policy or _EVERYWHERE, request.inventory
     members = inventory.everything & ~inventory.leaving
     if not members:
         return ""  # nothing stays on a member that is leaving, or is none
-    others = f"with --state others than {few(sorted(outcome.decision.memory.selected)) or 'none'} may have it"
+    others = (
+        f"with --state others than {few(sorted(outcome.decision.memory.selected)) or 'none'} may"
+        " have it"
+    )
     if request.plugins:
         return f"plug-ins may look at what was picked before: {others}"
     if policy.placement_type == PICK_FIXED:
@@ -44,7 +56,9 @@ def sticky(request: PlacementSubject, outcome: PlacementOutcome) -> str:
     if policy.placement_type != PICK_N:
         return _staying("PickAll", inventory, members & ~passed)
     wanted = policy.number_of_clusters or 0
-    hard = any(constraint.when_unsatisfiable == _HARD for constraint in policy.topology_spread_constraints)
+    hard = any(
+        constraint.when_unsatisfiable == _HARD for constraint in policy.topology_spread_constraints
+    )
     if not wanted or (members == passed and wanted >= members.bit_count() and not hard):
         return ""
     return f"PickN {wanted} keeps members that it has picked: {others}"
@@ -58,4 +72,8 @@ def _passing(request: PlacementSubject, policy: PlacementPolicy) -> Mask:
 
 def _staying(kind: str, inventory: Inventory, kept: Mask) -> str:
     names = [inventory.names[position] for position in masks.positions(kept)]
-    return f"{kind} keeps members that it could not pick now: with --state {few(names)} may have it" if names else ""
+    return (
+        f"{kind} keeps members that it could not pick now: with --state {few(names)} may have it"
+        if names
+        else ""
+    )

@@ -34,7 +34,13 @@ from fleet_components.systems.kubefleet.model.override import ResourceOverride
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy, RollingUpdate
 from fleet_components.systems.kubefleet.model.release import RELEASE, RELEASES, Rule
 from fleet_components.systems.kubefleet.plan.overrides import Shapes, reader, rule_path
-from fleet_components.systems.kubefleet.plan.place import MOVED_STATUS_HINT, PlacementOutcome, moves_from, picked, place
+from fleet_components.systems.kubefleet.plan.place import (
+    MOVED_STATUS_HINT,
+    PlacementOutcome,
+    moves_from,
+    picked,
+    place,
+)
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.stickiness import sticky
 from fleet_components.systems.kubefleet.scheduler import schedule
@@ -43,8 +49,8 @@ from fleet_components.systems.kubefleet.scheduler.explain import explain
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
 
 _STAYS = (
-    "chooses the namespace {} instead of {}: with statusReportingScope NamespaceAccessible the hub sets Scheduled to "
-    "False, and everything stays as it was"
+    "chooses the namespace {} instead of {}: with statusReportingScope NamespaceAccessible the hub"
+    " sets Scheduled to False, and everything stays as it was"
 )
 
 
@@ -59,7 +65,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         mode: how objects are written to members.
         abandons: True if its objects stay on their members when it goes.
         inventory: the members.
-        content: the objects that it selects, as a resource snapshot has them: envelopes as they are.
+        content: the objects that it selects, as a resource snapshot has them: envelopes as they
+            are.
         namespace: the namespace of a ResourcePlacement.
         done: what really runs, by member.
         waits: members that wait for an object of another placement or template, each with the gate.
@@ -78,7 +85,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
-        moves_to: the other namespace that it is to report in, which a hub refuses; empty if there is none.
+        moves_to: the other namespace that it is to report in, which a hub refuses; empty if there
+            is none.
         labels: labels of the placement itself, which nothing is decided by.
         standing_on: returns its objects that stand on a member.
         release: the release of KubeFleet.
@@ -140,7 +148,9 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     @property
     def origins(self) -> Mapping[ObjectKey, tuple[Origin, ...]]:
-        """Where each object that members get is written: in several places if it is selected in several envelopes."""
+        """Where each object that members get is written: in several places if it is selected in
+        several envelopes.
+        """
         found: dict[ObjectKey, list[Origin]] = defaultdict(list)
         for manifest in unwrapped(self.selected):
             found[manifest.key] += [manifest.origin] if manifest.origin else []
@@ -163,8 +173,8 @@ class PlacementSubject(Subject[PlacementRecord]):
     def on_hub(self, before: PlacementRecord) -> Self:
         """Return the placement as a hub rolls it out.
 
-        It sees no change in what it stores alike. Where the namespace of the status would be another one it ignores
-        selectors and policy.
+        It sees no change in what it stores alike. Where the namespace of the status would be
+        another one it ignores selectors and policy.
         """
         namespace = moves_from(self, before)
         if not namespace:
@@ -185,9 +195,13 @@ class PlacementSubject(Subject[PlacementRecord]):
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""
         plugins = load_plugins(self.plugins)
-        return schedule(self.inventory, self.policy, memory, namespace=self.namespace, plugins=plugins)
+        return schedule(
+            self.inventory, self.policy, memory, namespace=self.namespace, plugins=plugins
+        )
 
-    def explain(self, outcome: PlacementOutcome, members: Collection[str] | None = None) -> Explanation:
+    def explain(
+        self, outcome: PlacementOutcome, members: Collection[str] | None = None
+    ) -> Explanation:
         """Return what each plug-in says of each member."""
         found: tuple[MemberExplanation, ...] = explain(
             self.inventory,
@@ -218,7 +232,9 @@ class PlacementSubject(Subject[PlacementRecord]):
         )
 
     def comparison(self, before: PlacementRecord, outcome: PlacementOutcome, cluster: str) -> str:
-        """Return how many points the member is behind the last that was picked, or ahead of the next."""
+        """Return how many points the member is behind the last that was picked, or ahead of the
+        next.
+        """
         found = compare(
             self.inventory,
             self.policy,
@@ -232,13 +248,18 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     def changed(self, change: Edits, outcome: PlacementOutcome) -> Self:
         """Return the placement in a fleet with a change of members, or of its policy."""
-        inventory, edits = with_edits(self.inventory, change), [item for item in change if item.of == POLICY]
+        inventory, edits = (
+            with_edits(self.inventory, change),
+            [item for item in change if item.of == POLICY],
+        )
         if not edits:
             return attrs.evolve(self, inventory=inventory)
         written = {"spec": {"policy": encode(self.policy or PlacementPolicy())}}
         for edit in edits:
             written = edit.on(written)
-        return attrs.evolve(self, inventory=inventory, policy=decode(PlacementPolicy, written["spec"]["policy"]))
+        return attrs.evolve(
+            self, inventory=inventory, policy=decode(PlacementPolicy, written["spec"]["policy"])
+        )
 
     def anew(self) -> Self:
         """Return the placement as if nothing had been delivered."""
@@ -257,7 +278,10 @@ class PlacementSubject(Subject[PlacementRecord]):
             return f"stays although {failing[0]}"
         if explained.verdicts[:1] and explained.verdicts[0].plugin == "ClusterNames":
             return explained.verdicts[0].words
-        return "; ".join(verdict.words for verdict in explained.verdicts if verdict.score) or "passes every filter"
+        return (
+            "; ".join(verdict.words for verdict in explained.verdicts if verdict.score)
+            or "passes every filter"
+        )
 
     def delivery(self, outcome: PlacementOutcome, cluster: str) -> Delivery:
         """Return the objects of the member's revision."""
@@ -267,8 +291,13 @@ class PlacementSubject(Subject[PlacementRecord]):
         return Delivery(objects, mode=self.mode, keeps=self.abandons)
 
     def shown(self) -> dict[str, Any]:
-        """Return policy and strategy, and what says how drift is treated, unless it is overwritten."""
-        asked = {"policy": encode(self.policy) if self.policy else {}, "strategy": encode(self.strategy)}
+        """Return policy and strategy, and what says how drift is treated, unless it is
+        overwritten.
+        """
+        asked = {
+            "policy": encode(self.policy) if self.policy else {},
+            "strategy": encode(self.strategy),
+        }
         if self.reports:
             return {**asked, "reports": True}
         apply = encode(self.mode.at_drift)
@@ -292,7 +321,11 @@ class PlacementSubject(Subject[PlacementRecord]):
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
             "overrides": [override.manifest.data for override in self.overrides],
-            "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()} if self.overrides else {},
+            "shapes": (
+                {kind: shape.to_wire() for kind, shape in self.shapes.items()}
+                if self.overrides
+                else {}
+            ),
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
@@ -306,7 +339,9 @@ class PlacementSubject(Subject[PlacementRecord]):
         return cls(
             key=wire["key"],
             policy=None if wire["policy"] is None else decode(PlacementPolicy, wire["policy"]),
-            strategy=decode(External, external) if rolling is None else decode(RollingUpdate, rolling),
+            strategy=(
+                decode(External, external) if rolling is None else decode(RollingUpdate, rolling)
+            ),
             inventory=inventory,
             content=tuple(wire["content"]),
             namespace=wire["namespace"],
@@ -317,7 +352,9 @@ class PlacementSubject(Subject[PlacementRecord]):
             gates=decode(Gates, wire["gates"]),
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),
-            overrides=tuple(ResourceOverride.from_manifest(Manifest(data)) for data in wire["overrides"]),
+            overrides=tuple(
+                ResourceOverride.from_manifest(Manifest(data)) for data in wire["overrides"]
+            ),
             shapes={kind: Shape.from_wire(item) for kind, item in wire["shapes"].items()},
             history=wire["history"],
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
@@ -329,11 +366,16 @@ class PlacementSubject(Subject[PlacementRecord]):
 def _picked(outcome: PlacementOutcome) -> list[str]:
     """Return the picked members in the order in which they were picked."""
     bindings = outcome.decision.memory.bindings
-    return sorted((n for n, b in bindings.items() if b.state != UNSCHEDULED), key=lambda name: bindings[name].rank)
+    return sorted(
+        (n for n, b in bindings.items() if b.state != UNSCHEDULED),
+        key=lambda name: bindings[name].rank,
+    )
 
 
 def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:
-    """Return the problem of a failed cycle with its location: the member that causes it, else the placement."""
+    """Return the problem of a failed cycle with its location: the member that causes it, else the
+    placement.
+    """
     if problem.file:
         return problem
     found = _PROPERTY.search(problem.what)
@@ -345,4 +387,7 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
 
 # Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/plugins/clusteraffinity/types.go.
 _PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
-_QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
+_QUANTITY_HINT = (
+    'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on'
+    " a hub"
+)

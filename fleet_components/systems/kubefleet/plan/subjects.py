@@ -25,7 +25,12 @@ from fleet_components.plan.standing import nothing_on
 from fleet_components.scheduler.framework import KUBEFLEET
 from fleet_components.scheduler.plugins import meant_for
 from fleet_components.systems.kubefleet.content.select import Selection
-from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION, DisruptionBudget, Eviction
+from fleet_components.systems.kubefleet.model.eviction import (
+    BUDGET,
+    EVICTION,
+    DisruptionBudget,
+    Eviction,
+)
 from fleet_components.systems.kubefleet.model.override import (
     CLUSTER_OVERRIDE,
     OVERRIDE,
@@ -40,18 +45,31 @@ from fleet_components.systems.kubefleet.plan.unmatched import in_placement
 
 
 def placement_subjects(
-    source: Source, selections: tuple[SelectedPlacement, ...], inventory: Inventory, past: Past, options: Options
+    source: Source,
+    selections: tuple[SelectedPlacement, ...],
+    inventory: Inventory,
+    past: Past,
+    options: Options,
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
-    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, bool(options.hub))
+    members, objects = (
+        AskedMembers.of(source.clusters, inventory),
+        AskedObjects(source.catalogue, bool(options.hub)),
+    )
     evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
-    plugins, release = meant_for(KUBEFLEET, options.settings.plugins), source.given.releases.kubefleet
+    plugins, release = (
+        meant_for(KUBEFLEET, options.settings.plugins),
+        source.given.releases.kubefleet,
+    )
     opens = release.has(Rule.OVERRIDES_IN_ENVELOPES)
     for selected in selections:
         placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
         content = redacted_content(selected.objects) if past.redacted else selected.objects
-        mode, name = ApplyMode.of(placement.spec.strategy.apply_strategy), f"{placement.kind}/{placement.key}"
+        mode, name = (
+            ApplyMode.of(placement.spec.strategy.apply_strategy),
+            f"{placement.kind}/{placement.key}",
+        )
         # What was only compared stands nowhere: applied, it is a new placement.
         new = name in past.reporting and not mode.reports
         concerned = concerning(content, overrides, placement.key, opens=opens)
@@ -124,7 +142,8 @@ _ALONE = ("NamespaceOnly", "NamespaceWithResourceSelectors")
 def also_placed(
     placement: Placement, selection: Selection, policies: Iterable[Manifest], release: Release
 ) -> Iterator[Problem]:
-    """Yield a warning for each selector with which a hub would place what rolls placements out, too.
+    """Yield a warning for each selector with which a hub would place what rolls placements out,
+    too.
 
     Args:
         placement: the placement.
@@ -135,13 +154,20 @@ def also_placed(
     if placement.namespace or release.has(Rule.STAGED_NEVER_PLACED):
         return
     staged = [policy for policy in policies if policy.kind in _KINDS]
-    for index, (selector, brought) in enumerate(zip(placement.spec.resource_selectors, selection.brought, strict=True)):
+    for index, (selector, brought) in enumerate(
+        zip(placement.spec.resource_selectors, selection.brought, strict=True)
+    ):
         if selector.kind != "Namespace" or selector.selection_scope in _ALONE:
             continue
         spaces = {key.name for key in brought if key.kind == "Namespace"}
         found = [str(item.key) for item in staged if item.namespace in spaces]
         if found:
-            manifest = Manifest({"kind": placement.kind, "metadata": {"name": placement.name}}, placement.origin)
-            what = f"KubeFleet {release.name} places {few(found)} as well, which members refuse; here it stays"
+            manifest = Manifest(
+                {"kind": placement.kind, "metadata": {"name": placement.name}}, placement.origin
+            )
+            what = (
+                f"KubeFleet {release.name} places {few(found)} as well, which members refuse; here"
+                " it stays"
+            )
             hint = "select single objects of the namespace, or keep it apart from what rolls it out"
             yield manifest.problem(what, ("spec", "resourceSelectors", index), hint)

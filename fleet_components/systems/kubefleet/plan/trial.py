@@ -51,7 +51,9 @@ class PlacementTrial(Trial):
         """The members that have it, or that its policy names or may pick."""
         policy, chosen = self.subject.policy or PlacementPolicy(), self.outcome.goal.decisions
         clusters = self.subject.inventory.clusters
-        return [cluster for cluster in clusters if cluster.name in chosen or _may_pick(policy, cluster)]
+        return [
+            cluster for cluster in clusters if cluster.name in chosen or _may_pick(policy, cluster)
+        ]
 
     @property
     def is_placed(self) -> bool:
@@ -89,12 +91,16 @@ class PlacementTrial(Trial):
     def results(self, member: Cluster, parts: Collection[Part] = ()) -> Sequence[Overridden]:
         """Return what the overrides make of each object that any of them selects."""
         overrides = self.subject.overrides if not parts else self._without(parts)
-        rules = in_force(self._objects, member, overrides, self.subject.key, opens=self.subject.opens)
+        rules = in_force(
+            self._objects, member, overrides, self.subject.key, opens=self.subject.opens
+        )
         return apply_overrides(self._objects, rules, member.name, reader(self.subject.shapes))
 
     def emitted(self, results: Sequence[Overridden]) -> Objects:
         """Return the objects, envelopes opened."""
-        return PlacementRecord.opened(tuple(result.data for result in results if result.data is not None))
+        return PlacementRecord.opened(
+            tuple(result.data for result in results if result.data is not None)
+        )
 
     def unchanged(self, part: Part, data: Mapping[str, Any]) -> Unchanged:
         """Return why a part changes nothing in an object."""
@@ -104,13 +110,18 @@ class PlacementTrial(Trial):
         """Return the overrides without some parts of one of them."""
         written = self.by_key[next(iter(parts)).override].manifest
         other = ResourceOverride.from_manifest(Manifest(left_out(written.data, parts)))
-        return [other if override.manifest.key == written.key else override for override in self.subject.overrides]
+        return [
+            other if override.manifest.key == written.key else override
+            for override in self.subject.overrides
+        ]
 
     @cached_property
     def _objects(self) -> Objects:
         """The objects that overrides select."""
         wanted = {target for override in self.subject.overrides for target in override.targets}
-        return tuple(data for _, data, _ in selected(self.subject.content, wanted, opens=self.subject.opens))
+        return tuple(
+            data for _, data, _ in selected(self.subject.content, wanted, opens=self.subject.opens)
+        )
 
     @cached_property
     def by_key(self) -> Mapping[str, ResourceOverride]:
@@ -119,8 +130,14 @@ class PlacementTrial(Trial):
 
     @cached_property
     def _has_variables(self) -> bool:
-        rules = (rule for override in self.subject.overrides for rule in override.spec.policy.override_rules)
-        return any(has_variables(item.value) for rule in rules for item in rule.json_patch_overrides)
+        rules = (
+            rule
+            for override in self.subject.overrides
+            for rule in override.spec.policy.override_rules
+        )
+        return any(
+            has_variables(item.value) for rule in rules for item in rule.json_patch_overrides
+        )
 
 
 def _may_pick(policy: PlacementPolicy, cluster: Cluster) -> bool:
@@ -128,7 +145,9 @@ def _may_pick(policy: PlacementPolicy, cluster: Cluster) -> bool:
     if policy.placement_type == PICK_FIXED:
         return cluster.name in policy.cluster_names
     selectors = [term.label_selector for term in policy.required_terms]
-    return not selectors or any(selector is None or selector.matches(cluster.labels) for selector in selectors)
+    return not selectors or any(
+        selector is None or selector.matches(cluster.labels) for selector in selectors
+    )
 
 
 # Find rules of overrides that have no effect.
@@ -145,7 +164,9 @@ def idle_rules(subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Pr
         if isinstance(decided.subject, PlacementSubject) and decided.subject.overrides
     ]
     overrides = {
-        str(override.manifest.key): override.manifest for trial in trials for override in trial.subject.overrides
+        str(override.manifest.key): override.manifest
+        for trial in trials
+        for override in trial.subject.overrides
     }
     rules = {key: parts_of(manifest) for key, manifest in sorted(overrides.items())}
     yield from Idle(rules, overrides, trials, inventory).problems()

@@ -29,7 +29,11 @@ from fleet_components.systems.kubefleet.model.override import (
     OverrideTarget,
     ResourceOverride,
 )
-from fleet_components.systems.kubefleet.model.placement import Placement, PlacementPolicy, ResourceSelector
+from fleet_components.systems.kubefleet.model.placement import (
+    Placement,
+    PlacementPolicy,
+    ResourceSelector,
+)
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.update_runs import PLACEMENT_OF, STRATEGY_OF
 
@@ -51,7 +55,9 @@ def in_placement(
         objects: the objects of the source.
     """
     yield from problems_of(policy, _of_objects(selected, objects))
-    yield from problems_of(policy, _of_members(selected.placement.spec.policy or PlacementPolicy(), members))
+    yield from problems_of(
+        policy, _of_members(selected.placement.spec.policy or PlacementPolicy(), members)
+    )
 
 
 def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
@@ -63,7 +69,9 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
             place = PLACEMENT_OF[manifest.kind], manifest.namespace
-            yield from problems_of(manifest, _of_run(manifest, placements[place], names.get(place, _NONE)))
+            yield from problems_of(
+                manifest, _of_run(manifest, placements[place], names.get(place, _NONE))
+            )
         elif manifest.kind in STRATEGY_OF.values():
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
                 yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
@@ -73,7 +81,10 @@ def in_evictions(source: Source) -> Iterator[Problem]:
     """Yield the evictions and disruption budgets that belong to no placement."""
     names = Vocabulary(placement.name for placement in source.placements if not placement.namespace)
     for manifest in source.policies:
-        if manifest.kind == EVICTION and (name := manifest.data["spec"]["placementName"]) not in names:
+        if (
+            manifest.kind == EVICTION
+            and (name := manifest.data["spec"]["placementName"]) not in names
+        ):
             yield from problems_of(manifest, [_nowhere(("spec", "placementName"), name, names)])
         elif manifest.kind == BUDGET and manifest.name not in names:
             yield from problems_of(manifest, [_nowhere(("metadata", "name"), manifest.name, names)])
@@ -81,24 +92,44 @@ def in_evictions(source: Source) -> Iterator[Problem]:
 
 def _targets(placement: PlacementSubject) -> frozenset[OverrideTarget]:
     manifests = map(Manifest, placement.content)
-    return frozenset(target for manifest in manifests for target in targets_of(manifest, opens=placement.opens))
+    return frozenset(
+        target for manifest in manifests for target in targets_of(manifest, opens=placement.opens)
+    )
 
 
 def _of_override(
-    override: ResourceOverride, brought: Mapping[str, Collection[OverrideTarget]], objects: AskedObjects
+    override: ResourceOverride,
+    brought: Mapping[str, Collection[OverrideTarget]],
+    objects: AskedObjects,
 ) -> Iterator[NoMatch]:
-    """Yield the placement that is missing, and the objects that are, or that no placement of the override brings."""
+    """Yield the placement that is missing, and the objects that are, or that no placement of the
+    override brings.
+    """
     keys = [key for key in brought if override.is_for(key)]
     if override.spec.placement and not keys:
         yield _no_placement(override, brought)
         return
     namespace, targets = override.manifest.namespace, override.targets
-    theirs, asked = frozenset[OverrideTarget]().union(*(brought[key] for key in keys)), list(map(_asked, targets))
-    outside = {index for index, item in enumerate(asked) if _is_out_of_scope(override, item, objects)}
-    if namespace and not outside and not objects.catalogue.contents(namespace) and theirs.isdisjoint(targets):
+    theirs, asked = (
+        frozenset[OverrideTarget]().union(*(brought[key] for key in keys)),
+        list(map(_asked, targets)),
+    )
+    outside = {
+        index for index, item in enumerate(asked) if _is_out_of_scope(override, item, objects)
+    }
+    if (
+        namespace
+        and not outside
+        and not objects.catalogue.contents(namespace)
+        and theirs.isdisjoint(targets)
+    ):
         yield NoMatch(("metadata", "namespace"), *objects.nothing_in(namespace, asked))
         return
-    selectors = "clusterResourceSelectors" if override.manifest.kind == CLUSTER_OVERRIDE else "resourceSelectors"
+    selectors = (
+        "clusterResourceSelectors"
+        if override.manifest.kind == CLUSTER_OVERRIDE
+        else "resourceSelectors"
+    )
     for index, (target, item) in enumerate(zip(targets, asked, strict=True)):
         path: FieldPath = ("spec", selectors, index, "name")
         if index in outside:
@@ -108,15 +139,20 @@ def _of_override(
             continue
         if any(objects.found(item)):
             whose = (
-                f"{override.spec.placement.name} does not bring" if override.spec.placement else "no placement brings"
+                f"{override.spec.placement.name} does not bring"
+                if override.spec.placement
+                else "no placement brings"
             )
-            yield NoMatch(path, f"{whose} {_named(target)}", "select it with a placement, or take it out")
+            yield NoMatch(
+                path, f"{whose} {_named(target)}", "select it with a placement, or take it out"
+            )
         elif not _is_default(item):
             yield NoMatch(path, *objects.missing(item))
 
 
 def _is_out_of_scope(override: ResourceOverride, asked: AskedFor, objects: AskedObjects) -> bool:
-    """Return whether an override asks by name for objects of the other scope, which it never changes.
+    """Return whether an override asks by name for objects of the other scope, which it never
+    changes.
 
     A ClusterResourceOverride of a Namespace changes the objects in it as well.
 
@@ -133,12 +169,19 @@ def _scope_of(override: ResourceOverride, asked: AskedFor) -> tuple[str, str]:
         what, instead = "cluster-scoped", f"a {OVERRIDE} in the namespace of the {asked.kind}"
     else:
         what, instead = "namespaced", f"a {CLUSTER_OVERRIDE}"
-    return f"a {override.manifest.kind} selects {what} objects only, and no {asked.kind}", f"use {instead}"
+    return (
+        f"a {override.manifest.kind} selects {what} objects only, and no {asked.kind}",
+        f"use {instead}",
+    )
 
 
 def _asked(target: OverrideTarget) -> AskedFor:
     return AskedFor(
-        group=target.group, version=target.version, kind=target.kind, namespace=target.namespace, name=target.name
+        group=target.group,
+        version=target.version,
+        kind=target.kind,
+        namespace=target.namespace,
+        name=target.name,
     )
 
 
@@ -152,21 +195,32 @@ def _no_placement(override: ResourceOverride, keys: Collection[str]) -> NoMatch:
     assert wanted
     inside = wanted.scope == NAMESPACED and override.manifest.kind == OVERRIDE
     prefix = f"{namespace}/" if inside else ""
-    path, kind = ("spec", "placement", "name"), "ResourcePlacement" if inside else "ClusterResourcePlacement"
+    path, kind = (
+        ("spec", "placement", "name"),
+        "ResourcePlacement" if inside else "ClusterResourcePlacement",
+    )
     missing = f'{kind} "{prefix}{wanted.name}"'
     other = wanted.name if inside else f"{namespace}/{wanted.name}"
     if other in keys:
         of_other = f"ClusterResourcePlacement {other}" if inside else f"ResourcePlacement {other}"
         hint = f"there is a {of_other}: write scope: {'Cluster' if inside else NAMESPACED}"
         return NoMatch(path, f"there is no {missing}", hint)
-    known = Vocabulary(key.removeprefix(prefix) for key in keys if key.startswith(prefix) and ("/" in key) == inside)
+    known = Vocabulary(
+        key.removeprefix(prefix)
+        for key in keys
+        if key.startswith(prefix) and ("/" in key) == inside
+    )
     return _nowhere(path, wanted.name, known, missing)
 
 
 def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iterator[NoMatch]:
     """Yield what a rule asks of members in vain."""
     if rule.cluster_selector is None:
-        yield NoMatch(path, "selects no member", "write clusterSelector: {clusterSelectorTerms: []} for all of them")
+        yield NoMatch(
+            path,
+            "selects no member",
+            "write clusterSelector: {clusterSelectorTerms: []} for all of them",
+        )
         return
     for index, term in enumerate(rule.cluster_selector.cluster_selector_terms):
         at = (*path, "clusterSelector", "clusterSelectorTerms", index)
@@ -174,7 +228,9 @@ def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iter
     selected = [cluster for cluster in members.inventory.clusters if rule.applies_to(cluster)]
     for index, operation in enumerate(rule.json_patch_overrides if selected else ()):
         for key in label_variables(operation.value):
-            yield from members.label_of((*path, "jsonPatchOverrides", index, "value"), key, selected)
+            yield from members.label_of(
+                (*path, "jsonPatchOverrides", index, "value"), key, selected
+            )
 
 
 def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> NoMatch:
@@ -186,7 +242,9 @@ def in_overrides(
     source: Source, subjects: Iterable[Decided], members: AskedMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield what overrides ask for in vain."""
-    placements = [decided.subject for decided in subjects if isinstance(decided.subject, PlacementSubject)]
+    placements = [
+        decided.subject for decided in subjects if isinstance(decided.subject, PlacementSubject)
+    ]
     brought = {placement.key: _targets(placement) for placement in placements}
     for manifest in source.policies:
         if manifest.kind in (CLUSTER_OVERRIDE, OVERRIDE):
@@ -199,7 +257,9 @@ def in_overrides(
 def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
     """Yield given approvals that no update run asks for."""
     strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
-    runs = (run for strategy in strategies if isinstance(strategy, External) for run in strategy.runs)
+    runs = (
+        run for strategy in strategies if isinstance(strategy, External) for run in strategy.runs
+    )
     asked = {name for run in runs for name in run.approvals}
     known = Vocabulary(asked)
     for name in sorted(set(given) - asked):
@@ -208,14 +268,18 @@ def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[
 
 
 def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
-    """Yield the stages of an update run that are skipped because none of the placement's members is in them."""
+    """Yield the stages of an update run that are skipped because none of the placement's members is
+    in them.
+    """
     subject = decided.subject
     if not isinstance(subject, PlacementSubject) or not isinstance(subject.strategy, External):
         return
     run = decided.outcome.runs.run if decided.outcome.runs else None
     bindings = decided.record.memory.bindings
     picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
-    if run is None or not picked or decided.outcome.rollout.failure:  # a run that does not begin says why itself
+    if (
+        run is None or not picked or decided.outcome.rollout.failure
+    ):  # a run that does not begin says why itself
         return
     namespace, _, name = run.strategy.rpartition("/")
     kind = "StagedUpdateStrategy" if namespace else "ClusterStagedUpdateStrategy"
@@ -226,8 +290,13 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
             continue
         selected = members.inventory.matching(stage.selector)
         if selected and not selected & theirs:
-            what = f"stage {stage.name} is skipped, with its tasks: none of the members of {subject.name} is in it"
-            yield strategy.problem(what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}")
+            what = (
+                f"stage {stage.name} is skipped, with its tasks: none of the members of"
+                f" {subject.name} is in it"
+            )
+            yield strategy.problem(
+                what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}"
+            )
 
 
 def _of_objects(selected: SelectedPlacement, objects: AskedObjects) -> Iterator[NoMatch]:
@@ -244,7 +313,12 @@ def _of_objects(selected: SelectedPlacement, objects: AskedObjects) -> Iterator[
             continue
         at = (*path, "name") if asked.name else path
         yield NoMatch(
-            at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(asked) else objects.missing(asked))
+            at,
+            *(
+                objects.nothing_in(DEFAULT_NAMESPACE, ())
+                if _is_default(asked)
+                else objects.missing(asked)
+            ),
         )
 
 
@@ -254,7 +328,11 @@ def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[AskedFor]:
     If a namespace is selected in part, the other selectors look for namespaced objects in it.
     """
     selectors = placement.spec.resource_selectors
-    partly = [selector.name for selector in selectors if selector.selection_scope == "NamespaceWithResourceSelectors"]
+    partly = [
+        selector.name
+        for selector in selectors
+        if selector.selection_scope == "NamespaceWithResourceSelectors"
+    ]
     inner = placement.namespace or next(iter(partly), "")
     for selector in selectors:
         kind = objects.catalogue.kind(selector.group, selector.kind)
@@ -278,7 +356,11 @@ def _is_default(wanted: AskedFor) -> bool:
 
 def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[NoMatch]:
     yield from members.named((*_POLICY, "clusterNames"), policy.cluster_names)
-    required = (*_AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms")
+    required = (
+        *_AFFINITY,
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "clusterSelectorTerms",
+    )
     for index, term in enumerate(policy.required_terms):
         yield from members.term((*required, index), term)
     preferred = (*_AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution")
@@ -286,33 +368,55 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[NoMa
         path, preference = (*preferred, index, "preference"), weighted.preference
         yield from members.labelled((*path, "labelSelector"), preference.label_selector)
         if preference.property_sorter:
-            yield from members.property((*path, "propertySorter", "name"), preference.property_sorter.name)
+            yield from members.property(
+                (*path, "propertySorter", "name"), preference.property_sorter.name
+            )
     for index, constraint in enumerate(policy.topology_spread_constraints):
-        yield from members.label((*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key)
+        yield from members.label(
+            (*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key
+        )
 
 
-def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabulary) -> Iterator[NoMatch]:
-    """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs.
+def _of_run(
+    run: Manifest, placements: Mapping[str, Placement], names: Vocabulary
+) -> Iterator[NoMatch]:
+    """Yield what is wrong with the placement that a run names: it must exist and leave its rollout
+    to update runs.
 
     Args:
         run: the run.
         placements: the placements that it may name.
         names: their names.
     """
-    kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
+    kind, name, path = (
+        PLACEMENT_OF[run.kind],
+        run.data["spec"].get("placementName", ""),
+        ("spec", "placementName"),
+    )
     named = placements.get(name)
     if named is None:
         yield NoMatch(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
     elif named.spec.strategy.type != "External":
-        what = f"{kind} {named.key} does not leave its rollout to update runs, so this one does nothing"
+        what = (
+            f"{kind} {named.key} does not leave its rollout to update runs, so this one does"
+            " nothing"
+        )
         yield NoMatch(path, what, "write strategy: {type: External} there, or take the run out")
 
 
-def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[NoMatch]:
+def _of_stage(
+    path: FieldPath, stage: Mapping[str, Any], members: AskedMembers
+) -> Iterator[NoMatch]:
     if stage.get("labelSelector") is None:
-        yield NoMatch(path, f"stage {stage['name']} selects no member", "write labelSelector: {} for all of them")
+        yield NoMatch(
+            path,
+            f"stage {stage['name']} selects no member",
+            "write labelSelector: {} for all of them",
+        )
     else:
-        yield from members.labelled((*path, "labelSelector"), decode(LabelSelector, stage["labelSelector"]))
+        yield from members.labelled(
+            (*path, "labelSelector"), decode(LabelSelector, stage["labelSelector"])
+        )
     key = stage.get("sortingLabelKey")
     if key:
         yield from members.label((*path, "sortingLabelKey"), key)

@@ -1,4 +1,6 @@
-"""Update runs of one placement over successive updates: which one is in force, and what became of the others."""
+"""Update runs of one placement over successive updates: which one is in force, and what became of
+the others.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class RunMemory:
     Attributes:
         records: the runs of the source, by name.
         latest: name of the run that was in force last; empty if none was.
-        spent: given approvals that runs which are gone have used: they open nothing for others of the same name.
+        spent: given approvals that runs which are gone have used: they open nothing for others of
+            the same name.
     """
 
     records: Mapping[str, RunRecord] = attrs.field(factory=dict)
@@ -37,7 +40,9 @@ class RunMemory:
 
     def renamed(self, cluster: Callable[[str], str]) -> RunMemory:
         """Return it with the members under other names."""
-        return attrs.evolve(self, records={name: record.renamed(cluster) for name, record in self.records.items()})
+        return attrs.evolve(
+            self, records={name: record.renamed(cluster) for name, record in self.records.items()}
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -74,15 +79,23 @@ class RunsInForce:
         """Return the stages of that run; those of one that is over are as it has left them."""
         if self.run or self.last is None:
             return rollout.stages
-        updated = self.last.concerned if self.last.outcome == SUCCEEDED else frozenset(self.last.updated)
+        updated = (
+            self.last.concerned if self.last.outcome == SUCCEEDED else frozenset(self.last.updated)
+        )
         return tuple(
-            StageProgress(stage.name, (clusters,) if clusters else (), tuple(n for n in clusters if n in updated))
+            StageProgress(
+                stage.name,
+                (clusters,) if clusters else (),
+                tuple(n for n in clusters if n in updated),
+            )
             for stage, clusters in zip(self.last.stages, self.last.clusters, strict=False)
         )
 
     @property
     def failure(self) -> str:
-        """Failure of the run that was to roll the placement out, in KubeFleet's words; empty for none."""
+        """Failure of the run that was to roll the placement out, in KubeFleet's words; empty for
+        none.
+        """
         last = None if self.run else self.last
         if last is None or last.outcome != FAILED:
             return ""
@@ -90,7 +103,9 @@ class RunsInForce:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines of the older runs that fail in this update; of the last one that is told for as long as it is so."""
+        """Lines of the older runs that fail in this update; of the last one that is told for as
+        long as it is so.
+        """
         older = [name for name in self.ended if name != self.latest]
         return tuple(f"update run {name} fails: {self.records[name].message}" for name in older)
 
@@ -105,13 +120,22 @@ class RunsInForce:
         return {name: record for name, record in self.records.items() if not record.over}
 
     def with_overrides(self, name: str, numbers: Mapping[str, int]) -> RunsInForce:
-        """Return it with the overrides that a run takes when it begins; later ones are no part of it."""
-        return attrs.evolve(self, records={**self.records, name: attrs.evolve(self.records[name], overrides=numbers)})
+        """Return it with the overrides that a run takes when it begins; later ones are no part of
+        it.
+        """
+        return attrs.evolve(
+            self,
+            records={**self.records, name: attrs.evolve(self.records[name], overrides=numbers)},
+        )
 
     def gates(self, given: Gates) -> Gates:
-        """Return the approvals that count for the run in force: those given for it, and those that it has accepted."""
+        """Return the approvals that count for the run in force: those given for it, and those that
+        it has accepted.
+        """
         accepted = self.record.approvals if self.record else ()
-        return attrs.evolve(given, approvals=(given.approvals - self.spent).union(accepted), spent=self.spent)
+        return attrs.evolve(
+            given, approvals=(given.approvals - self.spent).union(accepted), spent=self.spent
+        )
 
     def remembered(self, rollout: Rollout) -> RunMemory:
         """Return what is remembered once the rollout has succeeded."""
@@ -132,7 +156,8 @@ def runs_in_force(
     kept: Collection[int],
     gates: Gates,
 ) -> RunsInForce:
-    """Return which run is in force now: the newest that is not over. An older one that was in force fails.
+    """Return which run is in force now: the newest that is not over. An older one that was in force
+    fails.
 
     Args:
         runs: the update runs of the source.
@@ -144,7 +169,8 @@ def runs_in_force(
     """
     known = {run.name: before.records[run.name] for run in runs if _is_known(run, before)}
     records = {
-        n: _resumed(run_record, scheduled) if n == before.latest else run_record for n, run_record in known.items()
+        n: _resumed(run_record, scheduled) if n == before.latest else run_record
+        for n, run_record in known.items()
     }
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
     records = dict(sorted({**records, **begun}.items()))
@@ -155,8 +181,15 @@ def runs_in_force(
     current = going[-1] if going else _waiting(live, before, records, begun)
     for run in going[:-1]:
         records[run.name] = preempted(come_so_far(records[run.name], scheduled), going[-1].name)
-    if current and current.name not in begun and (why := outdated(records[current.name], current, scheduled)):
-        records[current.name], current = come_so_far(records[current.name], scheduled).failed(why), None
+    if (
+        current
+        and current.name not in begun
+        and (why := outdated(records[current.name], current, scheduled))
+    ):
+        records[current.name], current = (
+            come_so_far(records[current.name], scheduled).failed(why),
+            None,
+        )
     if current and current.state == "Run":
         records[current.name] = _timed(records[current.name], gates)
     # Given or not yet heard: an approval is of the run that stood when it was given.
@@ -198,16 +231,24 @@ def _resumed(record: RunRecord, scheduled: Scheduled) -> RunRecord:
 
 
 def _waiting(
-    runs: Collection[UpdateRun], before: RunMemory, records: Mapping[str, RunRecord], begun: Collection[str]
+    runs: Collection[UpdateRun],
+    before: RunMemory,
+    records: Mapping[str, RunRecord],
+    begun: Collection[str],
 ) -> UpdateRun | None:
-    """Return the run that is shown while none goes on: the last one stays it, also once it is over."""
+    """Return the run that is shown while none goes on: the last one stays it, also once it is
+    over.
+    """
     fresh = [run for run in runs if run.name in begun]
     known = [run for run in runs if run.name == before.latest or before.latest not in records]
     return max(fresh or known, key=lambda run: run.name, default=None)
 
 
 def _latest(
-    current: UpdateRun | None, before: RunMemory, records: Mapping[str, RunRecord], begun: Collection[str]
+    current: UpdateRun | None,
+    before: RunMemory,
+    records: Mapping[str, RunRecord],
+    begun: Collection[str],
 ) -> str:
     if current:
         return current.name
@@ -230,20 +271,26 @@ STRATEGY_OF = {
     "StagedUpdateRun": "StagedUpdateStrategy",
 }
 """Kind of the strategy that each kind of run follows."""
-PLACEMENT_OF = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpdateRun": "ResourcePlacement"}
+PLACEMENT_OF = {
+    "ClusterStagedUpdateRun": "ClusterResourcePlacement",
+    "StagedUpdateRun": "ResourcePlacement",
+}
 """Kind of the placement that each kind of run rolls out."""
 APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
 """Kinds of the requests for an approval."""
 
 
 def is_approved(manifest: Manifest) -> bool:
-    """Return whether an object is an approval request of an update run that somebody has approved."""
+    """Return whether an object is an approval request of an update run that somebody has
+    approved.
+    """
     if manifest.kind not in APPROVALS or manifest.group != "placement.kubernetes-fleet.io":
         return False
     status = manifest.data.get("status")
     conditions = status.get("conditions") if isinstance(status, Mapping) else None
     return any(
-        isinstance(condition, Mapping) and (condition.get("type"), condition.get("status")) == ("Approved", "True")
+        isinstance(condition, Mapping)
+        and (condition.get("type"), condition.get("status")) == ("Approved", "True")
         for condition in (conditions if isinstance(conditions, list) else ())
     )
 
@@ -251,6 +298,10 @@ def is_approved(manifest: Manifest) -> bool:
 def runs_of(policies: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
     """Return the runs by namespace and name of the placement, each list by name."""
     found: dict[tuple[str, str], list[Manifest]] = {}
-    for run in sorted((policy for policy in policies if policy.kind in STRATEGY_OF), key=lambda run: run.name):
-        found.setdefault((run.namespace, str(run.data["spec"].get("placementName", ""))), []).append(run)
+    for run in sorted(
+        (policy for policy in policies if policy.kind in STRATEGY_OF), key=lambda run: run.name
+    ):
+        found.setdefault(
+            (run.namespace, str(run.data["spec"].get("placementName", ""))), []
+        ).append(run)
     return found

@@ -1,4 +1,6 @@
-"""Changes of a member with which it matches a term of an affinity, does not match it, or scores more by it."""
+"""Changes of a member with which it matches a term of an affinity, does not match it, or scores
+more by it.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +32,28 @@ from fleet_components.systems.kubefleet.model.placement import (
     PropertySorter,
 )
 
-OPERATORS: dict[str, Callable[[int, int], bool]] = {"Gt": gt, "Ge": ge, "Lt": lt, "Le": le, "Eq": eq, "Ne": ne}
+OPERATORS: dict[str, Callable[[int, int], bool]] = {
+    "Gt": gt,
+    "Ge": ge,
+    "Lt": lt,
+    "Le": le,
+    "Eq": eq,
+    "Ne": ne,
+}
 _USAGE = {"total": "capacity", "allocatable": "allocatable", "available": "available"}
 _RESOURCES = {"cpu": "CPU", "memory": "memory"}
 
 
 def matching_change(inventory: Inventory, term: ClusterSelectorTerm, position: int) -> Edits | None:
-    """Return the fewest edits with which a member matches a required term; None if there are none."""
+    """Return the fewest edits with which a member matches a required term; None if there are
+    none.
+    """
     cluster = inventory.clusters[position]
-    labels = to_match(cluster.name, term.label_selector.requirements() if term.label_selector else (), cluster.labels)
+    labels = to_match(
+        cluster.name,
+        term.label_selector.requirements() if term.label_selector else (),
+        cluster.labels,
+    )
     if labels is None or (term.label_selector and term.label_selector.error):
         return None
     edits = list(labels)
@@ -54,23 +69,37 @@ def matching_change(inventory: Inventory, term: ClusterSelectorTerm, position: i
     return tuple(edits)
 
 
-def missing_changes(inventory: Inventory, term: ClusterSelectorTerm, position: int) -> Iterator[Edits]:
-    """Yield edits of one label or property with which a member does not match a required term any more."""
+def missing_changes(
+    inventory: Inventory, term: ClusterSelectorTerm, position: int
+) -> Iterator[Edits]:
+    """Yield edits of one label or property with which a member does not match a required term any
+    more.
+    """
     cluster = inventory.clusters[position]
     if term.label_selector:
         yield from to_miss(cluster.name, term.label_selector.requirements(), cluster.labels)
     for name, asked in _by_name(term).items():
         old = inventory.property(name).texts[position]
-        amounts = [value for requirement in asked for value in requirement.values if is_quantity(value)]
+        amounts = [
+            value for requirement in asked for value in requirement.values if is_quantity(value)
+        ]
         value = first_amount(amounts, partial(_misses_any, asked))
         if writable(name):
-            yield (unset_property(cluster, name) if value is None else set_property(cluster, name, value, old),)
+            yield (
+                (
+                    unset_property(cluster, name)
+                    if value is None
+                    else set_property(cluster, name, value, old)
+                ),
+            )
 
 
 def scoring_ladders(
     inventory: Inventory, term: PreferredClusterSelector, position: int, *, more: bool
 ) -> Iterator[Ladder]:
-    """Yield changes with which a member gets more of a preferred term, or less: of its labels, and what it sorts by."""
+    """Yield changes with which a member gets more of a preferred term, or less: of its labels, and
+    what it sorts by.
+    """
     cluster, preference = inventory.clusters[position], term.preference
     requirements = preference.label_selector.requirements() if preference.label_selector else ()
     matched = all(requirement.met_by(cluster.labels) for requirement in requirements)
@@ -90,11 +119,17 @@ def scoring_ladders(
         yield tuple((*labels, set_property(cluster, sorter.name, value, old)) for value in values)
 
 
-def _rungs(inventory: Inventory, sorter: PropertySorter, position: int, *, up: bool) -> Sequence[str]:
-    """Return more and more of what is sorted by, or less and less, up to one step beyond all of the fleet."""
+def _rungs(
+    inventory: Inventory, sorter: PropertySorter, position: int, *, up: bool
+) -> Sequence[str]:
+    """Return more and more of what is sorted by, or less and less, up to one step beyond all of the
+    fleet.
+    """
     column = inventory.property(sorter.name)
     both = zip(column.values, column.texts, strict=True)
-    known = sorted((value.nano, text) for value, text in both if value is not None and text is not None)
+    known = sorted(
+        (value.nano, text) for value, text in both if value is not None and text is not None
+    )
     if not known or not writable(sorter.name):
         return ()
     first, last = (known[0][1], known[-1][1]) if up else (known[-1][1], known[0][1])
@@ -116,7 +151,10 @@ def set_property(cluster: Cluster, name: str, value: str, old: str | None) -> Ed
     if difference and not difference.startswith("-"):
         words = f"with {difference} more {noun}{plural} {_words(kind)} ({value}, not {old or 0})"
     else:
-        words = f"with {value} {noun}{'s' if noun == 'CPU' and value != '1' else ''} {_words(kind)}{was}"
+        words = (
+            f"with {value} {noun}{'s' if noun == 'CPU' and value != '1' else ''}"
+            f" {_words(kind)}{was}"
+        )
     return Edit(MEMBER, SET, field, value, words, cluster.name)
 
 
@@ -142,7 +180,9 @@ def _kind(name: str) -> tuple[str, str]:
 
 
 def writable(name: str) -> bool:
-    """Return whether a member can have the property: a resource property may have a name that cannot be read."""
+    """Return whether a member can have the property: a resource property may have a name that
+    cannot be read.
+    """
     kind, resource = _kind(name) if name.startswith(RESOURCE_PREFIX) else ("total", "cpu")
     return kind in _USAGE and bool(resource) and "-" not in resource
 
@@ -163,6 +203,12 @@ def _misses_any(asked: Iterable[PropertyRequirement], text: str | None) -> bool:
 
 
 def _meets(text: str | None, requirement: PropertyRequirement) -> bool:
-    if text is None or len(requirement.values) != 1 or not (is_quantity(text) and is_quantity(requirement.values[0])):
+    if (
+        text is None
+        or len(requirement.values) != 1
+        or not (is_quantity(text) and is_quantity(requirement.values[0]))
+    ):
         return False
-    return OPERATORS[requirement.operator](parse_quantity(text).nano, parse_quantity(requirement.values[0]).nano)
+    return OPERATORS[requirement.operator](
+        parse_quantity(text).nano, parse_quantity(requirement.values[0]).nano
+    )

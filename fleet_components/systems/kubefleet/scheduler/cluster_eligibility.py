@@ -1,4 +1,5 @@
-"""ClusterEligibility: the member must be in the fleet, connected, joined, and not unhealthy for long.
+"""ClusterEligibility: the member must be in the fleet, connected, joined, and not unhealthy for
+long.
 
 Source: KubeFleet v0.3.1, ``pkg/scheduler/clustereligibilitychecker/checker.go``.
 """
@@ -16,7 +17,9 @@ from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
 
 _PATIENCE = 5
 _NEVER = (2**63 - 1) / 6e10
-"""Largest duration that Go can represent, in minutes: what KubeFleet computes for a time that is missing."""
+"""Largest duration that Go can represent, in minutes: what KubeFleet computes for a time that is
+missing.
+"""
 _UNCONNECTED = "cluster is not connected to the fleet: "
 
 
@@ -36,7 +39,11 @@ class ClusterEligibility(Filter[KubeFleetState]):
     def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return what would make the member eligible."""
         cluster = state.inventory.clusters[position]
-        return "it is leaving the fleet for good" if cluster.leaving else "its member agent reports again, healthy"
+        return (
+            "it is leaving the fleet for good"
+            if cluster.leaving
+            else "its member agent reports again, healthy"
+        )
 
 
 def eligible(inventory: Inventory) -> Mask:
@@ -46,11 +53,15 @@ def eligible(inventory: Inventory) -> Mask:
 
 def _eligible(inventory: Inventory) -> Mask:
     as_of = inventory.as_of
-    return masks.from_flags(bytes(not ineligibility(cluster, as_of) for cluster in inventory.clusters))
+    return masks.from_flags(
+        bytes(not ineligibility(cluster, as_of) for cluster in inventory.clusters)
+    )
 
 
 def ineligibility(cluster: Cluster, as_of: datetime | None) -> str:
-    """Return why a member is not eligible, in KubeFleet's words; empty if it is. Without ``as_of`` nothing expires."""
+    """Return why a member is not eligible, in KubeFleet's words; empty if it is. Without ``as_of``
+    nothing expires.
+    """
     if cluster.leaving:
         return "cluster has left the fleet"
     agent = cluster.agent
@@ -65,7 +76,10 @@ def ineligibility(cluster: Cluster, as_of: datetime | None) -> str:
     if agent.healthy is None:
         return _UNCONNECTED + "health condition from member agent is not available"
     if as_of and not agent.healthy and (ago := _minutes(agent.health_since, as_of)) > _PATIENCE:
-        return _UNCONNECTED + f"unhealthy for a prolonged period of time (last transitioned {ago:.2f} minutes ago)"
+        return (
+            _UNCONNECTED
+            + f"unhealthy for a prolonged period of time (last transitioned {ago:.2f} minutes ago)"
+        )
     return ""
 
 

@@ -1,4 +1,6 @@
-"""Compares a member with the one that it lost its place to, or that comes next: by how many points, and of what."""
+"""Compares a member with the one that it lost its place to, or that comes next: by how many points,
+and of what.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ from fleet_components.scheduler.cycle import (
 from fleet_components.scheduler.edit import ADD, DROP, POLICY, SET, Edit, Ladder
 from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
-from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_ALL,
+    PICK_FIXED,
+    PICK_N,
+    PlacementPolicy,
+)
 from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ineligibility
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
 from fleet_components.systems.kubefleet.scheduler.schedule import without_number
@@ -41,10 +48,12 @@ class Comparison:
     Attributes:
         cluster: the member.
         other: the other one.
-        part: the part of the score that decides; empty if all parts are equal, and the name decides.
+        part: the part of the score that decides; empty if all parts are equal, and the name
+            decides.
         points: how many points more than the other the member has in that part.
         shares: the points by what they are for, as far as they differ.
-        chosen: whether the member is picked, and the other comes next; else the other has the place.
+        chosen: whether the member is picked, and the other comes next; else the other has the
+            place.
         before: whether the other was picked in an earlier run.
     """
 
@@ -61,12 +70,16 @@ class Comparison:
         """The comparison as a sentence: ``lost to eu-west-2 by 3 points of less cost``."""
         if not self.part:
             tie = "as many points, and the last name goes first"
-            return f"{self.other} comes next: {tie}" if self.chosen else f"lost to {self.other}: {tie}"
+            return (
+                f"{self.other} comes next: {tie}" if self.chosen else f"lost to {self.other}: {tie}"
+            )
         by = count(abs(self.points), "point") + self._of()
         if self.chosen:
             return f"{self.other} comes next, behind by {by}"
         return (
-            f"is {by} behind {self.other}, which was picked before" if self.before else f"lost to {self.other} by {by}"
+            f"is {by} behind {self.other}, which was picked before"
+            if self.before
+            else f"lost to {self.other} by {by}"
         )
 
     def _of(self) -> str:
@@ -77,7 +90,8 @@ class Comparison:
         if len(self.shares) == 1:
             return f" of {next(iter(self.shares))}"
         sides = ", ".join(
-            f"{abs(points)} {'ahead' if points > 0 else 'behind'} in {name}" for name, points in self.shares.items()
+            f"{abs(points)} {'ahead' if points > 0 else 'behind'} in {name}"
+            for name, points in self.shares.items()
         )
         return f" ({sides})"
 
@@ -106,12 +120,17 @@ def compare(
     position = inventory.position(cluster)
     if policy is None or policy.placement_type != PICK_N or position is None or not picked:
         return None
-    profile, current = PROFILE.extended(plugins), without_number(policy) == without_number(memory.policy)
+    profile, current = (
+        PROFILE.extended(plugins),
+        without_number(policy) == without_number(memory.policy),
+    )
     obsolete = 0 if current else inventory.mask_of_names(memory.bindings)
     state = KubeFleetState(inventory, policy, namespace, inventory.mask_of_names(picked), obsolete)
     if cluster in picked:
         return _next_comparison(profile, state, position)
-    found = _holder(profile, state, [name for name in picked if inventory.position(name) is not None], position)
+    found = _holder(
+        profile, state, [name for name in picked if inventory.position(name) is not None], position
+    )
     before = found is not None and current and found.other in memory.bindings
     return attrs.evolve(found, before=before) if found else None
 
@@ -120,13 +139,17 @@ def _next_comparison(profile: Profile, state: KubeFleetState, position: int) -> 
     """Compare a picked member with the best of the others, if it would get its place again."""
     free = attrs.evolve(state, present=state.present & ~(1 << position))
     passed = run_filters(profile, free, state.inventory.everything).passed & ~free.present
-    ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)] if passed else []
+    ranked = (
+        [at for at, _ in best_first(run_scores(profile, free, passed), passed)] if passed else []
+    )
     if ranked[:1] != [position] or len(ranked) == 1:
         return None
     return _compared(profile, free, position, ranked[1], chosen=True)
 
 
-def _holder(profile: Profile, state: KubeFleetState, picked: list[str], position: int) -> Comparison | None:
+def _holder(
+    profile: Profile, state: KubeFleetState, picked: list[str], position: int
+) -> Comparison | None:
     """Compare a member with the one that was picked last, if that comes before it."""
     last = picked[-1:] if state.policy.topology_spread_constraints else picked
     places = state.inventory.mask_of_names(last)
@@ -141,7 +164,9 @@ def _holder(profile: Profile, state: KubeFleetState, picked: list[str], position
     return _compared(profile, free, position, ranked[-2], chosen=False)
 
 
-def _compared(profile: Profile, state: KubeFleetState, position: int, other: int, *, chosen: bool) -> Comparison:
+def _compared(
+    profile: Profile, state: KubeFleetState, position: int, other: int, *, chosen: bool
+) -> Comparison:
     names = state.inventory.names
     for part in profile.parts:
         mine, theirs = _shares(profile, state, position, part), _shares(profile, state, other, part)
@@ -195,11 +220,20 @@ def proposals(
     present = inventory.mask_of_names(picked)
     if policy.placement_type == PICK_FIXED:
         return _fixed(inventory, policy, position, needs_names=needs_names)
-    profile, state = PROFILE.extended(plugins), KubeFleetState(inventory, policy, namespace, present=present)
-    return _losing(profile, state, position) if has(present, position) else _winning(profile, state, position)
+    profile, state = (
+        PROFILE.extended(plugins),
+        KubeFleetState(inventory, policy, namespace, present=present),
+    )
+    return (
+        _losing(profile, state, position)
+        if has(present, position)
+        else _winning(profile, state, position)
+    )
 
 
-def _fixed(inventory: Inventory, policy: PlacementPolicy, position: int, *, needs_names: bool) -> Proposals:
+def _fixed(
+    inventory: Inventory, policy: PlacementPolicy, position: int, *, needs_names: bool
+) -> Proposals:
     name = inventory.names[position]
     if name in policy.cluster_names:
         stopped = ineligibility(inventory.clusters[position], inventory.as_of)
@@ -215,7 +249,10 @@ def _winning(profile: Profile, state: KubeFleetState, position: int) -> Proposal
     if state.policy.placement_type != PICK_N:
         return Proposals(changes, stopped=stopped)
     wanted, most = state.policy.number_of_clusters or 0, len(state.inventory)
-    boosts = (*scoring_ladders(profile, state, position, more=True), _numbers(range(wanted + 1, most + 1)))
+    boosts = (
+        *scoring_ladders(profile, state, position, more=True),
+        _numbers(range(wanted + 1, most + 1)),
+    )
     return Proposals(changes, tuple(ladder for ladder in boosts if ladder), stopped=stopped)
 
 
@@ -229,6 +266,14 @@ def _losing(profile: Profile, state: KubeFleetState, position: int) -> Proposals
 
 def _numbers(numbers: Iterable[int]) -> Ladder:
     return tuple(
-        (Edit(POLICY, SET, ("spec", "policy", "numberOfClusters"), number, f"with numberOfClusters {number}"),)
+        (
+            Edit(
+                POLICY,
+                SET,
+                ("spec", "policy", "numberOfClusters"),
+                number,
+                f"with numberOfClusters {number}",
+            ),
+        )
         for number in numbers
     )

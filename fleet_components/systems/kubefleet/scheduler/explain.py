@@ -17,7 +17,12 @@ from fleet_components.scheduler.explain import (
 )
 from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile, Verdict
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, Binding, PlacementMemory
-from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_ALL,
+    PICK_FIXED,
+    PICK_N,
+    PlacementPolicy,
+)
 from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ClusterEligibility
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
 from fleet_components.systems.kubefleet.scheduler.same_placement_affinity import OBSOLETE
@@ -50,7 +55,11 @@ def explain(
     selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
     state = KubeFleetState(inventory, policy, namespace, present=selected)
     shown = inventory.names if members is None else members
-    ask = _fixed if policy.placement_type == PICK_FIXED else _asking(PROFILE.extended(plugins), state, shown)
+    ask = (
+        _fixed
+        if policy.placement_type == PICK_FIXED
+        else _asking(PROFILE.extended(plugins), state, shown)
+    )
     known = [
         _explain(state, position, bindings.get(name), ask, decision.error)
         for position, name in enumerate(inventory.names)
@@ -67,7 +76,9 @@ def explain(
 Ask = Callable[[KubeFleetState, int], tuple[Verdict, ...]]
 
 
-def _explain(state: KubeFleetState, position: int, binding: Binding | None, ask: Ask, error: str) -> MemberExplanation:
+def _explain(
+    state: KubeFleetState, position: int, binding: Binding | None, ask: Ask, error: str
+) -> MemberExplanation:
     name, selected = state.inventory.names[position], has(state.present, position)
     if error and binding is None:
         return MemberExplanation(name, False, f"nothing could be decided: {error}")
@@ -87,13 +98,22 @@ def _fixed(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
 
 
 def _asking(profile: Profile, state: KubeFleetState, shown: Collection[str]) -> Ask:
-    alike, passes = passing_all(profile, state, state.present & state.inventory.mask_of_names(shown))
+    alike, passes = passing_all(
+        profile, state, state.present & state.inventory.mask_of_names(shown)
+    )
 
     def ask(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
         picked = has(state.present, position)
-        found_verdicts = passes if has(alike, position) else filter_verdicts(profile, state, position, picked=picked)
+        found_verdicts = (
+            passes
+            if has(alike, position)
+            else filter_verdicts(profile, state, position, picked=picked)
+        )
         scored = state.policy.placement_type == PICK_N
-        return (*found_verdicts, *(score_verdicts(profile, state, position, picked=picked) if scored else ()))
+        return (
+            *found_verdicts,
+            *(score_verdicts(profile, state, position, picked=picked) if scored else ()),
+        )
 
     return ask
 
@@ -103,7 +123,10 @@ def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
     stays = f"stays although {failing[0]}" if failing else ""
     if binding.affinity_score is None:
         return stays or "named by the policy"
-    scores = f"affinity score {binding.affinity_score}, topology spread score {binding.topology_spread_score}"
+    scores = (
+        f"affinity score {binding.affinity_score}, topology spread score"
+        f" {binding.topology_spread_score}"
+    )
     picked = f"picked ({scores} when it was picked)"
     return f"{picked}; {stays}" if stays else picked
 
@@ -115,13 +138,17 @@ def _why_not(state: KubeFleetState, verdicts: tuple[Verdict, ...]) -> str:
     if state.policy.placement_type == PICK_N:
         wanted = state.policy.number_of_clusters or 0
         others = count(wanted, "other is", "others are")
-        better = f"{others} picked" if state.present.bit_count() >= wanted else "nothing more was picked"
+        better = (
+            f"{others} picked" if state.present.bit_count() >= wanted else "nothing more was picked"
+        )
         return f"could take it, but {better} ({_scores(verdicts)} if it were picked now)"
     return "not picked yet; it would be with the next scheduling"
 
 
 def _scores(verdicts: tuple[Verdict, ...]) -> str:
-    """Return the parts of the score that the plug-ins add to: ``affinity score 3, topology spread score 0``."""
+    """Return the parts of the score that the plug-ins add to: ``affinity score 3, topology spread
+    score 0``.
+    """
     parts: dict[str, int] = {}
     for verdict in verdicts:
         if verdict.score is not None:
@@ -129,4 +156,8 @@ def _scores(verdicts: tuple[Verdict, ...]) -> str:
     return ", ".join(f"{_PART_NAMES[part]} {score}" for part, score in parts.items())
 
 
-_PART_NAMES = {AFFINITY: "affinity score", SPREAD: "topology spread score", OBSOLETE: "score of earlier picks"}
+_PART_NAMES = {
+    AFFINITY: "affinity score",
+    SPREAD: "topology spread score",
+    OBSOLETE: "score of earlier picks",
+}

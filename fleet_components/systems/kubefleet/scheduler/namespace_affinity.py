@@ -17,12 +17,16 @@ class NamespaceAffinity(Filter[KubeFleetState]):
     name = "NamespaceAffinity"
 
     def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
-        """Return the candidates that have the placement's namespace, or do not report namespaces."""
+        """Return the candidates that have the placement's namespace, or do not report
+        namespaces.
+        """
         namespace, inventory = state.namespace, state.inventory
         if not namespace:
             return candidates
         key = ("namespace", namespace)
-        passing = inventory.column(key, lambda: inventory.mask_of(lambda c: not _lack(c, namespace)))
+        passing = inventory.column(
+            key, lambda: inventory.mask_of(lambda c: not _lack(c, namespace))
+        )
         return candidates & passing
 
     def reason(self, state: KubeFleetState, position: int) -> str:
@@ -31,7 +35,9 @@ class NamespaceAffinity(Filter[KubeFleetState]):
 
     def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return how to create the namespace on the member."""
-        return f'place the namespace "{state.namespace}" there first, with a ClusterResourcePlacement'
+        return (
+            f'place the namespace "{state.namespace}" there first, with a ClusterResourcePlacement'
+        )
 
     def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
         """Yield that the member reports the namespace."""
@@ -40,8 +46,9 @@ class NamespaceAffinity(Filter[KubeFleetState]):
 
 
 def _lack(cluster: Cluster, namespace: str) -> str:
-    # Without the condition nothing is collected on the member, and KubeFleet does not filter, for backward
-    # compatibility (pkg/scheduler/framework/plugins/namespaceaffinity/filtering.go, v0.3.1).
+    # Without the condition nothing is collected on the member, and KubeFleet does not filter, for
+    # backward compatibility (pkg/scheduler/framework/plugins/namespaceaffinity/filtering.go,
+    # v0.3.1).
     if not cluster.namespaces_collected:
         return ""
     if cluster.namespaces is None:

@@ -15,7 +15,14 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.decision import ClusterDecision, ClusterScore, Condition, Status
 from fleet_components.model.mask import Mask
-from fleet_components.scheduler.cycle import Filtered, batch_size, best_first, reason_of, run_filters, run_scores
+from fleet_components.scheduler.cycle import (
+    Filtered,
+    batch_size,
+    best_first,
+    reason_of,
+    run_filters,
+    run_scores,
+)
 from fleet_components.scheduler.framework import AFFINITY, Profile
 from fleet_components.systems.kubefleet.model.memory import Binding
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N
@@ -47,15 +54,20 @@ def pick(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status 
 
 def observed(state: KubeFleetState, held: Held) -> KubeFleetState:
     """Return the state of the next cycle, with the current bindings."""
-    return state.next(state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete))
+    return state.next(
+        state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete)
+    )
 
 
 def _pick_all(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status:
     held = bindings.held()
     state = observed(state, held)
     filtered = _filtered(profile, state)
-    # KubeFleet runs no score plug-in for PickAll (``runAllPluginsForPickAllPlacementType``), so preferences do nothing.
-    taken = bindings.take(Pick(state.inventory.names[p], 0, 0) for p in masks.positions(filtered.passed))
+    # KubeFleet runs no score plug-in for PickAll (``runAllPluginsForPickAllPlacementType``), so
+    # preferences do nothing.
+    taken = bindings.take(
+        Pick(state.inventory.names[p], 0, 0) for p in masks.positions(filtered.passed)
+    )
     bindings.unschedule(set(held.obsolete) - set(taken.patched))
     order = [*taken.created, *taken.patched, *held.present]
     return selected_status(bindings, order, len(order), NotSelected((), _reasons(state, filtered)))
@@ -66,13 +78,18 @@ def _pick_fixed(state: KubeFleetState, bindings: Bindings) -> Status | None:
     if not names:
         return None  # the real scheduler skips the cycle and changes nothing
     inventory, held = state.inventory, bindings.held()
-    positions = {name: position for name in names if (position := inventory.position(name)) is not None}
-    why = {name: ineligibility(inventory.clusters[p], inventory.as_of) for name, p in positions.items()}
+    positions = {
+        name: position for name in names if (position := inventory.position(name)) is not None
+    }
+    why = {
+        name: ineligibility(inventory.clusters[p], inventory.as_of) for name, p in positions.items()
+    }
     valid = [name for name in names if why.get(name) == ""]
     present = set(held.present)
     bindings.take(Pick(name) for name in valid if name not in present)
-    # A member that was picked under this policy keeps its binding even if it is not eligible any more and is reported
-    # as not selected (``crossReferenceValidTargetsWithBindings`` in frameworkutils.go, v0.3.1).
+    # A member that was picked under this policy keeps its binding even if it is not eligible any
+    # more and is reported as not selected (``crossReferenceValidTargetsWithBindings`` in
+    # frameworkutils.go, v0.3.1).
     bindings.unschedule(set(held.obsolete) - set(valid))
     invalid = [(name, reason) for name in names if (reason := why.get(name))]
     return fixed_status(valid, invalid, [name for name in names if name not in why])
@@ -83,7 +100,8 @@ def _pick_n(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Stat
     while True:
         held = bindings.held()
         missing = wanted - len(held.present)
-        # No plug-in runs for a satisfied policy: members that are tainted or relabelled by now stay where they are.
+        # No plug-in runs for a satisfied policy: members that are tainted or relabelled by now stay
+        # where they are.
         if missing <= 0:
             return _trim(bindings, wanted)
         state = observed(state, held)
@@ -91,28 +109,35 @@ def _pick_n(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Stat
         filtered = _filtered(profile, state)
         ranking = _ranking(profile, state, filtered.passed)
         picks = list(islice(ranking, batch))
-        # Only now, after all plug-ins have run: one that fails has to leave the bindings as they were.
+        # Only now, after all plug-ins have run: one that fails has to leave the bindings as they
+        # were.
         taken = bindings.take(picks)
         bindings.unschedule(set(held.obsolete) - set(taken.patched))
-        # The first cycle has already unscheduled every obsolete binding that it did not pick, so later cycles do
-        # not prefer these members; KubeFleet behaves the same.
+        # The first cycle has already unscheduled every obsolete binding that it did not pick, so
+        # later cycles do not prefer these members; KubeFleet behaves the same.
         if batch < missing and len(picks) == batch:
             continue
         outscored = list(islice(ranking, MAX_NOT_SELECTED))
         order = [*taken.created, *taken.patched, *held.present]
-        return selected_status(bindings, order, wanted, NotSelected(outscored, _reasons(state, filtered)))
+        return selected_status(
+            bindings, order, wanted, NotSelected(outscored, _reasons(state, filtered))
+        )
 
 
 def _trim(bindings: Bindings, wanted: int) -> Status:
-    """Unschedule surplus members: scheduled ones before bound ones, the lowest stored score first."""
+    """Unschedule surplus members: scheduled ones before bound ones, the lowest stored score
+    first.
+    """
     scheduled, bound, obsolete = bindings.held()
     surplus = len(scheduled) + len(bound) - wanted
-    # Without a change KubeFleet lists bound members before scheduled ones, after a cut the other way round. Neither
-    # lists those that were not selected, since what was said about them may be out of date.
+    # Without a change KubeFleet lists bound members before scheduled ones, after a cut the other
+    # way round. Neither lists those that were not selected, since what was said about them may be
+    # out of date.
     if not surplus and not obsolete:
         return selected_status(bindings, [*bound, *scheduled], wanted)
     bindings.unschedule(obsolete)
-    # KubeFleet sorts only the class that it cuts through, and the status keeps that order (``downscale``).
+    # KubeFleet sorts only the class that it cuts through, and the status keeps that order
+    # (``downscale``).
     if 0 < surplus < len(scheduled):
         scheduled = bindings.by_score(scheduled)
     elif len(scheduled) < surplus:
@@ -127,7 +152,9 @@ def _filtered(profile: Profile, state: KubeFleetState) -> Filtered:
 
 
 def _ranking(profile: Profile, state: KubeFleetState, candidates: Mask) -> Iterator[Pick]:
-    """Yield the candidates, best first: the parts of the score in the profile's order, then the name, descending."""
+    """Yield the candidates, best first: the parts of the score in the profile's order, then the
+    name, descending.
+    """
     if not candidates:
         return
     names, parts = state.inventory.names, profile.parts
@@ -137,7 +164,9 @@ def _ranking(profile: Profile, state: KubeFleetState, candidates: Mask) -> Itera
 
 
 def _reasons(state: KubeFleetState, filtered: Filtered) -> list[tuple[str, str]]:
-    """Return the first 20 filtered members by name, each with the reason of the first filter that stopped it."""
+    """Return the first 20 filtered members by name, each with the reason of the first filter that
+    stopped it.
+    """
     reasons = []
     stopped = reduce(or_, (mask for _, mask in filtered.stopped), 0)
     for position in masks.positions(stopped)[:MAX_NOT_SELECTED]:
@@ -157,7 +186,9 @@ MAX_NOT_SELECTED = 20
 
 @attrs.frozen
 class NotSelected:
-    """Members to report as not selected: those that scored too low, best first, and the filtered ones by name."""
+    """Members to report as not selected: those that scored too low, best first, and the filtered
+    ones by name.
+    """
 
     outscored: Sequence[Pick] = ()
     filtered: Sequence[tuple[str, str]] = ()
@@ -180,36 +211,51 @@ def selected_status(
     return Status(tuple(shown), scheduled_condition(len(names) >= wanted, len(names)))
 
 
-def fixed_status(valid: Sequence[str], invalid: Sequence[tuple[str, str]], missing: Sequence[str]) -> Status:
-    """Return the status after a PickFixed cycle: valid, ineligible and unknown names, each in the policy's order."""
+def fixed_status(
+    valid: Sequence[str], invalid: Sequence[tuple[str, str]], missing: Sequence[str]
+) -> Status:
+    """Return the status after a PickFixed cycle: valid, ineligible and unknown names, each in the
+    policy's order.
+    """
     decisions = [ClusterDecision(name, True, fixed_reason(name)) for name in valid]
     decisions += [
-        ClusterDecision(name, False, f'Cluster "{name}" is not eligible for resource placement yet: {why}')
+        ClusterDecision(
+            name, False, f'Cluster "{name}" is not eligible for resource placement yet: {why}'
+        )
         for name, why in invalid
     ]
-    decisions += [ClusterDecision(name, False, f'Specified cluster "{name}" is not found') for name in missing]
+    decisions += [
+        ClusterDecision(name, False, f'Specified cluster "{name}" is not found') for name in missing
+    ]
     return Status(tuple(decisions), scheduled_condition(not invalid and not missing, len(valid)))
 
 
 def scheduled_condition(fulfilled: bool, found: int) -> Condition:
     """Return the ``Scheduled`` condition of the policy snapshot."""
     if fulfilled:
-        message = "found all cluster needed as specified by the scheduling policy, found {} cluster(s)"
+        message = (
+            "found all cluster needed as specified by the scheduling policy, found {} cluster(s)"
+        )
         return Condition("Scheduled", "True", "SchedulingPolicyFulfilled", message.format(found))
-    message = "could not find all clusters needed as specified by the scheduling policy, found {} cluster(s) instead"
+    message = (
+        "could not find all clusters needed as specified by the scheduling policy, found {}"
+        " cluster(s) instead"
+    )
     return Condition("Scheduled", "False", "SchedulingPolicyUnfulfilled", message.format(found))
 
 
 def fixed_reason(name: str) -> str:
     """Return the text for a selected member under PickFixed."""
-    return f'Successfully scheduled resources for placement in "{name}": picked by scheduling policy'
+    return (
+        f'Successfully scheduled resources for placement in "{name}": picked by scheduling policy'
+    )
 
 
 def _selected(name: str, binding: Binding) -> ClusterDecision:
     affinity, spread = binding.affinity_score or 0, binding.topology_spread_score or 0
     reason = (
-        f'Successfully scheduled resources for placement in "{name}" '
-        f"(affinity score: {affinity}, topology spread score: {spread}): picked by scheduling policy"
+        f'Successfully scheduled resources for placement in "{name}" (affinity score: {affinity},'
+        f" topology spread score: {spread}): picked by scheduling policy"
     )
     return ClusterDecision(name, True, reason, ClusterScore(affinity, spread))
 
@@ -217,7 +263,8 @@ def _selected(name: str, binding: Binding) -> ClusterDecision:
 def _not_selected(others: NotSelected, selected: set[str], slots: int) -> list[ClusterDecision]:
     slots = min(slots, MAX_NOT_SELECTED)
     decisions = [_outscored(pick) for pick in others.outscored[:slots]]
-    # As in KubeFleet, filtered members that are already selected use up a slot although they are not listed.
+    # As in KubeFleet, filtered members that are already selected use up a slot although they are
+    # not listed.
     decisions += [
         ClusterDecision(name, False, f"ClusterUnschedulable, {reason}")
         for name, reason in others.filtered[: slots - len(decisions)]

@@ -10,7 +10,10 @@ from fleet_components.scheduler.framework import AFFINITY, KUBEFLEET, Profile
 from fleet_components.systems.kubefleet.scheduler.cluster_affinity import ClusterAffinity
 from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ClusterEligibility
 from fleet_components.systems.kubefleet.scheduler.namespace_affinity import NamespaceAffinity
-from fleet_components.systems.kubefleet.scheduler.same_placement_affinity import OBSOLETE, SamePlacementAffinity
+from fleet_components.systems.kubefleet.scheduler.same_placement_affinity import (
+    OBSOLETE,
+    SamePlacementAffinity,
+)
 from fleet_components.systems.kubefleet.scheduler.taint_toleration import TaintToleration
 from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD, TopologySpread
 
@@ -22,8 +25,8 @@ PROFILE = Profile(
         ClusterEligibility(),
         NamespaceAffinity(),
         TaintToleration(),
-        # Behind the filters above: a member that is picked already and fails one of them counts as filtered, as in
-        # KubeFleet, and takes a slot of the decisions.
+        # Behind the filters above: a member that is picked already and fails one of them counts as
+        # filtered, as in KubeFleet, and takes a slot of the decisions.
         SamePlacementAffinity(),
         TopologySpread(),
     ),

@@ -1,4 +1,6 @@
-"""SamePlacementAffinity: members that the placement has already are not picked again, or are preferred."""
+"""SamePlacementAffinity: members that the placement has already are not picked again, or are
+preferred.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ OBSOLETE = "obsolete"
 
 
 class SamePlacementAffinity(Filter[KubeFleetState], Score[KubeFleetState]):
-    """Filter out members picked under the current policy; prefer those that were picked under an older one."""
+    """Filter out members picked under the current policy; prefer those that were picked under an
+    older one.
+    """
 
     name = "SamePlacementAffinity"
     part = OBSOLETE
@@ -33,4 +37,8 @@ class SamePlacementAffinity(Filter[KubeFleetState], Score[KubeFleetState]):
 
     def words(self, state: KubeFleetState, position: int) -> str:
         """Return whether the member was picked under an older policy, in words."""
-        return "was picked before the policy changed" if state.obsolete >> position & 1 else "was not picked before"
+        return (
+            "was picked before the policy changed"
+            if state.obsolete >> position & 1
+            else "was not picked before"
+        )

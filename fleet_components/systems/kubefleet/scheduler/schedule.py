@@ -37,8 +37,8 @@ def schedule(
         plugins: plug-ins after those of KubeFleet. With any, the decision is no longer KubeFleet's.
 
     Returns:
-        The decision. If a cycle fails, its ``error`` is set. The bindings are then as before that cycle, except that
-        those of members that have left are unscheduled; the status is empty.
+        The decision. If a cycle fails, its ``error`` is set. The bindings are then as before that
+        cycle, except that those of members that have left are unscheduled; the status is empty.
     """
     profile = PROFILE.extended(plugins)
     if not namespace:
@@ -49,14 +49,20 @@ def schedule(
     bindings = Bindings(memory.bindings, snapshot, inventory)
     error, status = "", None
     try:
-        status = pick(profile, KubeFleetState(inventory, policy or _EVERYWHERE, namespace), bindings)
+        status = pick(
+            profile, KubeFleetState(inventory, policy or _EVERYWHERE, namespace), bindings
+        )
     except SchedulingError as failure:
         error = str(failure)
-    remembered = attrs.evolve(memory, snapshot=snapshot, policy=policy, bindings=dict(sorted(bindings.by_name.items())))
+    remembered = attrs.evolve(
+        memory, snapshot=snapshot, policy=policy, bindings=dict(sorted(bindings.by_name.items()))
+    )
     return Decision(remembered, status or Status(), error)
 
 
 @TRUSTED
 def without_number(policy: PlacementPolicy | None) -> PlacementPolicy | None:
-    """Return what makes a new policy snapshot: KubeFleet updates the existing one if only the number changes."""
+    """Return what makes a new policy snapshot: KubeFleet updates the existing one if only the
+    number changes.
+    """
     return policy and attrs.evolve(policy, number_of_clusters=None)

@@ -47,7 +47,8 @@ class KubeFleetState:
     def once(self, key: Hashable, build: Callable[[], T]) -> T:
         """Return a cached value, built on first use and shared with all later cycles of the run.
 
-        The key must contain everything that the value depends on besides fleet, policy and namespace.
+        The key must contain everything that the value depends on besides fleet, policy and
+        namespace.
         """
         if key not in self._shared:
             self._shared[key] = build()
@@ -69,7 +70,9 @@ class Pick:
 
 @attrs.frozen
 class Taken:
-    """Effect of the picks of a cycle: created bindings in pick order, then existing bindings that were reused."""
+    """Effect of the picks of a cycle: created bindings in pick order, then existing bindings that
+    were reused.
+    """
 
     created: tuple[str, ...]
     patched: tuple[str, ...]
@@ -95,21 +98,27 @@ class Held(NamedTuple):
 
 
 class Bindings:
-    """Bindings by member name. Listings are sorted by name, as the real scheduler sorts by binding name.
+    """Bindings by member name. Listings are sorted by name, as the real scheduler sorts by binding
+    name.
 
     Creating an instance unschedules the bindings whose member has left the fleet or is leaving it.
     """
 
-    def __init__(self, bindings: Mapping[str, Binding], snapshot: int, inventory: Inventory) -> None:
+    def __init__(
+        self, bindings: Mapping[str, Binding], snapshot: int, inventory: Inventory
+    ) -> None:
         self.by_name = dict(sorted(bindings.items()))
         self.snapshot = snapshot
-        self.unschedule([name for held in self.held() for name in held if _dangles(name, inventory)])
+        self.unschedule(
+            [name for held in self.held() for name in held if _dangles(name, inventory)]
+        )
 
     def held(self) -> Held:
         """Return the bindings that are not unscheduled, classified."""
         held = Held([], [], [])
         for name, binding in sorted(self.by_name.items()):
-            # First of all: an unscheduled binding of an older policy earns no preference as an obsolete one.
+            # First of all: an unscheduled binding of an older policy earns no preference as an
+            # obsolete one.
             if binding.state == UNSCHEDULED:
                 continue
             if binding.snapshot != self.snapshot:
@@ -119,26 +128,38 @@ class Bindings:
         return held
 
     def take(self, picks: Iterable[Pick]) -> Taken:
-        """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the others."""
+        """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the
+        others.
+        """
         picks = list(picks)
-        existing = {name: binding.state for name, binding in self.by_name.items() if not binding.evicted}
+        existing = {
+            name: binding.state for name, binding in self.by_name.items() if not binding.evicted
+        }
         created = [pick.cluster for pick in picks if pick.cluster not in existing]
         known = sorted(pick.cluster for pick in picks if pick.cluster in existing)
-        # KubeFleet reuses the obsolete bindings first, then the unscheduled ones, and the status keeps that order
-        # (``crossReferencePickedClustersAndDeDupBindings`` in pkg/scheduler/framework/frameworkutils.go, v0.3.1).
+        # KubeFleet reuses the obsolete bindings first, then the unscheduled ones, and the status
+        # keeps that order (``crossReferencePickedClustersAndDeDupBindings`` in
+        # pkg/scheduler/framework/frameworkutils.go, v0.3.1).
         patched = sorted(known, key=lambda name: existing[name] == UNSCHEDULED)
-        # Above all ranks in use, so that nobody who stays is renumbered: reviewers are to see moves only.
+        # Above all ranks in use, so that nobody who stays is renumbered: reviewers are to see moves
+        # only.
         ranks = count(1 + max((binding.rank for binding in self.by_name.values()), default=-1))
         for pick in picks:
             old = self.by_name.get(pick.cluster)
-            self.by_name[pick.cluster] = self._again(old, pick) if old else self._new(pick, next(ranks))
+            self.by_name[pick.cluster] = (
+                self._again(old, pick) if old else self._new(pick, next(ranks))
+            )
         return Taken(tuple(created), tuple(patched))
 
     def unschedule(self, names: Iterable[str]) -> None:
-        """Mark bindings for removal and keep their state, which is restored if they are picked again."""
+        """Mark bindings for removal and keep their state, which is restored if they are picked
+        again.
+        """
         for name in names:
             binding = self.by_name[name]
-            self.by_name[name] = attrs.evolve(binding, state=UNSCHEDULED, former_state=binding.state)
+            self.by_name[name] = attrs.evolve(
+                binding, state=UNSCHEDULED, former_state=binding.state
+            )
 
     def by_score(self, names: Iterable[str]) -> list[str]:
         """Return the names ordered by stored score (spread, then affinity), then by name."""
@@ -150,7 +171,9 @@ class Bindings:
         return sorted(names, key=key)
 
     def _new(self, pick: Pick, rank: int) -> Binding:
-        return Binding(SCHEDULED, self.snapshot, rank, pick.affinity_score, pick.topology_spread_score)
+        return Binding(
+            SCHEDULED, self.snapshot, rank, pick.affinity_score, pick.topology_spread_score
+        )
 
     def _again(self, known: Binding, pick: Pick) -> Binding:
         return attrs.evolve(

@@ -31,7 +31,10 @@ class TaintToleration(Filter[KubeFleetState]):
     def reason(self, state: KubeFleetState, position: int) -> str:
         """Return the text for the first untolerated taint, in spec order."""
         taint = self._untolerated(state, position)[0]
-        return f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be tolerated"
+        return (
+            f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be"
+            " tolerated"
+        )
 
     def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
         """Yield that the taints go, and that they are tolerated."""
@@ -59,6 +62,9 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
         return False
     if toleration.operator == "Exists":
         return toleration.key in ("", taint.key)
-    # Unlike in Kubernetes, no operator does not mean Equal, and Equal without a key does not mean every key
-    # (``canTolerationTolerateTaint`` in plugins/tainttoleration/filtering.go, v0.3.1).
-    return toleration.operator == "Equal" and (toleration.key, toleration.value) == (taint.key, taint.value)
+    # Unlike in Kubernetes, no operator does not mean Equal, and Equal without a key does not mean
+    # every key (``canTolerationTolerateTaint`` in plugins/tainttoleration/filtering.go, v0.3.1).
+    return toleration.operator == "Equal" and (toleration.key, toleration.value) == (
+        taint.key,
+        taint.value,
+    )

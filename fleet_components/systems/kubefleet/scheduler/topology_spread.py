@@ -1,4 +1,6 @@
-"""TopologySpreadConstraints: keeps the picked members evenly distributed over the values of a label."""
+"""TopologySpreadConstraints: keeps the picked members evenly distributed over the values of a
+label.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class TopologySpread(
     PreScore[KubeFleetState],
     Score[KubeFleetState],
 ):
-    """Filter by the DoNotSchedule constraints and score by all constraints, using the counts of the current cycle."""
+    """Filter by the DoNotSchedule constraints and score by all constraints, using the counts of the
+    current cycle.
+    """
 
     name = "TopologySpreadConstraints"
     part = SPREAD
@@ -86,15 +90,24 @@ class TopologySpread(
         return "a higher maxSkew, or picks elsewhere first: " + "; ".join(shown)
 
     def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
-        """Yield another value of the member's label, and that the constraints only count as preferences."""
-        cluster, violated = state.inventory.clusters[position], list(self._violated(state, position))
+        """Yield another value of the member's label, and that the constraints only count as
+        preferences.
+        """
+        cluster, violated = (
+            state.inventory.clusters[position],
+            list(self._violated(state, position)),
+        )
         for constraint in violated:
             key = constraint.topology_key
-            free = sorted((d for d in _domains(state, constraint) if not d.violated), key=lambda d: d.picked)
+            free = sorted(
+                (d for d in _domains(state, constraint) if not d.violated), key=lambda d: d.picked
+            )
             for domain in free[:1]:
                 yield (set_label(cluster.name, key, domain.value, cluster.labels[key]),)
         for skew in range(1, _MOST_SKEW):
-            yield tuple(_with_skew(state, constraint, constraint.max_skew + skew) for constraint in violated)
+            yield tuple(
+                _with_skew(state, constraint, constraint.max_skew + skew) for constraint in violated
+            )
 
     def _violated(self, state: KubeFleetState, position: int) -> Iterator[TopologySpreadConstraint]:
         for constraint in _hard(state):
@@ -102,7 +115,9 @@ class TopologySpread(
                 yield constraint
 
     def scores(self, state: KubeFleetState, candidates: Mask) -> Mapping[int, Mask]:
-        """Return the candidates by score: minus the skew change per constraint, -1000 for a violated constraint."""
+        """Return the candidates by score: minus the skew change per constraint, -1000 for a
+        violated constraint.
+        """
         groups: dict[int, Mask] = {0: candidates}
         for constraint in state.policy.topology_spread_constraints:
             groups = _add(groups, _domains(state, constraint))
@@ -112,7 +127,9 @@ class TopologySpread(
         """Describe the effect of one more pick on this member for each constraint."""
         parts = []
         for constraint in state.policy.topology_spread_constraints:
-            domain = next((d for d in _domains(state, constraint) if d.members >> position & 1), None)
+            domain = next(
+                (d for d in _domains(state, constraint) if d.members >> position & 1), None
+            )
             parts.append(f"{constraint.topology_key}: {_show(domain)}")
         return "; ".join(parts)
 
@@ -134,14 +151,16 @@ def _domains(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tup
 
 
 def _count(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
-    # Members that cannot be picked form domains too, so a domain without any candidate keeps the minimum at 0.
+    # Members that cannot be picked form domains too, so a domain without any candidate keeps the
+    # minimum at 0.
     members = state.inventory.domains(constraint.topology_key)
     picked = {value: (mask & state.present).bit_count() for value, mask in members.items()}
     counts = sorted(picked.values())
     domains = []
     for value, mask in members.items():
         change = _skew_change(picked[value], counts)
-        # The skew itself, not its growth: once it exceeds the maximum, a pick that leaves it as it is violates too.
+        # The skew itself, not its growth: once it exceeds the maximum, a pick that leaves it as it
+        # is violates too.
         violated = counts[-1] - counts[0] + change > constraint.max_skew
         domains.append(_Domain(value, mask, picked[value], change, violated))
     return tuple(domains)
@@ -150,8 +169,8 @@ def _count(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple
 def _skew_change(count: int, counts: list[int]) -> int:
     least, most = counts[0], counts[-1]
     second = counts[1] if len(counts) > 1 else least
-    # KubeFleet's approximation (``willViolate`` in topologyspreadconstraints/utils.go, v0.3.1): with a single domain
-    # every pick counts as 1 more, although no skew can arise there.
+    # KubeFleet's approximation (``willViolate`` in topologyspreadconstraints/utils.go, v0.3.1):
+    # with a single domain every pick counts as 1 more, although no skew can arise there.
     if least == most:
         return 1
     if count == least and least != second:
@@ -169,7 +188,9 @@ def _add(groups: Mapping[int, Mask], domains: tuple[_Domain, ...]) -> dict[int, 
         labelled |= members
     summed: dict[int, Mask] = {}
     for score, mask in groups.items():
-        parts = [(change, mask & members) for change, members in by_score.items()] + [(0, mask & ~labelled)]
+        parts = [(change, mask & members) for change, members in by_score.items()] + [
+            (0, mask & ~labelled)
+        ]
         for change, part in parts:
             if part:
                 summed[score + change] = summed.get(score + change, 0) | part

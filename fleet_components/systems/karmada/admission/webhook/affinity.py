@@ -1,7 +1,7 @@
 """Webhook checks of cluster affinities.
 
-Source: Karmada 1.19, ``ValidatePlacement`` in ``pkg/util/validation/validation.go``. Label selectors are not checked;
-an invalid one matches nothing.
+Source: Karmada 1.19, ``ValidatePlacement`` in ``pkg/util/validation/validation.go``. Label
+selectors are not checked; an invalid one matches nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from fleet_components.admission.finding import Finding
 from fleet_components.admission.registry import Object
 from fleet_components.model.labels import key_errors
 from fleet_components.model.problem import FieldPath
-from fleet_components.systems.karmada.admission.field_error import invalid, quoted, shown_of_propagation
+from fleet_components.systems.karmada.admission.field_error import (
+    invalid,
+    quoted,
+    shown_of_propagation,
+)
 
 _FIELDS = ("provider", "region", "zone")
 _OPERATORS = ("In", "NotIn")
@@ -20,7 +24,9 @@ _SELECTING = ("labelSelector", "fieldSelector", "clusterNames", "exclude")
 
 
 def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
-    """Yield findings on the field selector of a cluster affinity; only its first error is reported."""
+    """Yield findings on the field selector of a cluster affinity; only its first error is
+    reported.
+    """
     selector = affinity.get("fieldSelector", {})
     for expression in selector.get("matchExpressions", ()):
         detail = _wrong_expression(expression)
@@ -41,7 +47,9 @@ def check_affinities(groups: list[Object], path: FieldPath) -> Iterator[Finding]
     for index, group in enumerate(groups):
         name = group["affinityName"]
         for error in key_errors(name):
-            yield invalid((*path, index), quoted(name), error, "write, for example, affinityName: primary")
+            yield invalid(
+                (*path, index), quoted(name), error, "write, for example, affinityName: primary"
+            )
         if name in names:
             detail = "each affinity term in a policy must have a unique name"
             yield invalid(
@@ -59,7 +67,9 @@ def _check_overflow(group: Object, path: FieldPath) -> Iterator[Finding]:
     if "overflowAffinities" not in group:
         return
     overflow, at = group["overflowAffinities"], (*path, "overflowAffinities")
-    if not any(group.get(field) for field in _SELECTING[2:]) and not any(field in group for field in _SELECTING[:2]):
+    if not any(group.get(field) for field in _SELECTING[2:]) and not any(
+        field in group for field in _SELECTING[:2]
+    ):
         detail = "overflowAffinities can only be used together with the inline ClusterAffinity"
         yield invalid(
             at,
@@ -71,10 +81,23 @@ def _check_overflow(group: Object, path: FieldPath) -> Iterator[Finding]:
     for index, tier in enumerate(overflow):
         name, where = tier["affinityName"], (*at, index)
         for error in key_errors(name):
-            yield invalid((*where, "affinityName"), quoted(name), error, "write, for example, affinityName: overflow")
+            yield invalid(
+                (*where, "affinityName"),
+                quoted(name),
+                error,
+                "write, for example, affinityName: overflow",
+            )
         if name in names:
-            detail = "overflow affinity name must be unique and must not duplicate the primary group's affinityName"
-            yield invalid((*where, "affinityName"), quoted(name), detail, f"write affinityName: {name}-{index + 1}")
+            detail = (
+                "overflow affinity name must be unique and must not duplicate the primary group's"
+                " affinityName"
+            )
+            yield invalid(
+                (*where, "affinityName"),
+                quoted(name),
+                detail,
+                f"write affinityName: {name}-{index + 1}",
+            )
         names.add(name)
         yield from check_affinity(tier, where)
 

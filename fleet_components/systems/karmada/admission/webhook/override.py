@@ -1,7 +1,7 @@
 """Validating webhook of OverridePolicies and ClusterOverridePolicies.
 
-Source: Karmada 1.19, ``ValidateOverrideSpec`` in ``pkg/util/validation/validation.go``. As there, overriders outside of
-rules (the deprecated form) are not checked themselves.
+Source: Karmada 1.19, ``ValidateOverrideSpec`` in ``pkg/util/validation/validation.go``. As there,
+overriders outside of rules (the deprecated form) are not checked themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from fleet_components.systems.karmada.admission.field_error import (
     shown_of_override,
 )
 from fleet_components.systems.karmada.admission.webhook.affinity import check_affinity
-from fleet_components.systems.karmada.admission.webhook.propagation import check_selectors_namespace, namespace_of
+from fleet_components.systems.karmada.admission.webhook.propagation import (
+    check_selectors_namespace,
+    namespace_of,
+)
 from fleet_components.systems.karmada.model.release import Rule
 
 _MAX_ANNOTATIONS = 256 * 1024
@@ -46,25 +49,33 @@ def _check(request: Request) -> Iterator[Finding]:
     if target is not None and "overrideRules" in spec:
         detail = "overrideRules and targetCluster can't co-exist"
         hint = "move targetCluster into the rules"
-        yield invalid(("spec", "targetCluster"), shown_of_override("targetCluster", target), detail, hint)
+        yield invalid(
+            ("spec", "targetCluster"), shown_of_override("targetCluster", target), detail, hint
+        )
     if "overrideRules" in spec and _counted(overriders):
         detail = "overrideRules and overriders can't co-exist"
         hint = "move the overriders into a rule: overrideRules: [{overriders: {...}}]"
-        yield invalid(("spec", "overriders"), shown_of_override("overriders", overriders), detail, hint)
+        yield invalid(
+            ("spec", "overriders"), shown_of_override("overriders", overriders), detail, hint
+        )
     for index, rule in enumerate(spec.get("overrideRules", ())):
         yield from _check_rule(rule, ("spec", "overrideRules", index), release)
     yield from check_selectors_namespace(spec.get("resourceSelectors", []), namespace_of(request))
 
 
 def _counted(overriders: Object) -> bool:
-    """Return whether any is set as Karmada's emptyOverrides counts: it does not look at the fieldOverrider."""
+    """Return whether any is set as Karmada's emptyOverrides counts: it does not look at the
+    fieldOverrider.
+    """
     return any(changes for field, changes in overriders.items() if field != "fieldOverrider")
 
 
 def _check_rule(rule: Object, path: FieldPath, release: Release) -> Iterator[Finding]:
     overriders, at = rule["overriders"], (*path, "overriders")
     for index, change in enumerate(overriders.get("annotationsOverrider", ())):
-        yield from _check_annotations(change["value"], (*at, "annotationsOverrider", index, "value"))
+        yield from _check_annotations(
+            change["value"], (*at, "annotationsOverrider", index, "value")
+        )
     for index, change in enumerate(overriders.get("labelsOverrider", ())):
         yield from _check_labels(change["value"], (*at, "labelsOverrider", index, "value"))
     for index, image in enumerate(overriders.get("imageOverrider", ())):
@@ -78,11 +89,17 @@ def _check_rule(rule: Object, path: FieldPath, release: Release) -> Iterator[Fin
 
 def _check_annotations(annotations: Object, path: FieldPath) -> Iterator[Finding]:
     for key in annotations:
-        # Unlike label keys, annotation keys are validated in lower case (ValidateAnnotations of the API machinery).
+        # Unlike label keys, annotation keys are validated in lower case (ValidateAnnotations of the
+        # API machinery).
         for error in key_errors(key.lower()):
             yield invalid(path, quoted(key), error, "write, for example, example.com/owner")
-    if sum(len(text.encode()) for entry in annotations.items() for text in entry) > _MAX_ANNOTATIONS:
-        yield Finding(f"Too long: may not be more than {_MAX_ANNOTATIONS} bytes", path, "write shorter values")
+    if (
+        sum(len(text.encode()) for entry in annotations.items() for text in entry)
+        > _MAX_ANNOTATIONS
+    ):
+        yield Finding(
+            f"Too long: may not be more than {_MAX_ANNOTATIONS} bytes", path, "write shorter values"
+        )
 
 
 def _check_labels(labels: Object, path: FieldPath) -> Iterator[Finding]:
@@ -96,10 +113,21 @@ def _check_labels(labels: Object, path: FieldPath) -> Iterator[Finding]:
 def _check_field(field: Object, path: FieldPath, release: Release) -> Iterator[Finding]:
     if field.get("yaml") and field.get("json"):
         detail = "FieldOverrider has both YAML and JSON set. Only one is allowed"
-        yield invalid(path, shown_of_override("overriders.fieldOverrider[]", field), detail, "keep json or yaml")
-    if release.has(Rule.FIELD_OVERRIDERS_STRICT) and not field.get("yaml") and not field.get("json"):
+        yield invalid(
+            path,
+            shown_of_override("overriders.fieldOverrider[]", field),
+            detail,
+            "keep json or yaml",
+        )
+    if (
+        release.has(Rule.FIELD_OVERRIDERS_STRICT)
+        and not field.get("yaml")
+        and not field.get("json")
+    ):
         detail = "FieldOverrider must have either JSON or YAML set"
-        yield required(path, detail, "add yaml: [{subPath: /level, operator: replace, value: debug}]")
+        yield required(
+            path, detail, "add yaml: [{subPath: /level, operator: replace, value: debug}]"
+        )
     yield from _check_pointer(field["fieldPath"], (*path, "fieldPath"))
     for form in ("json", "yaml"):
         for index, operation in enumerate(field.get(form, ())):
@@ -117,7 +145,9 @@ def _check_operation(operation: Object, path: FieldPath) -> Iterator[Finding]:
 
 def _check_pointer(pointer: str, path: FieldPath) -> Iterator[Finding]:
     if pointer and not pointer.startswith("/"):
-        yield invalid(path, quoted(pointer), _WRONG_POINTER, f"write {path[-1]}: /{pointer.replace('.', '/')}")
+        yield invalid(
+            path, quoted(pointer), _WRONG_POINTER, f"write {path[-1]}: /{pointer.replace('.', '/')}"
+        )
 
 
 def _as_label(value: str) -> str:

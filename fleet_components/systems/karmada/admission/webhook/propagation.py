@@ -1,7 +1,7 @@
 """Validating webhooks of PropagationPolicies and ClusterPropagationPolicies.
 
-Source: Karmada 1.19, ``ValidatePropagationSpec`` in ``pkg/util/validation/validation.go``, and ``validating.go`` in
-``pkg/webhook/propagationpolicy`` and ``pkg/webhook/clusterpropagationpolicy``.
+Source: Karmada 1.19, ``ValidatePropagationSpec`` in ``pkg/util/validation/validation.go``, and
+``validating.go`` in ``pkg/webhook/propagationpolicy`` and ``pkg/webhook/clusterpropagationpolicy``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from fleet_components.systems.karmada.admission.field_error import (
     shown_of_propagation,
     unsupported,
 )
-from fleet_components.systems.karmada.admission.webhook.affinity import check_affinities, check_affinity
+from fleet_components.systems.karmada.admission.webhook.affinity import (
+    check_affinities,
+    check_affinity,
+)
 from fleet_components.systems.karmada.model.policy import GRACEFULLY, purge_mode_of
 from fleet_components.systems.karmada.model.release import Rule
 
@@ -37,11 +40,15 @@ def validate_propagation(request: Request) -> Denial | None:
 
 
 def check_selectors_namespace(selectors: list[Object], namespace: str) -> Iterator[Finding]:
-    """Yield findings on selectors outside the policy's namespace, which is empty for a cluster-wide policy."""
+    """Yield findings on selectors outside the policy's namespace, which is empty for a cluster-wide
+    policy.
+    """
     for index, selector in enumerate(selectors if namespace else ()):
         if selector.get("namespace", "") != namespace:
             path = ("spec", "resourceSelectors", index, "namespace")
-            detail = "namespace of resource selector must be the same as the namespace of the policy"
+            detail = (
+                "namespace of resource selector must be the same as the namespace of the policy"
+            )
             hint = f"remove it, or create the policy in the namespace {selector['namespace']}"
             yield invalid(path, quoted(selector["namespace"]), detail, hint)
 
@@ -58,10 +65,14 @@ def _check_change(request: Request) -> list[Finding]:
         return []
     spec, before = request.object["spec"], request.old["spec"]
     if spec.get("schedulerName") != before.get("schedulerName"):
-        hint = f"keep schedulerName: {before.get('schedulerName')}, or create a policy of another name"
+        hint = (
+            f"keep schedulerName: {before.get('schedulerName')}, or create a policy of another name"
+        )
         return [Finding("the schedulerName should not be updated", ("spec", "schedulerName"), hint)]
     label = PERMANENT_ID[request.object["kind"]]
-    labels, labels_before = (it.get("metadata", {}).get("labels", {}) for it in (request.object, request.old))
+    labels, labels_before = (
+        it.get("metadata", {}).get("labels", {}) for it in (request.object, request.old)
+    )
     if labels.get(label) != labels_before.get(label):
         what = f"label {label} is immutable, it can only be set by the system during creation"
         return [Finding(what, ("metadata", "labels", label), "leave the label as it is")]
@@ -87,13 +98,16 @@ def _check_names(selectors: list[Object]) -> Iterator[Finding]:
         if not selector.get("name"):
             path = ("spec", "resourceSelectors", index, "name")
             detail = (
-                "name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption"
+                "name cannot be empty if preemption is Always, the empty name may cause unexpected"
+                " resources preemption"
             )
             yield invalid(path, '""', detail, "add the name, or write preemption: Never")
 
 
 def _check_suspension(suspension: Object) -> Iterator[Finding]:
-    if suspension.get("dispatching") and suspension.get("dispatchingOnClusters", {}).get("clusterNames"):
+    if suspension.get("dispatching") and suspension.get("dispatchingOnClusters", {}).get(
+        "clusterNames"
+    ):
         # Karmada's text names the field twice; deny_fields maps the path to the real field.
         path = ("spec", "suspension", "suspension")
         detail = "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames"
@@ -120,7 +134,9 @@ def _check_application(application: Object, path: FieldPath) -> Iterator[Finding
     seconds = application["decisionConditions"]["tolerationSeconds"]
     if seconds < 0:
         at = (*path, "decisionConditions", "tolerationSeconds")
-        yield invalid(at, str(seconds), "must be greater than or equal to 0", "write tolerationSeconds: 300")
+        yield invalid(
+            at, str(seconds), "must be greater than or equal to 0", "write tolerationSeconds: 300"
+        )
     grace, at = application.get("gracePeriodSeconds"), (*path, "gracePeriodSeconds")
     if grace is not None and purge_mode_of(application["purgeMode"]) != GRACEFULLY:
         yield invalid(at, str(grace), "only takes effect when purgeMode is gracefully", "remove it")
@@ -131,7 +147,10 @@ def _check_application(application: Object, path: FieldPath) -> Iterator[Finding
 
 def _check_state(behavior: Object, path: FieldPath) -> Iterator[Finding]:
     for index, rule in enumerate(behavior.get("statePreservation", {}).get("rules", ())):
-        name, at = rule["aliasLabelName"], (*path, "statePreservation", "rules", index, "aliasLabelName")
+        name, at = (
+            rule["aliasLabelName"],
+            (*path, "statePreservation", "rules", index, "aliasLabelName"),
+        )
         for error in key_errors(name):
             yield invalid(at, quoted(name), error, "write, for example, aliasLabelName: job-id")
 
@@ -178,11 +197,19 @@ def _check_no_overflow(groups: list[Object]) -> Iterator[Finding]:
     for index, group in enumerate(groups):
         if "overflowAffinities" in group:
             path = (*_PATH, "clusterAffinities", index, "overflowAffinities")
-            detail = "overflowAffinities can only be used together with dynamic weight or aggregated scheduling"
-            hint = "add replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}"
+            detail = (
+                "overflowAffinities can only be used together with dynamic weight or aggregated"
+                " scheduling"
+            )
+            hint = (
+                "add replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference:"
+                " Aggregated}"
+            )
             yield invalid(
                 path,
-                shown_of_propagation("placement.clusterAffinities[].overflowAffinities", group["overflowAffinities"]),
+                shown_of_propagation(
+                    "placement.clusterAffinities[].overflowAffinities", group["overflowAffinities"]
+                ),
                 detail,
                 hint,
             )
@@ -197,7 +224,10 @@ def _check_spread(constraints: list[Object]) -> Iterator[Finding]:
         if fields[index] and fields[:index].count(fields[index]) == 1:
             detail = f"multiple {fields[index]} spread constraints are not allowed"
             yield invalid(
-                path, shown_of_propagation("placement.spreadConstraints", constraints), detail, "keep one of them"
+                path,
+                shown_of_propagation("placement.spreadConstraints", constraints),
+                detail,
+                "keep one of them",
             )
     if any(fields) and "cluster" not in fields:
         detail = (
@@ -205,20 +235,37 @@ def _check_spread(constraints: list[Object]) -> Iterator[Finding]:
             "in case of SpreadByField is enabled"
         )
         hint = "add {spreadByField: cluster, minGroups: 1, maxGroups: 10}"
-        yield invalid(path, shown_of_propagation("placement.spreadConstraints", constraints), detail, hint)
+        yield invalid(
+            path, shown_of_propagation("placement.spreadConstraints", constraints), detail, hint
+        )
 
 
 def _check_constraint(constraint: Object, path: FieldPath) -> Iterator[Finding]:
     value = shown_of_propagation("placement.spreadConstraints[]", constraint)
     least, most = constraint.get("minGroups", 0), constraint.get("maxGroups", 0)
     if constraint.get("spreadByField") and constraint.get("spreadByLabel"):
-        yield invalid(path, value, "spreadByLabel should not co-exist with spreadByField", "remove spreadByLabel")
+        yield invalid(
+            path,
+            value,
+            "spreadByLabel should not co-exist with spreadByField",
+            "remove spreadByLabel",
+        )
     if least < 0:
         yield invalid(path, value, "minGroups lower than 0 is not allowed", "write minGroups: 1")
     if most < 0:
-        yield invalid(path, value, "maxGroups lower than 0 is not allowed", f"write maxGroups: {max(least, 1)}")
+        yield invalid(
+            path,
+            value,
+            "maxGroups lower than 0 is not allowed",
+            f"write maxGroups: {max(least, 1)}",
+        )
     if 0 < most < least:
-        yield invalid(path, value, "maxGroups lower than minGroups is not allowed", f"write maxGroups: {least}")
+        yield invalid(
+            path,
+            value,
+            "maxGroups lower than minGroups is not allowed",
+            f"write maxGroups: {least}",
+        )
 
 
 def _check_workload_affinity(affinity: Object) -> Iterator[Finding]:
@@ -227,11 +274,19 @@ def _check_workload_affinity(affinity: Object) -> Iterator[Finding]:
     for term in terms:
         key = affinity.get(term, {}).get("groupByLabelKey")
         for error in key_errors(key) if key is not None else ():
-            yield invalid((*path, term, "groupByLabelKey"), quoted(key), error, "write groupByLabelKey: app.group")
+            yield invalid(
+                (*path, term, "groupByLabelKey"),
+                quoted(key),
+                error,
+                "write groupByLabelKey: app.group",
+            )
     if all(term in affinity for term in terms) and affinity["affinity"] == affinity["antiAffinity"]:
         detail = "affinity and antiAffinity must not use the same groupByLabelKey"
         yield invalid(
-            path, shown_of_propagation("placement.workloadAffinity", affinity), detail, "remove one of the two"
+            path,
+            shown_of_propagation("placement.workloadAffinity", affinity),
+            detail,
+            "remove one of the two",
         )
 
 

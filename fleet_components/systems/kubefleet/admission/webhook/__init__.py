@@ -1,1 +1,3 @@
-"""Checks of KubeFleet's validating webhooks beyond the CustomResourceDefinitions, one file per topic."""
+"""Checks of KubeFleet's validating webhooks beyond the CustomResourceDefinitions, one file per
+topic.
+"""

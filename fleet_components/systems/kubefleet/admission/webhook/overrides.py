@@ -1,6 +1,7 @@
 """Validating webhooks of ClusterResourceOverrides and ResourceOverrides.
 
-Source: KubeFleet v0.3.1, ``clusterresourceoverride.go`` and ``resourceoverride.go`` in ``pkg/utils/validator``.
+Source: KubeFleet v0.3.1, ``clusterresourceoverride.go`` and ``resourceoverride.go`` in
+``pkg/utils/validator``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from fleet_components.admission import decode as gotext
 from fleet_components.admission.finding import Denial, Finding, deny
 from fleet_components.admission.registry import Object, Request
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.kubefleet.admission.webhook.resources import check_label_selector, show_resource_term
+from fleet_components.systems.kubefleet.admission.webhook.resources import (
+    check_label_selector,
+    show_resource_term,
+)
 
 _MAX_OVERRIDES = 100
 _NAMED = {"group": "Group", "version": "Version", "kind": "Kind", "name": "Name"}
@@ -23,7 +27,10 @@ def validate_cluster_override(request: Request) -> Denial | None:
     """Return the webhook's refusal of a ClusterResourceOverride; None if it passes."""
     others = list(request.existing("ClusterResourceOverride"))
     if _is_full(request, others):
-        return _limit("clusterResourceOverride limit has been reached: at most 100 cluster resources can be created.")
+        return _limit(
+            "clusterResourceOverride limit has been reached: at most 100 cluster resources can be"
+            " created."
+        )
     return _verdict(request, others, "clusterResourceSelectors", show_resource_term)
 
 
@@ -32,7 +39,9 @@ def validate_override(request: Request) -> Denial | None:
     namespace = request.metadata.get("namespace", "")
     others = [it for it in request.existing("ResourceOverride") if it.namespace == namespace]
     if _is_full(request, others):
-        return _limit("resourceOverride limit has been reached: at most 100 resources can be created.")
+        return _limit(
+            "resourceOverride limit has been reached: at most 100 resources can be created."
+        )
     return _verdict(request, others, "resourceSelectors", lambda term: gotext.fields(term, _NAMED))
 
 
@@ -44,7 +53,9 @@ def _limit(what: str) -> Denial | None:
     return deny([Finding(what, hint="select more resources with one override: up to 20 each")])
 
 
-def _verdict(request: Request, others: Sequence[Manifest], field: str, show: Callable[[Object], str]) -> Denial | None:
+def _verdict(
+    request: Request, others: Sequence[Manifest], field: str, show: Callable[[Object], str]
+) -> Denial | None:
     spec = request.object["spec"]
     unfit = list(_check_selectors(spec[field], field, show))
     if unfit:
@@ -53,7 +64,9 @@ def _verdict(request: Request, others: Sequence[Manifest], field: str, show: Cal
     return deny(taken + _check_policy(spec["policy"]))
 
 
-def _check_selectors(terms: Sequence[Object], field: str, show: Callable[[Object], str]) -> Iterator[Finding]:
+def _check_selectors(
+    terms: Sequence[Object], field: str, show: Callable[[Object], str]
+) -> Iterator[Finding]:
     for index, term in enumerate(terms):
         path, shown = ("spec", field, index), show(term)
         if "labelSelector" in term:
@@ -76,15 +89,17 @@ def _check_taken(
         # The webhook keeps only the last of several overrides that select the same object.
         if holders and holders[-1] != request.name:
             what = (
-                f"invalid resource selector {show(term)}: the resource has been selected by both {request.name} and "
-                f"{holders[-1]}, which is not supported"
+                f"invalid resource selector {show(term)}: the resource has been selected by both"
+                f" {request.name} and {holders[-1]}, which is not supported"
             )
             yield Finding(what, ("spec", field, index), f"put the rules of both into {holders[-1]}")
 
 
 def _selectors(other: Manifest, field: str) -> list[Object]:
     """Return the selectors of an existing override, with their default."""
-    default = {"selectionScope": "NamespaceWithResources"} if field == "clusterResourceSelectors" else {}
+    default = (
+        {"selectionScope": "NamespaceWithResources"} if field == "clusterResourceSelectors" else {}
+    )
     return [{**default, **term} for term in (other.data.get("spec") or {}).get(field) or ()]
 
 
@@ -92,14 +107,28 @@ def _check_policy(policy: Object) -> list[Finding]:
     found: list[Finding] = []
     for index, rule in enumerate(policy["overrideRules"]):
         at = (*_RULES, index)
-        found += [finding.under(*at) for finding in _check_cluster_selector(rule.get("clusterSelector", {}))]
+        found += [
+            finding.under(*at)
+            for finding in _check_cluster_selector(rule.get("clusterSelector", {}))
+        ]
         patches = rule.get("jsonPatchOverrides", ())
         if rule["overrideType"] == "Delete" and patches:
-            what = "invalid JSONPatchOverrides: JSONPatchOverrides cannot be set when the override type is Delete"
+            what = (
+                "invalid JSONPatchOverrides: JSONPatchOverrides cannot be set when the override"
+                " type is Delete"
+            )
             # The webhook drops its earlier findings on the policy here.
-            return [Finding(what, (*at, "jsonPatchOverrides"), "remove them, or write overrideType: JSONPatch")]
+            return [
+                Finding(
+                    what,
+                    (*at, "jsonPatchOverrides"),
+                    "remove them, or write overrideType: JSONPatch",
+                )
+            ]
         if rule["overrideType"] == "JSONPatch":
-            found += [finding.under(*at, "jsonPatchOverrides") for finding in _check_patches(patches)]
+            found += [
+                finding.under(*at, "jsonPatchOverrides") for finding in _check_patches(patches)
+            ]
     return found
 
 
@@ -115,7 +144,10 @@ def _check_term(term: Object) -> Iterator[Finding]:
         yield Finding(what, (), "write labelSelector: {matchLabels: {env: prod}}")
     elif "labelSelector" not in term:
         what = f"invalid clusterSelector {_show_term(term)}: labelSelector is required"
-        do = "write labelSelector: {matchLabels: {env: prod}}, or clusterSelectorTerms: [] for all clusters"
+        do = (
+            "write labelSelector: {matchLabels: {env: prod}}, or clusterSelectorTerms: [] for all"
+            " clusters"
+        )
         yield Finding(what, (), do)
     else:
         yield from check_label_selector(term["labelSelector"], "cluster selector")
@@ -127,21 +159,32 @@ def _show_term(term: Object) -> str:
         "propertySelector": "PropertySelector",
         "propertySorter": "PropertySorter",
     }
-    pointers = {key: gotext.POINTER if key in term else "<nil>" for key in ("propertySelector", "propertySorter")}
-    return gotext.fields(term, names, labelSelector=gotext.label_selector(term.get("labelSelector")), **pointers)
+    pointers = {
+        key: gotext.POINTER if key in term else "<nil>"
+        for key in ("propertySelector", "propertySorter")
+    }
+    return gotext.fields(
+        term, names, labelSelector=gotext.label_selector(term.get("labelSelector")), **pointers
+    )
 
 
 def _check_patches(patches: Sequence[Object]) -> Iterator[Finding]:
     if not patches:
         what = "invalid JSONPatchOverrides: JSONPatchOverrides cannot be empty"
-        yield Finding(what, (), "write, for example, jsonPatchOverrides: [{op: remove, path: /metadata/labels/old}]")
+        yield Finding(
+            what,
+            (),
+            "write, for example, jsonPatchOverrides: [{op: remove, path: /metadata/labels/old}]",
+        )
     for index, patch in enumerate(patches):
         prefix = f"invalid JSONPatchOverride {_show_patch(patch)}:"
         error = _path_error(patch["path"])
         if error:
             yield Finding(f"{prefix} {error}", (index, "path"), _ANNOTATION)
         if patch["op"] == "remove" and "value" in patch:
-            yield Finding(f"{prefix} remove operation cannot have value", (index, "value"), "remove the value")
+            yield Finding(
+                f"{prefix} remove operation cannot have value", (index, "value"), "remove the value"
+            )
 
 
 def _show_patch(patch: Object) -> str:

@@ -1,8 +1,10 @@
 """Validating webhook of placements.
 
-Source: KubeFleet, ``pkg/utils/validator/placement.go``. On a running hub only ClusterResourcePlacements pass
-through it: the checks of ResourcePlacements exist but are not registered, so a hub accepts an invalid one and reports
-it in its status, or never starts its rollout. This package refuses it at once, which helps users more.
+Source: KubeFleet, ``pkg/utils/validator/placement.go``. On a running hub only
+ClusterResourcePlacements pass
+through it: the checks of ResourcePlacements exist but are not registered, so a hub accepts an
+invalid one and reports it in its status, or never starts its rollout. This package refuses it at
+once, which helps users more.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _POLICY = ("spec", "policy")
 def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | None:
     """Return the refusal of a placement; None if it passes.
 
-    The placement is a ClusterResourcePlacement, or a ResourcePlacement if ``cluster_scoped`` is False.
+    The placement is a ClusterResourcePlacement, or a ResourcePlacement if ``cluster_scoped`` is
+    False.
     """
     short = "CRP" if cluster_scoped else "RP"
     if request.old is not None:
@@ -44,14 +47,18 @@ def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | No
         denial = deny(_check_change(request.object["spec"], request.old["spec"]))
         if denial:
             return denial
-    return deny(_check(request, cluster_scoped), f"deny create/update v1beta1 {short} has invalid fields %s")
+    return deny(
+        _check(request, cluster_scoped), f"deny create/update v1beta1 {short} has invalid fields %s"
+    )
 
 
 def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
     spec = request.object["spec"]
     if len(request.name.encode()) > _MAX_NAME:
         what = f"the name field cannot have length exceeding {_MAX_NAME}"
-        yield Finding(what, ("metadata", "name"), f"write name: {request.name[:_MAX_NAME].rstrip('-.')}")
+        yield Finding(
+            what, ("metadata", "name"), f"write name: {request.name[:_MAX_NAME].rstrip('-.')}"
+        )
     terms = spec["resourceSelectors"]
     for index, term in enumerate(terms):
         at = ("spec", "resourceSelectors", index)
@@ -63,7 +70,9 @@ def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
             return
         if not (cluster_scoped and any(map(brings_contents, terms))):
             yield from (finding.under(*at) for finding in check_scope(term, scope, cluster_scoped))
-    needs_names = cluster_scoped and not request.context.releases.kubefleet.has(Rule.NO_NAMES_PICKED)
+    needs_names = cluster_scoped and not request.context.releases.kubefleet.has(
+        Rule.NO_NAMES_PICKED
+    )
     strict = request.context.releases.kubefleet.has(Rule.PROPERTY_SELECTORS_STRICT)
     for finding in check_policy(spec.get("policy", {}), needs_names=needs_names, strict=strict):
         yield finding.under(*_POLICY, clause="the placement policy field is invalid: ")
@@ -78,14 +87,18 @@ def _check_change(spec: Object, old: Object) -> Iterator[Finding]:
         yield Finding("placement type is immutable", (*_POLICY, "placementType"), do)
     elif any(each not in policy.get("tolerations", ()) for each in before.get("tolerations", ())):
         what = "tolerations have been updated/deleted, only additions to tolerations are allowed"
-        yield Finding(what, (*_POLICY, "tolerations"), "keep the old tolerations as they were and add others")
+        yield Finding(
+            what, (*_POLICY, "tolerations"), "keep the old tolerations as they were and add others"
+        )
 
 
 # Mutating webhook of ClusterResourcePlacements.
 
 
 def default_placement(placement: dict[str, Any]) -> None:
-    """Set what the webhook sets in a ClusterResourcePlacement beyond the defaults of the definition."""
+    """Set what the webhook sets in a ClusterResourcePlacement beyond the defaults of the
+    definition.
+    """
     spec = placement["spec"]
     placement.setdefault("status", {})
     policy = spec.setdefault("policy", {"placementType": "PickAll"})
@@ -111,20 +124,31 @@ def check_strategy(strategy: Object) -> Iterator[Finding]:
     """Yield findings on a defaulted rollout strategy."""
     rolling, rollout = strategy.get("rollingUpdate"), strategy.get("type", "RollingUpdate")
     if rollout not in ("RollingUpdate", "External"):
-        yield Finding(f"unsupported rollout strategy type `{rollout}`", ("type",), "write type: RollingUpdate")
+        yield Finding(
+            f"unsupported rollout strategy type `{rollout}`", ("type",), "write type: RollingUpdate"
+        )
     if rolling is not None:
         if rollout == "External":
             # The spelling mistake is in KubeFleet's own text.
             what = "rollingUpdateConifg is not valid for ExternalRollout strategy type"
-            yield Finding(what, ("rollingUpdate",), "remove rollingUpdate, or write type: RollingUpdate")
+            yield Finding(
+                what, ("rollingUpdate",), "remove rollingUpdate, or write type: RollingUpdate"
+            )
         yield from _check_period(rolling.get("unavailablePeriodSeconds", 0))
         for key in ("maxUnavailable", "maxSurge"):
             if key in rolling:
                 yield from _check_amount(key, rolling[key])
     apply = strategy.get("applyStrategy", {})
-    if apply.get("type", "ClientSideApply") != "ServerSideApply" and "serverSideApplyConfig" in apply:
+    if (
+        apply.get("type", "ClientSideApply") != "ServerSideApply"
+        and "serverSideApplyConfig" in apply
+    ):
         what = "serverSideApplyConfig is only valid for ServerSideApply strategy type"
-        yield Finding(what, ("applyStrategy", "serverSideApplyConfig"), "write type: ServerSideApply beside it")
+        yield Finding(
+            what,
+            ("applyStrategy", "serverSideApplyConfig"),
+            "write type: ServerSideApply beside it",
+        )
 
 
 def _check_period(seconds: int) -> Iterator[Finding]:
@@ -138,6 +162,10 @@ def _check_amount(key: str, value: int | str) -> Iterator[Finding]:
     path = ("rollingUpdate", key)
     if isinstance(value, str) and not value.endswith("%"):
         number = int(value) if re.fullmatch("[0-9]{1,9}", value) else "25%"
-        yield Finding(f"{key} `{value}` is invalid: {_NO_PERCENTAGE}", path, f"write {key}: {number}")
+        yield Finding(
+            f"{key} `{value}` is invalid: {_NO_PERCENTAGE}", path, f"write {key}: {number}"
+        )
     elif isinstance(value, int) and value < 0:
-        yield Finding(f"{key} must be greater than or equal to 0, got `{value}`", path, f"write {key}: 1")
+        yield Finding(
+            f"{key} must be greater than or equal to 0, got `{value}`", path, f"write {key}: 1"
+        )

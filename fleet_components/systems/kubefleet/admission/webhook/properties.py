@@ -1,4 +1,6 @@
-"""Webhook checks of property selectors: names, operators, quantities, and contradictions between requirements."""
+"""Webhook checks of property selectors: names, operators, quantities, and contradictions between
+requirements.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _A_QUANTITY = 'write a number or a quantity, such as values: ["16Gi"]'
 
 
 def check_property_selector(selector: Object) -> Iterator[Finding]:
-    """Yield findings on the requirements of a property selector, each alone and those on the same property together."""
+    """Yield findings on the requirements of a property selector, each alone and those on the same
+    property together.
+    """
     requirements: Sequence[Object] = selector["matchExpressions"]
     for index, requirement in enumerate(requirements):
         yield from (finding.under(index) for finding in _check_requirement(requirement))
@@ -30,12 +34,16 @@ def check_property_selector(selector: Object) -> Iterator[Finding]:
         error = _contradiction(same)
         if error:
             what = f"inconsistent requirements on property {name}: {error}"
-            yield Finding(what, (requirements.index(same[-1]),), "no cluster can satisfy both; change one of them")
+            yield Finding(
+                what,
+                (requirements.index(same[-1]),),
+                "no cluster can satisfy both; change one of them",
+            )
 
 
 def check_each_property(selector: Object) -> Iterator[Finding]:
-    """Yield findings on the requirements of a property selector, each alone, as in releases that hold them not
-    against each other.
+    """Yield findings on the requirements of a property selector, each alone, as in releases that
+    hold them not against each other.
     """
     for index, requirement in enumerate(selector["matchExpressions"]):
         yield from (finding.under(index) for finding in _check_alone(requirement))
@@ -49,11 +57,14 @@ def property_name_error(name: str) -> str:
     if not others:
         errors = key_errors(name, KUBERNETES_1_34)
         return f"property name {name} is not valid: {'; '.join(errors)}" if errors else ""
-    subdomain, qualified = subdomain_errors(first, KUBERNETES_1_34), key_errors(first, KUBERNETES_1_34)
+    subdomain, qualified = (
+        subdomain_errors(first, KUBERNETES_1_34),
+        key_errors(first, KUBERNETES_1_34),
+    )
     if subdomain and qualified:
         return (
-            f"property name first segment {first} is not valid: it is neither a valid DNS subdomain "
-            f"({'; '.join(subdomain)}) nor a valid qualified name ({'; '.join(qualified)})"
+            f"property name first segment {first} is not valid: it is neither a valid DNS subdomain"
+            f" ({'; '.join(subdomain)}) nor a valid qualified name ({'; '.join(qualified)})"
         )
     for segment in others:
         errors = key_errors(segment, KUBERNETES_1_34)
@@ -65,10 +76,16 @@ def property_name_error(name: str) -> str:
 def _resource_name_error(name: str) -> str:
     capacity, dash, _ = name.removeprefix(_RESOURCE_PREFIX).partition("-")
     if not dash:
-        return f"invalid resource property name {name}, expected format is [PREFIX]/[CAPACITY_TYPE]-[RESOURCE_NAME]"
+        return (
+            f"invalid resource property name {name}, expected format is"
+            " [PREFIX]/[CAPACITY_TYPE]-[RESOURCE_NAME]"
+        )
     if capacity not in _CAPACITIES:
         known = " ".join(_CAPACITIES)
-        return f"invalid capacity type in resource property name {name}, supported values are [{known}]"
+        return (
+            f"invalid capacity type in resource property name {name}, supported values are"
+            f" [{known}]"
+        )
     errors = key_errors(name, KUBERNETES_1_34)
     return f"property name {name} is not valid: {'; '.join(errors)}" if errors else ""
 
@@ -77,11 +94,18 @@ def _check_alone(requirement: Object) -> Iterator[Finding]:
     name, operator, values = requirement["name"], requirement["operator"], requirement["values"]
     yield from _check_name(name)
     if operator in _OPERATORS and len(values) != 1:
-        yield Finding(f"operator {operator} requires exactly one value, got {len(values)}", ("values",), _SINGLE_VALUE)
+        yield Finding(
+            f"operator {operator} requires exactly one value, got {len(values)}",
+            ("values",),
+            _SINGLE_VALUE,
+        )
     for place, value in enumerate(values):
         error = _quantity_error(value)
         if error:
-            what = f"invalid values for property {name}: value {value} is not a valid resource.Quantity: {error}"
+            what = (
+                f"invalid values for property {name}: value {value} is not a valid"
+                f" resource.Quantity: {error}"
+            )
             yield Finding(what, ("values", place), _A_QUANTITY)
             return
 
@@ -98,7 +122,11 @@ def _check_requirement(requirement: Object) -> Iterator[Finding]:
     yield from _check_name(name)
     prefix = f"invalid requirement on property {name}:"
     if operator not in _OPERATORS:
-        yield Finding(f"{prefix} unsupported operator {operator}", ("operator",), f"one of {', '.join(_OPERATORS)}")
+        yield Finding(
+            f"{prefix} unsupported operator {operator}",
+            ("operator",),
+            f"one of {', '.join(_OPERATORS)}",
+        )
     elif len(values) != 1:
         what = f"{prefix} operator {operator} requires exactly one value, got {len(values)}"
         yield Finding(what, ("values",), _SINGLE_VALUE)
@@ -116,10 +144,14 @@ def _quantity_error(value: str) -> str:
 
 
 def _contradiction(requirements: Sequence[Object]) -> str:
-    """Return why no value satisfies all of these requirements on one property; malformed ones are ignored."""
+    """Return why no value satisfies all of these requirements on one property; malformed ones are
+    ignored.
+    """
     if len(requirements) < 2:
         return ""
-    sound = [each for each in requirements if len(each["values"]) == 1 and is_quantity(each["values"][0])]
+    sound = [
+        each for each in requirements if len(each["values"]) == 1 and is_quantity(each["values"][0])
+    ]
     equal, unequal = _values(sound, "Eq"), _values(sound, "Ne")
     for value, other in pairwise(equal):
         if value.amount != other.amount:
@@ -147,7 +179,9 @@ class _Value:
 
     def admits(self, upper: _Value) -> bool:
         """Return whether any value lies between this lower bound and the upper one."""
-        return self.amount < upper.amount or (self.amount == upper.amount and not self.strict and not upper.strict)
+        return self.amount < upper.amount or (
+            self.amount == upper.amount and not self.strict and not upper.strict
+        )
 
     def __str__(self) -> str:
         return canonical(self.text)
@@ -156,6 +190,8 @@ class _Value:
 def _values(requirements: Sequence[Object], *operators: str) -> list[_Value]:
     chosen = [each for each in requirements if each["operator"] in operators]
     return [
-        _Value(parse_quantity(each["values"][0]), each["operator"] in ("Gt", "Lt"), each["values"][0])
+        _Value(
+            parse_quantity(each["values"][0]), each["operator"] in ("Gt", "Lt"), each["values"][0]
+        )
         for each in chosen
     ]

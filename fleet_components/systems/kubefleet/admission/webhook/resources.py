@@ -1,4 +1,6 @@
-"""Webhook checks of resource selectors: whether the kind exists, its scope, and the label selector."""
+"""Webhook checks of resource selectors: whether the kind exists, its scope, and the label
+selector.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,20 @@ _NOT_FOUND = "the resource is not found in schema (please retry) or it is"
 
 def show_resource_term(term: Object) -> str:
     """Format a resource selector as the webhooks do."""
-    return gotext.fields(term, _FIELDS, labelSelector=gotext.label_selector(term.get("labelSelector")))
+    return gotext.fields(
+        term, _FIELDS, labelSelector=gotext.label_selector(term.get("labelSelector"))
+    )
 
 
 def brings_contents(term: Object) -> bool:
-    """Return whether the selector allows its placement to select single objects of a namespace as well."""
+    """Return whether the selector allows its placement to select single objects of a namespace as
+    well.
+    """
     kind = (term["group"], term["version"], term["kind"])
-    return kind == ("", "v1", "Namespace") and term.get("selectionScope") == "NamespaceWithResourceSelectors"
+    return (
+        kind == ("", "v1", "Namespace")
+        and term.get("selectionScope") == "NamespaceWithResourceSelectors"
+    )
 
 
 def check_labels(term: Object) -> Iterator[Finding]:
@@ -42,15 +51,24 @@ def check_labels(term: Object) -> Iterator[Finding]:
     if selector is None:
         return
     if term.get("name"):
-        what = f"the labelSelector and name fields are mutually exclusive in selector {show_resource_term(term)}"
-        yield Finding(what, ("labelSelector",), "keep one of the two; two selectors select by both ways")
+        what = (
+            "the labelSelector and name fields are mutually exclusive in selector"
+            f" {show_resource_term(term)}"
+        )
+        yield Finding(
+            what, ("labelSelector",), "keep one of the two; two selectors select by both ways"
+        )
     yield from check_label_selector(selector, "resource selector")
 
 
 def check_label_selector(selector: Object | None, holder: str) -> Iterator[Finding]:
-    """Yield findings on a label selector; ``holder`` is the webhook's name for the place where it is used."""
+    """Yield findings on a label selector; ``holder`` is the webhook's name for the place where it
+    is used.
+    """
     if selector is not None and (error := decode(LabelSelector, selector).error):
-        what = f"the labelSelector in {holder} {gotext.label_selector(selector)} is invalid: {error}"
+        what = (
+            f"the labelSelector in {holder} {gotext.label_selector(selector)} is invalid: {error}"
+        )
         do = "operators are In and NotIn with values, Exists and DoesNotExist without"
         yield Finding(what, ("labelSelector",), do)
 
@@ -73,12 +91,16 @@ def check_scope(term: Object, scope: Scope, cluster_scoped: bool) -> Iterator[Fi
     gvk = f"{term['group']}/{term['version']}, Kind={term['kind']}"
     if cluster_scoped and scope == "Namespaced":
         do = (
-            "select its namespace (kind: Namespace), add a selector of the namespace with selectionScope: "
-            "NamespaceWithResourceSelectors, or use a ResourcePlacement"
+            "select its namespace (kind: Namespace), add a selector of the namespace with"
+            " selectionScope: NamespaceWithResourceSelectors, or use a ResourcePlacement"
         )
         yield Finding(f"{_NOT_FOUND} not a cluster scoped resource: {gvk}", ("kind",), do)
     if not cluster_scoped and scope == "Cluster":
-        yield Finding(f"{_NOT_FOUND} a cluster scoped resource: {gvk}", ("kind",), "use a ClusterResourcePlacement")
+        yield Finding(
+            f"{_NOT_FOUND} a cluster scoped resource: {gvk}",
+            ("kind",),
+            "use a ClusterResourcePlacement",
+        )
 
 
 # Kinds of object that can be selected, with their scope.
@@ -90,16 +112,27 @@ def check_scope(term: Object, scope: Scope, cluster_scoped: bool) -> Iterator[Fi
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
 """Groups whose kinds are requests to the API server that are not stored."""
-_NOT_YET_STABLE = ("ClusterTrustBundle", "DeviceTaintRule", "LeaseCandidate", "PodCertificateRequest")
+_NOT_YET_STABLE = (
+    "ClusterTrustBundle",
+    "DeviceTaintRule",
+    "LeaseCandidate",
+    "PodCertificateRequest",
+)
 """Kinds that are off by default, in groups that have stable kinds too."""
 _ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 
 
 def _versions(kind: Kind) -> tuple[str, ...]:
-    """Return the versions in which a hub serves a kind by default: the stable ones, the best one last."""
+    """Return the versions in which a hub serves a kind by default: the stable ones, the best one
+    last.
+    """
     if kind.kind in _ENVELOPES:
         return ("v1beta1",)
-    if kind.group.endswith(".kubernetes-fleet.io") or kind.group in _NOT_STORED or kind.kind in _NOT_YET_STABLE:
+    if (
+        kind.group.endswith(".kubernetes-fleet.io")
+        or kind.group in _NOT_STORED
+        or kind.kind in _NOT_YET_STABLE
+    ):
         return ()
     return tuple(sorted(version for version in kind.versions if re.fullmatch("v[0-9]+", version)))
 
@@ -118,12 +151,16 @@ def scope_of(group: str, version: str, kind: str, context: Existing) -> Scope | 
 
 
 def served_versions(group: str, kind: str) -> tuple[str, ...]:
-    """Return the versions of a kind that needs no CustomResourceDefinition in the context; empty for other kinds."""
+    """Return the versions of a kind that needs no CustomResourceDefinition in the context; empty
+    for other kinds.
+    """
     return _OFFERED.get((group, kind), ())
 
 
 def meant(group: str, kind: str) -> str:
-    """Return the group, version and kind that were probably meant, as YAML; empty if none is similar."""
+    """Return the group, version and kind that were probably meant, as YAML; empty if none is
+    similar.
+    """
     same = [known for known in _OFFERED if known[1].casefold() == kind.casefold()]
     near = nearest(kind, [name for at, name in _OFFERED if at == group], 0.8)
     found = same or ([(group, near)] if near else [])
