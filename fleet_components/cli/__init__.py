@@ -24,7 +24,8 @@ def main() -> None:
         if (
             getattr(sys, closed) is None
         ):  # closed by the caller: there is nothing to read, and nobody to tell
-            setattr(sys, closed, open(os.devnull, "r" if closed == "stdin" else "w"))  # noqa: SIM115
+            mode = "r" if closed == "stdin" else "w"
+            setattr(sys, closed, open(os.devnull, mode))  # noqa: SIM115
     try:
         try:
             _run()

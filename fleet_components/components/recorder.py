@@ -64,7 +64,7 @@ class Recorder:
     # The SDK calls its monitor from threads.
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
-    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record an object and answer with its inputs; of a component, only the resources in it are
         recorded.
         """
@@ -82,11 +82,11 @@ class Recorder:
                 self._refuse(request, "is not a Kubernetes object")
         return answer
 
-    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Accept the outputs of a component, which are not used."""
         return Empty()
 
-    def ReadResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record a problem: existing resources cannot be read."""
         with self._lock:
             self._refuse(request, "is read, and not made")
@@ -94,7 +94,7 @@ class Recorder:
             urn=f"urn:pulumi:{request.name}", properties=request.properties
         )
 
-    def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def Invoke(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Pass a call on to the engine, unless it builds objects, which not every plan can do.
 
         Raises:

@@ -27,7 +27,8 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
 _IDS = ("$id", "id")
 """Keys whose value references are relative to; the second one is that of draft 4."""
 _BUILT_IN = re.compile(
-    r"https?://json-schema\.org/(schema|draft-0[467]/schema|draft/(2019-09|2020-12)/(schema|meta/[a-z-]+))(#.*)?"
+    r"https?://json-schema\.org/"
+    r"(schema|draft-0[467]/schema|draft/(2019-09|2020-12)/(schema|meta/[a-z-]+))(#.*)?"
 )
 """Schemas of schemas, which helm has with it."""
 _MOST_LEVELS = 5

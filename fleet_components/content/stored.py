@@ -6,8 +6,7 @@ reads an object in this form; what members get stays as the user wrote it.
 
 Sources: ``defaults.json``, which ``tools/defaults`` writes from the answers of an API server of
 Kubernetes 1.36, and ``conditional_defaults.py``. Custom kinds have the defaults of their
-CustomResourceDefinition, see
-https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting.
+CustomResourceDefinition, as "Defaulting" in the Kubernetes documentation of these says.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ _FORMS = (
     rf"{_WORD}G(?=H-\d)",
     r"[!&](?=\d)",
     r"&amp;(?=\d)",
-    r"/(?:issues|pull|pulls|discussions|merge_requests|epics|work_items|_workitems/edit|pullrequest)/(?=\d)",
+    r"/(?:issues|pull|pulls|discussions|merge_requests|epics"
+    r"|work_items|_workitems/edit|pullrequest)/(?=\d)",
     # Entities that a forge turns into such characters before it looks.
     r"&(?=#|(?:commat|num|excl|sol);)",
 )

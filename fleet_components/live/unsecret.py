@@ -25,7 +25,8 @@ _OPAQUE = (
     # Longer than a GUID, which names what went wrong and where. Names of objects have shorter
     # parts, and a digest that is called so is none.
     re.compile(
-        rf"(?<!sha256:)(?<!{_SIGN})(?!(?:[a-z0-9]{{1,20}}-)+[a-z0-9]{{1,20}}(?!{_SIGN})){_SIGN}{{40,}}"
+        rf"(?<!sha256:)(?<!{_SIGN})"
+        rf"(?!(?:[a-z0-9]{{1,20}}-)+[a-z0-9]{{1,20}}(?!{_SIGN})){_SIGN}{{40,}}"
     ),
     re.compile(r"-----BEGIN.*", re.DOTALL),
 )

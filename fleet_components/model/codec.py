@@ -95,7 +95,8 @@ def out_of_range(number: int, low: int, high: int = MOST_INT32) -> str:
     return "" if low <= number <= high else f"is not a number from {low} to {high}"
 
 
-class below:  # noqa: N801  reads as a function; a class, because a state is read through it ten thousand times
+# Called as a function, and a class because a state is read through it ten thousand times.
+class below:  # noqa: N801
     """Prefix the paths of all misfits that are raised in the ``with`` block."""
 
     __slots__ = ("_path",)

@@ -259,7 +259,12 @@ def _items(make: Callable[[Any], Any] | None, item: Fit, sort: tuple[str, str]) 
     """Return the check of a list of any length. ``make`` converts it to the stored type; None keeps
     it as it is.
     """
-    taken: Any = {tuple: (list, tuple), frozenset: (Set, list, tuple), None: Sequence}[make]  # type: ignore[index]
+    accepted: Mapping[Any, Any] = {
+        tuple: (list, tuple),
+        frozenset: (Set, list, tuple),
+        None: Sequence,
+    }
+    taken = accepted[make]
 
     def fit(value: Any) -> Any:
         if not isinstance(value, taken) or isinstance(value, str | bytes):

@@ -125,7 +125,8 @@ def _locked(folder: Path) -> IO[str]:
     """
     # Nothing is written to it, so that nothing is emptied if it is not what it seems.
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    lock = open(handle, "r+", encoding="utf-8")  # noqa: SIM115  it stays open as long as the program runs
+    # It stays open as long as the program runs.
+    lock = open(handle, "r+", encoding="utf-8")  # noqa: SIM115
     if fcntl:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

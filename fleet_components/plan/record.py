@@ -137,7 +137,8 @@ class Record(ABC, Generic[P, M]):
         # place.
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
-            texts: Mapping[str, Any] = {} if hidden else decode(Mapping[str, Any], fields.contents)  # type: ignore[type-abstract]
+            kind: Any = Mapping[str, Any]
+            texts: Mapping[str, Any] = {} if hidden else decode(kind, fields.contents)
             revisions, rules = _parted(texts)
         contents = {
             revision: cls.content_of(text, revision) for revision, text in revisions.items()
@@ -298,7 +299,8 @@ class Record(ABC, Generic[P, M]):
     def renamed(self, cluster: Callable[[str], str]) -> Self:
         """Return the record with the members under other names."""
         decisions = {cluster(name): placed for name, placed in self.decisions.items()}
-        return attrs.evolve(self, decisions=decisions, memory=self.memory.renamed(cluster))  # type: ignore[attr-defined]
+        memory: Any = self.memory
+        return attrs.evolve(self, decisions=decisions, memory=memory.renamed(cluster))
 
     def hidden(self) -> list[int]:
         """Return the revisions that are kept on some members and whose content, or overrides, the

@@ -101,7 +101,7 @@ class RecordingMonitor(MockMonitor):
         for loop in self._loops:
             loop.close()
 
-    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record a resource and answer as the mocks do."""
         if request.type == ROOT:
             return super().RegisterResource(request)  # type: ignore[no-untyped-call]
@@ -126,30 +126,30 @@ class RecordingMonitor(MockMonitor):
         self._record(registration, outputs)
         return answer
 
-    def RegisterStackTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def RegisterStackTransform(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record a transform of all resources."""
         self._lineage.transform_all(request)
         return empty_pb2.Empty()
 
-    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record the outputs of a component or of the stack."""
         self.outputs[request.urn] = _wire(request.outputs)
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
-    def RegisterStackInvokeTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def RegisterStackInvokeTransform(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record a transform of all calls of providers' functions."""
         with self._lock:
             self._of_calls.append(request)
         return empty_pb2.Empty()
 
-    def SignalAndWaitForShutdown(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def SignalAndWaitForShutdown(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Close the connections to the program's transforms before it ends, and with it the server
         of these.
         """
         self._transforms.close()
         return super().SignalAndWaitForShutdown(request)  # type: ignore[no-untyped-call]
 
-    def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def Invoke(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Apply the transforms of calls, and answer as the mocks do."""
         with self._lock:
             transforms = list(self._of_calls)
@@ -159,7 +159,7 @@ class RecordingMonitor(MockMonitor):
         finally:
             self._note_loop()
 
-    def ReadResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Answer as the mocks do."""
         self._claim(make_urn(request.parent, request.type, request.name))
         try:

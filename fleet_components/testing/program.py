@@ -162,7 +162,8 @@ def _without_traces() -> Iterator[None]:
     """
     trace = getattr(resource, "_get_stack_trace", None)
     if trace is not None:
-        setattr(resource, "_get_stack_trace", source_pb2.StackTrace)  # noqa: B010 - private to the SDK
+        # Private to the SDK.
+        setattr(resource, "_get_stack_trace", source_pb2.StackTrace)  # noqa: B010
     try:
         yield
     finally:

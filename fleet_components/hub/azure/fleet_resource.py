@@ -223,7 +223,8 @@ FORM = (
 _TYPE = "Microsoft.ContainerService/fleets"
 _HINT = f"write {FORM}, as `az fleet show --query id` prints it"
 _ID = re.compile(
-    "/subscriptions/(?P<subscription>[^/]*)/resourceGroups/(?P<group>[^/]*)/providers/(?P<type>[^/]+/[^/]+)/(?P<name>[^/]*)/?",
+    "/subscriptions/(?P<subscription>[^/]*)/resourceGroups/(?P<group>[^/]*)"
+    "/providers/(?P<type>[^/]+/[^/]+)/(?P<name>[^/]*)/?",
     re.IGNORECASE,
 )
 _GUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -75,7 +75,8 @@ def _of_subject(decided: Decided) -> Decided:
     warnings = tuple(map(_hinted, decided.subject.warnings))
     if warnings == decided.subject.warnings:
         return decided
-    return attrs.evolve(decided, subject=attrs.evolve(decided.subject, warnings=warnings))  # type: ignore[misc]
+    subject = attrs.evolve(decided.subject, warnings=warnings)  # type: ignore[misc]
+    return attrs.evolve(decided, subject=subject)
 
 
 def _hinted(problem: Problem) -> Problem:

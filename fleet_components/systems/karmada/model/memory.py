@@ -158,6 +158,7 @@ class TemplateMemory:
         """Read the wire form; None and the empty map mean a template that was never scheduled."""
         memory = decode(cls, wire or {})
         with below("order"):
-            order: Mapping[str, int] = decode(Mapping[str, int], (wire or {}).get("order") or {})  # type: ignore[type-abstract]
+            kind: Any = Mapping[str, int]
+            order: Mapping[str, int] = decode(kind, (wire or {}).get("order") or {})
         names = sorted(memory.clusters, key=lambda name: (order.get(name, 0), name))
         return attrs.evolve(memory, clusters={name: memory.clusters[name] for name in names})

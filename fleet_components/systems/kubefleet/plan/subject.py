@@ -381,8 +381,11 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
     found = _PROPERTY.search(problem.what)
     if found and (member := members.get(found["member"])):
         field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)
-        return member.problem(problem.what, ("status", *field), _QUANTITY_HINT)  # type: ignore[no-any-return]
-    return policy.problem(problem.what, problem.path or ("spec", "policy"), problem.hint)  # type: ignore[no-any-return]
+        at_member: Problem = member.problem(problem.what, ("status", *field), _QUANTITY_HINT)
+        return at_member
+    path = problem.path or ("spec", "policy")
+    at_policy: Problem = policy.problem(problem.what, path, problem.hint)
+    return at_policy
 
 
 # Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/plugins/clusteraffinity/types.go.
