@@ -174,9 +174,8 @@ class Found:
         """
         refused = self.entry.effect is Effect.REFUSED
         what = "is not carried out by this version" if refused else "has no effect"
-        hint = self.entry.hint.replace("{name}", self.manifest.name)
         return self.manifest.problem(
-            self._stated(f"{what}: {self.entry.reason}", others), self.path, hint
+            self._stated(f"{what}: {self.entry.reason}", others), self.path, self.entry.hint
         )
 
     def left_out(self, others: str = "") -> Problem:

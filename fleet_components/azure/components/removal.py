@@ -23,7 +23,7 @@ from fleet_components.components.past import read_stored
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
-from fleet_components.plan.guard import Guard, allowing, not_tokens
+from fleet_components.plan.guard import Guard, allowing, loss_token, not_tokens
 from fleet_components.plan.state import MEND, StoredResource
 
 HUB, CLUSTER, ENTRY, GROUP = "hub", "cluster", "member", "group"
@@ -139,27 +139,29 @@ class RemovalGuard:
         that is no token.
         """
         yield from not_tokens(self.confirm)
-        refused = self._refused(declared, self.confirm)
-        if refused:
+        removed = self._removed(declared)
+        what = f"would delete {few(removed, _SHOWN)}"
+        refused = Guard(confirm=self.confirm).refuse(self._subject, what, self._keys(declared))
+        if removed and refused:
             yield refused
 
     def allowed(self, declared: Collection[Thing]) -> str:
         """Return what a token allows to be deleted, with the token; empty if nothing is."""
-        refused = self._refused(declared, frozenset())
-        if not refused:
+        removed = self._removed(declared)
+        if not removed:
             return ""
-        token = refused.hint.rpartition("=")[2]
-        return f"{refused.what.replace('would delete', 'deletes')}, as {allowing(token)}"
+        token = loss_token(self._subject, self._keys(declared))
+        return f"deletes {few(removed, _SHOWN)}, as {allowing(token)}"
 
-    def _refused(self, declared: Collection[Thing], confirm: frozenset[str]) -> Problem | None:
-        removed = sorted(self.standing.difference(declared))
-        lost = [thing.key for thing in removed]
-        what = f"would delete {few(removed, _SHOWN)}"
-        return (
-            Guard(confirm=confirm).refuse(f"AzureFleet {self.fleet}", what, lost)
-            if removed
-            else None
-        )
+    @property
+    def _subject(self) -> str:
+        return f"AzureFleet {self.fleet}"
+
+    def _removed(self, declared: Collection[Thing]) -> list[Thing]:
+        return sorted(self.standing.difference(declared))
+
+    def _keys(self, declared: Collection[Thing]) -> list[str]:
+        return [thing.key for thing in self._removed(declared)]
 
     def record(self, thing: Thing, opts: pulumi.ResourceOptions) -> Provisioned:
         """Register the record of a thing, which must depend on it."""

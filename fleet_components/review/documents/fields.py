@@ -219,7 +219,7 @@ def _field(entry: Unheeded, kind: str | None) -> dict[str, Any]:
         "effect": str(entry.effect),
         "reason": entry.reason,
         "onHub": entry.on_hub or None,
-        "instead": entry.hint.replace("{name}", "NAME") or None,
+        "instead": entry.hint or None,
     }
 
 
