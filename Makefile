@@ -84,6 +84,8 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md changelog.d docs examples stacks tools fleet_components
+	$(BIN)/python -m tools.prose
 	$(BIN)/python -m tools.audit
 
 bench: setup
