@@ -89,4 +89,3 @@ def test_the_folders_of_the_layout_exist() -> None:
     folders = re.findall(r"^\| `([\w.]+/)` \|", TEXT, re.MULTILINE)
     assert len(folders) > 5
     assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
-
