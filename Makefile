@@ -6,7 +6,8 @@ STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
 AZURE_STAMP := $(VENV)/.demo-azure
 
-.PHONY: setup demo demo-azure test test-long test-clusters test-hubs clusters clusters-down fuzz lint bench docs clean
+.PHONY: setup demo demo-azure test test-long test-engine test-clusters test-hubs clusters clusters-down fuzz lint bench docs \
+	changelog clean
 
 setup: $(STAMP)
 
@@ -44,7 +45,7 @@ demo-azure: $(AZURE_STAMP)
 	$(call show, 3. A week later: what changes; what it costs before and after, plan . --stack azure --state $(AFTER) --config fleet:source=azure-next --diff)
 
 # Tests start many processes, each of which would compile the package anew where the environment keeps no bytecode.
-test test-long test-clusters test-hubs fuzz: export PYTHONDONTWRITEBYTECODE :=
+test test-long test-engine test-clusters test-hubs fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not clusters and not hubs and not long"
@@ -52,6 +53,10 @@ test: setup
 # Properties over many examples, long histories, and whatever else takes seconds a test.
 test-long: setup
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long
+
+# The engine's own part of the fast suite; without the Pulumi CLI it fails, where make test skips.
+test-engine: setup
+	FLEET_REQUIRE_ENGINE=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "engine and not clusters and not hubs"
 
 # Without Go nothing is built, and the tests skip and say so.
 test-clusters: setup
@@ -79,6 +84,8 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md changelog.d docs examples stacks tools fleet_components
+	$(BIN)/python -m tools.prose
 	$(BIN)/python -m tools.audit
 
 bench: setup
@@ -89,6 +96,10 @@ docs: setup
 	$(BIN)/fleet fields -o markdown > docs/fields.md
 	$(BIN)/fleet fields --deliveries -o markdown > docs/fields-by-delivery.md
 	$(BIN)/python -m tests.packaging.settings > docs/settings.md
+
+# Shows what the next release says; with VERSION=X.Y.Z it writes that into CHANGELOG.md and removes the fragments.
+changelog: setup
+	$(BIN)/towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version unreleased)
 
 clean:
 	@if test -d out/clusters; then $(BIN)/python -m tools.clusters down out/clusters; fi

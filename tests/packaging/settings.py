@@ -14,21 +14,21 @@ from fleet_components.components.config import KEYS
 
 PAGE = """# Settings
 
-What a fleet is told: by the configuration of its stack, by the arguments of a program, or by both.
+Configure a fleet in the configuration of its stack, with the arguments of a program, or both.
 
 ## The configuration of a stack
 
-Keys of `Pulumi.STACK.yaml`, or `pulumi config set KEY VALUE`; `--path` for one entry of a list or a map. A list may be
-written with commas between its names. They describe a fleet that `Fleet.from_config` makes, and they are heard by a
-fleet that a program makes with arguments of its own as well:
+Write the keys into `Pulumi.STACK.yaml`, or use `pulumi config set KEY VALUE`, with `--path` for one entry of a list or a
+map. A list may also be one text with commas between the names. The keys describe the fleet that `Fleet.from_config`
+creates. A fleet that a program creates with arguments reads them as well:
 
-- What the configuration sets wins over the argument. The lists and maps of both are put together. A kubeconfig or a
-  provider that the program gives a member itself stays.
-- `fleet:source` and `fleet:render` are the program's own there: a warning says so where they say otherwise.
-- A program may have several fleets. What names members (`kubeconfigs`, `lost`, `renamed`, `takesOver`) is heard by the
-  fleet that has them; the others name it in a warning.
-- A key that is misspelt is an error for `Fleet.from_config`, and a warning for a program, which may have keys of its
-  own. The keys below are taken: a project that is called `fleet` reads settings of its own under another namespace.
+- The configuration takes precedence over the argument. The lists and maps of both are merged. A kubeconfig or provider
+  that the program gives to a member stays.
+- `fleet:source` and `fleet:render` are up to the program: if the configuration has another value, a warning says so.
+- A program may have several fleets. A key that names members (`kubeconfigs`, `lost`, `renamed`, `takesOver`) counts for
+  the fleet that has them; the other fleets name it in a warning.
+- A misspelled key is an error for `Fleet.from_config`, and a warning for a program, which may have keys of its own. The
+  keys below are reserved: a project with the name `fleet` reads its own settings under another namespace.
 
 `$NAME` is not replaced in a value; `~` at the beginning of a path is the home directory.
 
@@ -36,8 +36,8 @@ fleet that a program makes with arguments of its own as well:
 
 ## The arguments of a program
 
-All of `FleetArgs` but kubeconfigs is plain, since the plan is made before any resource is registered. What an argument
-cannot take is an error with its name and the line of the program.
+Except for kubeconfigs, the values of `FleetArgs` are plain and not outputs, because the plan is made before any resource
+is registered. A wrong value is an error with the name of the argument and the line of the program.
 
 ### FleetArgs
 
@@ -49,7 +49,7 @@ cannot take is an error with its name and the line of the program.
 
 ### Cluster
 
-What the schedulers see of a member. YAML says the same with a `MemberCluster` of KubeFleet or a `Cluster` of Karmada.
+The properties of a member that the schedulers see. In YAML, this is a `MemberCluster` of KubeFleet or a `Cluster` of Karmada.
 
 {cluster}
 
