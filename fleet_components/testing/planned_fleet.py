@@ -190,8 +190,8 @@ class PlannedFleet:
         return self._losing(frozenset(names)) if names else self
 
     def losing_each(self, by: By = "region") -> Iterator[tuple[str, PlannedFleet]]:
-        """Yield each region, or whatever else members are told apart by, with the fleet after its
-        loss.
+        """Yield each region, or whatever else members are distinguished by, with the fleet after
+        its loss.
         """
         for value, members in self.grouped(self.members, by).items():
             if value:

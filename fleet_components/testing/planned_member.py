@@ -1,4 +1,4 @@
-"""A member as rules see it, and the criteria by which members are told apart."""
+"""A member as rules see it, and the criteria by which members are distinguished."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ _REGION_HINT = "declare spec.region, or the label topology.kubernetes.io/region"
 
 
 def grouped(members: Iterable[PlannedMember], by: By, everyone: Members) -> dict[str, Members]:
-    """Return members by what they are told apart by; those of which that is unknown are under the
-    empty text.
+    """Return members by what they are distinguished by; those of which that is unknown are under
+    the empty text.
 
     Args:
         members: the members; one may be in several zones.
-        by: what they are told apart by.
+        by: what they are distinguished by.
         everyone: all members of the fleet.
 
     Raises:
@@ -111,7 +111,9 @@ def grouped(members: Iterable[PlannedMember], by: By, everyone: Members) -> dict
 
 
 def noun_of(by: By, number: int = 1) -> str:
-    """Return the noun for what members are told apart by, in the plural unless the number is 1."""
+    """Return the noun for what members are distinguished by, in the plural unless the number is
+    1.
+    """
     if isinstance(by, str) and by not in FIELDS:
         return f"value{'' if number == 1 else 's'} of {by}"
     noun = (

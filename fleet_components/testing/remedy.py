@@ -23,7 +23,7 @@ def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: 
         placement: the placement.
         here: the regions that it is in.
         number: the number that is asked for.
-        by: what members are told apart by.
+        by: what members are distinguished by.
     """
     groups = placement.fleet.grouped(placement.fleet.members, by)
     elsewhere = {value: members for value, members in groups.items() if value and value not in here}
@@ -38,14 +38,14 @@ def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: 
 
 
 def staying(placement: PlannedPlacement, allowed: Collection[str], abroad: Members, by: By) -> str:
-    """Return what would keep a placement in the regions, or whatever members are told apart by,
+    """Return what would keep a placement in the regions, or whatever members are distinguished by,
     that are allowed.
 
     Args:
         placement: the placement.
         allowed: the regions that are allowed.
         abroad: the members elsewhere.
-        by: what members are told apart by.
+        by: what members are distinguished by.
     """
     if placement.placement_type == PICK_FIXED:
         return f"clusterNames without {few(abroad)}"

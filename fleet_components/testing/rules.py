@@ -1,4 +1,4 @@
-"""Rules that a team sets for its fleet, in tests against a plan: what breaks one is told all at
+"""Rules that a team sets for its fleet, in tests against a plan: what breaks one is reported all at
 once.
 
 Example::

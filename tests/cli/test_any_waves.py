@@ -93,9 +93,13 @@ def test_waves_lead_to_the_whole_and_each_changes_its_own_members(
             assert differs <= wave, (number, told)
             later = set().union(*waves[number:]) - set().union(*waves[:number])
             assert all(now.get(name, {}) == begun.get(name, {}) for name in later)
-            assert rendered(source, out, "--wave", str(number))[0] == 0
+            again = rendered(source, out, "--wave", str(number))[0]
+            # Behind the last wave begins the next update, if one is left: that has waves of its own.
+            assert again == 0 or (number == len(waves) and "more update" in said)
             assert files(out / "local") == tree
             agrees_with_phases(tree, tool)
+            if again:
+                return
             last = now
         rendered(source, out)
         assert members(files(out / "local")) == members(files(whole / "local"))

@@ -56,7 +56,7 @@ current-context: one
 PULUMI = """\
 #!/bin/sh
 case "$*" in
-  version) echo v3.300.0 ;;
+  *version) echo v3.300.0 ;;
   "stack export --stack prod"*) cat "$FLEET_STATE" ;;
   *) echo "no backend is here" >&2; exit 255 ;;
 esac

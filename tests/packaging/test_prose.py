@@ -91,7 +91,7 @@ def test_texts_of_the_package_are_counted_against_the_baseline(
     assert main(checkout) == 1
     said = capsys.readouterr().out
     assert 'fleet_components/b.py:2: avoid "mend" (fix, no longer)' in said
-    assert said.endswith("docstrings and messages have 2 words to avoid, and 1 were allowed\n")
+    assert said.endswith("docstrings and messages have 2 words to avoid, 1 are allowed\n")
 
 
 def test_a_word_in_a_page_is_an_error_wherever_the_baseline_is(

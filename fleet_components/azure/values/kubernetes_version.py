@@ -26,7 +26,7 @@ def follows(before: str, after: str, *, skips: bool) -> bool:
 
     A cluster goes up by one minor version at a time and never back; with long-term support it may
     skip minor versions. A version without a patch is the latest patch of its minor version, so two
-    of one minor version are not told apart.
+    of one minor version are not distinguished.
 
     Source: "Upgrade the AKS control plane", on version upgrade rules, and "Supported Kubernetes
     versions in AKS", on skipping versions (Microsoft, 2026-08).

@@ -170,7 +170,7 @@ class RolloutRender:
                 [
                     Problem(
                         f"there is no wave {wave}: the plan has {count(waves, 'wave')}",
-                        hint="--wave",
+                        hint="--wave without a number shows what is left",
                     )
                 ]
             )
