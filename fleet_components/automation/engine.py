@@ -29,7 +29,7 @@ from fleet_components.review.planning.kubeconfigs import (
 )
 from fleet_components.review.planning.past import StateFile, parse_state
 from fleet_components.review.planning.project import Project
-from fleet_components.status.events import Event, Events, shortened
+from fleet_components.status.events import EngineEvent, Events, shortened
 
 _OLDEST = VersionInfo(3, 230)
 _CLI_HINT = (
@@ -48,7 +48,7 @@ _BROKEN = (
     "the Pulumi CLI has ended without an error, and its engine has told of operations that failed"
 )
 
-Seen = Callable[[Event], None]
+Seen = Callable[[EngineEvent], None]
 
 
 class Engine:
@@ -111,7 +111,7 @@ class Engine:
         account, hiding = Events(), Spelled(self._secrets)
 
         def each(line: bytes) -> None:
-            event = Event.of(line)
+            event = EngineEvent.of(line)
             if event:
                 event = (
                     attrs.evolve(event, text=without_opaque(hiding.hidden(event.text)))

@@ -12,7 +12,7 @@ from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.rollout.rollout import Change
-from fleet_components.status.events import Event, Events, Kind
+from fleet_components.status.events import EngineEvent, Events, Kind
 
 _BEFORE_A_WAVE = "waiting "
 """Beginning of what the program says while it waits between two waves."""
@@ -100,7 +100,7 @@ class Progress:
         found = [move for move in self.moves.values() if move.stand in stands]
         return [f"{move.member} ({move.subject})" if several else move.member for move in found]
 
-    def hear(self, event: Event) -> Iterator[Move]:
+    def hear(self, event: EngineEvent) -> Iterator[Move]:
         """Take over what an event says, and yield the move that it brings forward."""
         self.events.hear(event)
         match event.kind:
@@ -136,7 +136,7 @@ class Progress:
             name = name.rpartition("/")[0]
         return self.moves.get(name)
 
-    def _diagnostic(self, event: Event) -> None:
+    def _diagnostic(self, event: EngineEvent) -> None:
         text = visible(event.text, lines=True).strip()
         move = self._of(event.urn)
         if event.severity == "warning":

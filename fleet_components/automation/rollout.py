@@ -28,7 +28,7 @@ from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.review.showing.console import make_console
-from fleet_components.status.events import Event
+from fleet_components.status.events import EngineEvent
 
 _NO_PROGRESS = "the last update has succeeded, and the plan is the same as before it"
 _MOVED = ("joins", "updated", "leaves")
@@ -207,7 +207,7 @@ class StackRollout:
     def _carried_out(self, progress: Progress, as_of: datetime | None) -> tuple[str, int]:
         """Run the engine; return what went wrong, and how often it was asked to stop."""
 
-        def hear(event: Event) -> None:
+        def hear(event: EngineEvent) -> None:
             for move in progress.hear(event):
                 self.display.moved(progress, move)
 

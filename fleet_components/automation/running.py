@@ -12,7 +12,7 @@ from datetime import datetime
 import attrs
 
 from fleet_components.automation.engine import Engine
-from fleet_components.status.events import Event
+from fleet_components.status.events import EngineEvent
 
 _TICK = 0.2
 _AT_ONCE = 1000
@@ -31,7 +31,7 @@ class Watcher:
         say: gets lines that stay.
     """
 
-    hear: Callable[[Event], None] = lambda _: None
+    hear: Callable[[EngineEvent], None] = lambda _: None
     refresh: Callable[[], None] = lambda: None
     say: Callable[[str], None]
 
@@ -52,7 +52,7 @@ def carried_out(
         as_of: the time of the update; None for the one that is configured.
         config: configuration values that count in this update alone, by key.
     """
-    events: queue.Queue[Event] = queue.Queue(_AT_ONCE)
+    events: queue.Queue[EngineEvent] = queue.Queue(_AT_ONCE)
     given = (config,) if config is not None else ()
     answered = 0
     with _signals() as asked, ThreadPoolExecutor(1) as pool:
@@ -81,7 +81,7 @@ def _stop(engine: Engine, watcher: Watcher, times: int) -> None:
         engine.kill()
 
 
-def _waiting(events: queue.Queue[Event]) -> Iterator[Event]:
+def _waiting(events: queue.Queue[EngineEvent]) -> Iterator[EngineEvent]:
     """Yield the events that are there, after waiting a moment for the first one."""
     with suppress(queue.Empty):
         yield events.get(timeout=_TICK)

@@ -66,18 +66,20 @@ def subscription(opts: pulumi.ResourceOptions) -> str:
     """Return the subscription that the stack is configured with; empty where a provider among the
     options counts.
     """
+    # Loads the Azure SDK.
     from fleet_components.azure.components.subscription import (
         default_subscription,
-    )  # loads the Azure SDK
+    )
 
     return default_subscription(opts)
 
 
 def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> Removals:
     """Return what would be deleted of a fleet's hub, clusters and resource groups."""
+    # Loads the Azure SDK.
     from fleet_components.azure.declarations.unobserved import (
         removals as removals_of,
-    )  # loads the Azure SDK
+    )
 
     return removals_of(name, args, opts)
 
@@ -94,8 +96,9 @@ def warnings(manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> FleetArgs:
     """Provision the declared hub and members; see :func:`fleet_components.azure.provision`."""
+    # Loads the Azure SDK.
     from fleet_components.azure.declarations.unobserved import (
         provision as provision_declared,
-    )  # loads the Azure SDK
+    )
 
     return provision_declared(name, args, opts)

@@ -21,9 +21,8 @@ def main() -> None:
     as_ctrl_c()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
     for closed in ("stdin", "stdout", "stderr"):
-        if (
-            getattr(sys, closed) is None
-        ):  # closed by the caller: there is nothing to read, and nobody to tell
+        # Closed by the caller: there is nothing to read, and nobody to tell.
+        if getattr(sys, closed) is None:
             mode = "r" if closed == "stdin" else "w"
             setattr(sys, closed, open(os.devnull, mode))  # noqa: SIM115
     try:
@@ -45,9 +44,8 @@ def main() -> None:
 def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # escapes characters that the terminal cannot encode
+            # Escapes characters that the terminal cannot encode.
+            stream.reconfigure(errors="backslashreplace")
     try:
         from fleet_components.cli.command import fleet
 

@@ -416,9 +416,8 @@ def _plan(
         if not in_process():
             raise FleetError([unreached_hub])
         plan = attrs.evolve(plan, warnings=(*plan.warnings, in_earnest(unreached_hub)))
-    if (
-        in_process()
-    ):  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
+    # No cluster is contacted, so a member without a usable kubeconfig is only a warning.
+    if in_process():
         unreached = [
             in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable
         ]

@@ -253,9 +253,8 @@ class Identification:
     def _judged(self) -> pulumi.Output[_Judged]:
         asked = dict(self.asked)
         if asked:
-            import_module(
-                "lightkube"
-            )  # fails here if it is not installed; later on, errors are suppressed
+            # Fails here if it is not installed; later on, errors are suppressed.
+            import_module("lightkube")
         # Waited for even where no cluster is asked, so that everything comes after the checks of
         # the settings.
         known = pulumi.Output.all({**asked, **self._left()}, dict(self.settings))

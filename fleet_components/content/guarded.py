@@ -84,9 +84,8 @@ def read_json(
     if ("\\ud" in decoded or "\\uD" in decoded) and any(
         found["half"] for found in _HALF_PAIR.finditer(decoded)
     ):
-        raise UnreadableError(
-            "is not JSON: it has half of a surrogate pair"
-        )  # no text that can be written anywhere
+        # No text that can be written anywhere.
+        raise UnreadableError("is not JSON: it has half of a surrogate pair")
     return value
 
 
@@ -187,9 +186,8 @@ def read_scalars(text: str) -> Iterator[tuple[str, str]]:
         else text
     )
     anchors: dict[str, str] = {}
-    keys: list[str | None] = [
-        ""
-    ]  # of the open collections; None where a key comes next, empty in a list
+    # Of the open collections; None where a key comes next, empty in a list.
+    keys: list[str | None] = [""]
     try:
         for event in yaml.parse(text, Loader=_Loader):
             match event:

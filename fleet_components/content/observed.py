@@ -94,9 +94,8 @@ def is_observed(folder: Path) -> bool:
     try:
         text = read_part(folder, _HEADER)
     except LinkedError:
-        return os.path.exists(
-            folder / _HEADER
-        )  # one is meant, and whoever reads it refuses the link
+        # One is meant, and whoever reads it refuses the link.
+        return os.path.exists(folder / _HEADER)
     except (OSError, UnreadableError, ValueError):
         text = b"?"
     marked = not text.strip() or all(mark.search(text) for mark in _MARKS)

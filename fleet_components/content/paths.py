@@ -94,9 +94,8 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
 
 def resolved(path: Path) -> Path:
     """Return a path with all links resolved; a link that leads to itself stays."""
-    return Path(
-        os.path.realpath(path)
-    )  # Path.resolve raises an error for such a link, until Python 3.13
+    # Path.resolve raises an error for such a link, until Python 3.13.
+    return Path(os.path.realpath(path))
 
 
 def links_out(folder: Path, root: Path) -> Iterator[Path]:

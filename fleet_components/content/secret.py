@@ -240,8 +240,10 @@ def with_secret_texts(
     """Return a kept override rule whose texts in some patches are secret; the same rule if it has
     none of them.
     """
+    if not any(_identity(patch) in secret for patch in _patches(rule)):
+        return rule
     found: Mapping[str, Any] = _with_secret_texts(rule, secret)
-    return found if any(_identity(patch) in secret for patch in _patches(rule)) else rule
+    return found
 
 
 def as_secret(value: Any) -> Any:
@@ -258,12 +260,7 @@ def as_secret(value: Any) -> Any:
 
 def holds_secret_text(value: Any) -> bool:
     """Return whether any text of a value is marked as secret."""
-    match value:
-        case Mapping():
-            return any(map(holds_secret_text, value.values()))
-        case list() | tuple():
-            return any(map(holds_secret_text, value))
-    return isinstance(value, SecretText)
+    return any(isinstance(text, SecretText) for text in _texts(value))
 
 
 def _identity(patch: Mapping[str, Any]) -> SecretPatch:

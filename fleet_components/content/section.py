@@ -114,9 +114,8 @@ def _composed(text: str) -> _Lines:
     for loader in (_Composer, _OfASection):
         with suppress(yaml.YAMLError):
             return _Lines(yaml.compose(text, loader))
-    return _Lines(
-        None
-    )  # a section may need what stands around it: the handles of its tags, the end of a text
+    # A section may need what stands around it: the handles of its tags, the end of a text.
+    return _Lines(None)
 
 
 def _name(key: yaml.Node) -> str | None:

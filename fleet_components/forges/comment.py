@@ -68,9 +68,8 @@ def comment_text(folder: Path) -> str:
     text = _read(folder / REVIEW)
     if not text.strip():
         text = _errors(_read(folder / ERRORS))
-    text = "".join(
-        f"{line}\n" for line in text.splitlines()
-    )  # whatever else ends a line for some bot
+    # Whatever else ends a line for some bot.
+    text = "".join(f"{line}\n" for line in text.splitlines())
     text = disarmed(text)
     if len(text) > LIMIT:
         what = f"has {len(text):,} characters, and a comment takes {LIMIT:,}"

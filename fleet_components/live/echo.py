@@ -49,13 +49,7 @@ class Spelled:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._forms: dict[str, list[str]] = {}
-        written = (
-            form.decode()
-            for secret in set(secrets)
-            if len(secret) >= SHORTEST
-            for form in _written(secret.encode())
-        )
-        for form in set(written):
+        for form in map(bytes.decode, _spellings(set(secrets))):
             self._forms.setdefault(form[:SHORTEST], []).append(form)
 
     def hidden(self, text: str) -> str:
@@ -79,13 +73,14 @@ def _forms(header: str) -> tuple[bytes, ...]:
     """Return the texts that are looked for, the longest first, since one may be a part of
     another.
     """
-    forms = {
-        form
-        for secret in _secrets(header)
-        if len(secret) >= SHORTEST
-        for form in _written(secret.encode())
+    return tuple(sorted(_spellings(_secrets(header)), key=len, reverse=True))
+
+
+def _spellings(secrets: Iterable[str]) -> set[bytes]:
+    """Return every way to write each of the secrets that are long enough to be looked for."""
+    return {
+        form for secret in secrets if len(secret) >= SHORTEST for form in _written(secret.encode())
     }
-    return tuple(sorted(forms, key=len, reverse=True))
 
 
 def _secrets(header: str) -> Iterator[str]:
@@ -102,9 +97,8 @@ def _secrets(header: str) -> Iterator[str]:
 def _written(secret: bytes) -> Iterator[bytes]:
     yield secret
     for offset, unsure in enumerate((0, 2, 3)):
-        whole = (
-            (offset + len(secret)) * 8 // 6
-        )  # digits that nothing behind the secret has a part in
+        # Digits that nothing behind the secret has a part in.
+        whole = (offset + len(secret)) * 8 // 6
         for encode in (b64encode, urlsafe_b64encode):
             digits = encode(bytes(offset) + secret)[unsure:whole]
             yield digits

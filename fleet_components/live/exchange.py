@@ -144,12 +144,10 @@ class Budget:
             TooLargeError: the value takes more.
             TimeoutError: no time is left.
         """
-        memory = len(content) + sum(
-            content.count(sign) * weight for sign, weight in _WEIGHTS.items()
-        )
-        if most is not None and memory > most * _MIB:
+        memory = sum(content.count(sign) * weight for sign, weight in _WEIGHTS.items())
+        if most is not None and len(content) + memory > most * _MIB:
             raise TooLargeError(f"{most} MiB of memory, which no object takes")
-        self.take(memory - len(content))
+        self.take(memory)
         return read_json(content)
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:

@@ -161,11 +161,12 @@ def _file_at(path: str) -> Path | None:
     try:
         found = Path(path).expanduser()
         return found if found.exists() else None
+    # Too long for a name, with a NUL, or the home of nobody.
     except (
         OSError,
         RuntimeError,
         ValueError,
-    ):  # too long for a name, with a NUL, or the home of nobody
+    ):
         return None
 
 

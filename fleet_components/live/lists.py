@@ -136,7 +136,7 @@ _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/j
 
 
 @attrs.frozen
-class _Group:
+class _Listed:
     """A kind as a cluster tells it, and whether its objects can be listed."""
 
     resource: Resource
@@ -170,8 +170,8 @@ def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
     )
 
 
-def _all(cluster: Getter) -> list[_Group]:
-    found: list[_Group] = []
+def _all(cluster: Getter) -> list[_Listed]:
+    found: list[_Listed] = []
     try:
         for root in ("/api", "/apis"):
             answer = cluster.get(root, _ACCEPT)
@@ -185,7 +185,7 @@ def _all(cluster: Getter) -> list[_Group]:
     return found
 
 
-def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Group]:
+def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Listed]:
     for group in answer["items"]:
         name = str(group.get("metadata", {}).get("name") or "")
         for version in group.get("versions") or ():
@@ -200,7 +200,7 @@ def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Group]:
                 )
 
 
-def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Group]:
+def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Listed]:
     for name, api in _versions(answer):
         try:
             resources = cluster.get(f"/apis/{api}" if name else f"/api/{api}")["resources"] or ()
@@ -235,9 +235,9 @@ def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def _groups_of(
     api: str, kind: Any, plural: Any, data: Mapping[str, Any], *, namespaced: bool
-) -> Iterator[_Group]:
+) -> Iterator[_Listed]:
     # Subresources, as deployments/status, are listed with the same kind.
     if kind and "/" not in plural:
-        yield _Group(
+        yield _Listed(
             Resource(api, str(kind), str(plural), namespaced), "list" in (data.get("verbs") or ())
         )

@@ -33,9 +33,10 @@ def _extras() -> dict[str, str]:
     """Return the extra of each module, from the package's own metadata; empty if the package is not
     installed.
     """
+    # Imported here, because it takes long and is needed for errors only.
     from importlib import (
         metadata,
-    )  # imported here, because it takes long and is needed for errors only
+    )
 
     try:
         requirements = metadata.requires(_PACKAGE) or ()

@@ -97,9 +97,10 @@ class Guest(Protocol):
 @cache
 def guests() -> tuple[Guest, ...]:
     """Return the installed guests, in the order of their names."""
+    # Imported here, because it takes long and most fleets have no guest.
     from importlib.metadata import (
         entry_points,
-    )  # imported here, because it takes long and most fleets have no guest
+    )
 
     return tuple(
         point.load()

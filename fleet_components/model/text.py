@@ -55,9 +55,8 @@ def visible(text: str, *, lines: bool = False) -> str:
         text: the text.
         lines: whether it may have several lines; otherwise they are joined with spaces.
     """
-    if (
-        text.isascii() and text.isprintable() and "::" not in text and "##" not in text
-    ):  # nearly all texts
+    # Nearly all texts.
+    if text.isascii() and text.isprintable() and "::" not in text and "##" not in text:
         return text
     shown = text if lines else " ".join(text.splitlines())
     shown = _UNSEEN.sub(lambda found: _escaped(found[0]), shown)

@@ -246,9 +246,8 @@ def _judge_there(
         neighbour = _wanted_by(contest.claim, facts)
         if neighbour is None:
             taken[contest.pair] = contest.claim.urn
-        elif not plan.shares(
-            contest.cluster, contest.claim
-        ):  # else it is refused before members are asked
+        # Else it is refused before members are asked.
+        elif not plan.shares(contest.cluster, contest.claim):
             fleets = {"fleet": plan.options.fleet, "neighbour": neighbour.options.fleet}
             problems.refuse(contest, _BOTH, _BOTH_HINT, other=contest.claim.subject, **fleets)
     elif plan.takes_over(contest.cluster, contest.claim):

@@ -184,9 +184,8 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
     """
     taken = set()
     for entry, schema in entries_of(manifest.api_version, manifest.kind):
-        for found in (
-            entry.found(schema, manifest, settings) if entry.field else ()
-        ):  # a whole kind is refused as one
+        # A whole kind is refused as one.
+        for found in entry.found(schema, manifest, settings) if entry.field else ():
             if found.path not in taken:
                 taken.add(found.path)
                 yield found

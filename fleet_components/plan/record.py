@@ -399,10 +399,11 @@ class Record(ABC, Generic[P, M]):
             and self.same(placed)
             and self.digests.keys() >= objects.keys()
         ):
+            # Otherwise a run without changes would still drop some.
             return (
                 self.contents,
                 self.digests,
-            )  # otherwise a run without changes would still drop some
+            )
         runs = {here.revision for here in done if here.revision is not None}
         contents = {**self.contents, **objects}
         digests = {**self.digests, **{number: digest(data) for number, data in objects.items()}}

@@ -4,7 +4,7 @@ that gets them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -15,9 +15,8 @@ from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 
 
-def sealed(subjects: Iterable[Decided], past: Past) -> tuple[tuple[Decided, ...], Past]:
+def sealed(subjects: tuple[Decided, ...], past: Past) -> tuple[tuple[Decided, ...], Past]:
     """Return the subjects and the past with the secret patches in each of their records."""
-    subjects = tuple(subjects)
     records = [
         record
         for decided in subjects
@@ -27,12 +26,11 @@ def sealed(subjects: Iterable[Decided], past: Past) -> tuple[tuple[Decided, ...]
     if not secret:
         return subjects, past
     known = {name: attrs.evolve(record, secret=secret) for name, record in past.records.items()}
-    return tuple(_sealed(decided, secret) for decided in subjects), attrs.evolve(
-        past, records=known
-    )
+    past = attrs.evolve(past, records=known)
+    return tuple(_sealed(decided, secret) for decided in subjects), past
 
 
-def _secret(records: Iterable[Record[Any, Any]]) -> Iterable[SecretPatch]:
+def _secret(records: Iterable[Record[Any, Any]]) -> Iterator[SecretPatch]:
     for record in records:
         for rules in record.overrides.values():
             for rule in rules:

@@ -60,9 +60,8 @@ def batch_size(profile: Profile, state: State, wanted: int) -> int:
     least = wanted
     for plugin in profile.post_batches:
         answer = ask(plugin, lambda p: p.batch(state, wanted))
-        if (
-            type(answer) is not int or answer < 1
-        ):  # with none picked a cycle would follow a cycle for ever
+        # With none picked a cycle would follow a cycle for ever.
+        if type(answer) is not int or answer < 1:
             raise _failure(
                 plugin, "allows no pick", "batch() returns a number of members, 1 or more"
             )

@@ -162,9 +162,8 @@ def members_of(
         raise FleetError(problems)
     wanted = [context for context in found if not chosen or context.name in chosen]
     first: dict[str, Context] = {}
-    for context in sorted(
-        wanted, key=lambda context: not context.current
-    ):  # of several contexts, the one that is in use
+    # Of several contexts, the one that is in use.
+    for context in sorted(wanted, key=lambda context: not context.current):
         first.setdefault(context.cluster, context)
     picked = [context for context in wanted if first[context.cluster] is context]
     names = _names(picked, LONGEST[system], taken)

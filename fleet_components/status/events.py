@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 
 @attrs.frozen
-class Event:
+class EngineEvent:
     """Event of the engine, with the fields that are read.
 
     Attributes:
@@ -67,7 +67,7 @@ class Event:
     planned: bool = False
 
     @classmethod
-    def of(cls, line: bytes) -> Event | None:
+    def of(cls, line: bytes) -> EngineEvent | None:
         """Return the event of a line; None if it has none that is heard, or is none."""
         try:
             data = read_json(line.decode(errors="replace")) if line.strip() else None
@@ -108,7 +108,7 @@ class Events:
     ended: bool = False
     _room: int = _MOST_ERRORS
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: EngineEvent) -> None:
         """Take over an event."""
         match event.kind:
             case Kind.DIAGNOSTIC:
@@ -125,7 +125,7 @@ class Events:
                 if len(self.failed) < _MOST_RESOURCES:
                     self.failed.add(event.urn)
 
-    def _diagnostic(self, event: Event) -> None:
+    def _diagnostic(self, event: EngineEvent) -> None:
         if event.severity == "error" and self._room:
             self._room -= 1
             self.errors.setdefault(event.urn, []).append(event.text)
@@ -139,7 +139,7 @@ class Events:
         return "\n".join(self.errors.get(urn, ()))
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> Events:
+    def of(cls, events: Iterable[EngineEvent]) -> Events:
         """Return the account of the last update in a log, which may begin with its preview."""
         found = cls()
         for event in events:
@@ -172,7 +172,7 @@ def parse_events(text: bytes, file: str) -> Events:
     Raises:
         FleetError: the text has no events.
     """
-    found = [event for line in text.splitlines() if (event := Event.of(line))]
+    found = [event for line in text.splitlines() if (event := EngineEvent.of(line))]
     if not found:
         raise FleetError([Problem("has no events of the engine", file=file, hint=_HINT)])
     return Events.of(found)
@@ -190,7 +190,7 @@ def shortened(text: str) -> str:
     return f"{text[:_LONGEST]}... and {count(more, 'more character')}" if more > 0 else text
 
 
-def _changes(event: Event) -> bool:
+def _changes(event: EngineEvent) -> bool:
     """Return whether a step changes something: no preview, and no resource that stays as it is."""
     return not event.planned and event.op != _SAME and bool(event.urn)
 

@@ -24,7 +24,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import gather
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project, read_project
-from fleet_components.status.events import Event
+from fleet_components.status.events import EngineEvent
 from tests.cli.fleets import run
 from tests.cli.test_looks import WIDTHS, golden
 from tests.delivery.driver import InProcess, kubeconfigs
@@ -178,14 +178,14 @@ def test_the_picture_fits_the_terminal(tmp_path: Path, width: int) -> None:
     )
 
 
-def _event(target: str, kind: str) -> Event:
+def _event(target: str, kind: str) -> EngineEvent:
     types = "fleet:index:Fleet$fleet:index:Placement$fleet:index:Target$pulumi-python:dynamic/fleet:Binding"
     urn = f"urn:pulumi:stack::project::{types}::{target}"
     metadata = {"op": "create", "urn": urn, "type": "", "provider": ""}
     return _heard({kind: {"metadata": metadata, "status": 0, "steps": 0}})
 
 
-def _said(target: str, text: str) -> Event:
+def _said(target: str, text: str) -> EngineEvent:
     urn = f"urn:pulumi:stack::project::kubernetes:apps/v1:Deployment::{target}/shop/web"
     body = {
         "message": f"<{{%reset%}}>{text}",
@@ -197,8 +197,8 @@ def _said(target: str, text: str) -> Event:
     return _heard({"diagnosticEvent": body})
 
 
-def _heard(data: dict[str, Any]) -> Event:
-    event = Event.of(json.dumps(data).encode())
+def _heard(data: dict[str, Any]) -> EngineEvent:
+    event = EngineEvent.of(json.dumps(data).encode())
     assert event
     return event
 

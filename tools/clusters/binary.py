@@ -51,9 +51,8 @@ def build() -> Binary:
     cache = _cache()
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
-        fcntl.flock(
-            lock, fcntl.LOCK_EX
-        )  # of two that want it at once, the second waits and finds it
+        # Of two that want it at once, the second waits and finds it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if found := built():
             return found
         if shutil.which("go") is None:

@@ -274,9 +274,8 @@ class Learning:
 
     def _about(self, name: str) -> dict[str, Any]:
         fields = self.fields(name)
-        own = (
-            ("status",) if name in self.kinds.values() else ()
-        )  # no object is sent with its status
+        # No object is sent with its status.
+        own = ("status",) if name in self.kinds.values() else ()
         values = {
             field: self.values.get((name, field), {None}) for field in fields if field not in own
         }

@@ -49,9 +49,8 @@ FEES, ROLES, FLEET_API = "fees of control planes", "built-in roles", "API versio
 CONSTANTS: Mapping[str, date] = {
     FEES: date(2026, 11, 22),  # values/cost.py: Azure's price list of AKS
     ROLES: date(2026, 11, 22),  # components/roles.py: "Azure built-in roles"
-    FLEET_API: date(
-        2026, 8, 20
-    ),  # components/arm.py: the newest one without "preview" in Azure's own API types
+    # components/arm.py: the newest one without "preview" in Azure's own API types.
+    FLEET_API: date(2026, 8, 20),
 }
 """Facts that are written in code, with their days."""
 

@@ -191,9 +191,8 @@ class Update:
             self._counts_for(
                 path, own, data, self._before.own.get(path) or self._before.objects.get(path)
             )
-        elif path in self._foreign and is_hidden_place(
-            path
-        ):  # damaged, where an observation alone writes
+        # Damaged, where an observation alone writes.
+        elif path in self._foreign and is_hidden_place(path):
             self.texts[path], self.bases[path] = object_text(data), shape_of(data)
         elif self._foreign.get(path):  # unreadable: it may say anything
             self.edited.add(path)

@@ -123,9 +123,8 @@ def _what_is_lost(document: Document) -> str:
             f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}"
         )
     left = newly_left(document)
-    if (
-        document["forecast"] == document["placements"] + document["templates"] > 0
-    ):  # a hub updates by itself
+    # A hub updates by itself.
+    if document["forecast"] == document["placements"] + document["templates"] > 0:
         left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
         return "; ".join(
             filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left])

@@ -192,9 +192,8 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return live
     missing = any(difference.path == "/" for difference in live.differences)
     if live.error and not (live.applied or live.differences):
-        return attrs.evolve(
-            known, causes=(*known.causes, live.error)
-        )  # the member does not let it be read
+        # The member does not let it be read.
+        return attrs.evolve(known, causes=(*known.causes, live.error))
     if known.applied == "Applied":
         if missing:
             return attrs.evolve(live, applied="", available="", differences=(), absent=True)

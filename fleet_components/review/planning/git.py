@@ -39,9 +39,8 @@ _LOCATED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
 are left out.
 """
 _CUT_OFF = {
-    "GIT_ALLOW_PROTOCOL": (
-        ""
-    ),  # no protocol, so that a partial clone fetches nothing; for git before GIT_NO_LAZY_FETCH
+    # No protocol, so that a partial clone fetches nothing; for git before GIT_NO_LAZY_FETCH.
+    "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -53,9 +52,8 @@ _CUT_OFF = {
 _NO_PROGRAMS = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
-    "safe.bareRepository": (
-        "explicit"
-    ),  # a bare repository can be committed as files, with a configuration of its own
+    # A bare repository can be committed as files, with a configuration of its own.
+    "safe.bareRepository": "explicit",
 }
 
 _OLDEST = (2, 38)

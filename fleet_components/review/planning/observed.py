@@ -104,9 +104,8 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
         FleetError: one of the paths is an observed directory or holds one, or the state is that of
             one.
     """
-    folders = (
-        path for path in paths if not is_project(path)
-    )  # one may hold the source of another fleet
+    # One may hold the source of another fleet.
+    folders = (path for path in paths if not is_project(path))
     found = state.file if state.observed else next(map(str, observed_in(folders)), "")
     if found and has_hub(Path(found)):
         raise FleetError([Problem(f"is observed of a hub, {what}", hint=hint, file=found)])

@@ -70,9 +70,8 @@ def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
     conditions = dict[str, frozenset[str]]()
     for decided, other in pairs:
         found = frozenset(_on_both(decided, other)) if other else frozenset[str]()
-        conditions[decided.name] = (
-            conditions.get(decided.name, found) & found
-        )  # several fleets may have the name
+        # Several fleets may have the name.
+        conditions[decided.name] = conditions.get(decided.name, found) & found
     before, now = map(_warnings, (base, head))
     return Standing(
         conditions,

@@ -26,9 +26,9 @@ from fleet_components.systems.karmada.model.cluster import (
 )
 
 API_VERSION, KIND = "cluster.karmada.io/v1alpha1", "Cluster"
+_NANO, _MILLI = 10**9, 10**6
+_CPU, _MEMORY, _PODS, _STORAGE = "cpu", "memory", "pods", "ephemeral-storage"
 _REGION, _ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
-_PODS = "pods"
-_NANO = 10**9
 
 
 def karmada_cluster(name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
@@ -175,8 +175,6 @@ def _is_ready(node: Object) -> bool:
 # Source: ``pkg/util/resource.go`` and ``pkg/util/lifted/corev1helpers.go`` of Karmada.
 
 
-_NANO_OF_PODS, _MILLI = 10**9, 10**6
-_CPU, _MEMORY, _PODS_OF_REQUESTS, _STORAGE = "cpu", "memory", "pods", "ephemeral-storage"
 _HUGE_PAGES, _VOLUMES, _NATIVE = "hugepages-", "attachable-volumes-", "kubernetes.io/"
 
 
@@ -199,7 +197,7 @@ class Requests:
             for name, amount in _counted(amounts_at(container, "resources", "requests")):
                 self._amounts[name] = max(self._amounts.get(name, 0), amount)
         self._add(value_at(spec, ("overhead",)) or {})
-        self._add({_PODS_OF_REQUESTS: "1"})
+        self._add({_PODS: "1"})
 
     def _add(self, requests: Mapping[str, Any]) -> None:
         for name, amount in _counted(requests):
@@ -216,7 +214,7 @@ class Requests:
     def nano(self) -> dict[str, int]:
         """Return the sum by resource in units of 1e-9."""
         return {
-            name: amount * (_MILLI if name == _CPU else _NANO_OF_PODS)
+            name: amount * (_MILLI if name == _CPU else _NANO)
             for name, amount in self._amounts.items()
         }
 
@@ -225,14 +223,11 @@ def _counted(requests: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Return the requests that count."""
     found = []
     for name, text in requests.items():
-        if name in (_CPU, _MEMORY, _PODS_OF_REQUESTS, _STORAGE) or _is_scalar(name):
+        if name in (_CPU, _MEMORY, _PODS, _STORAGE) or _is_scalar(name):
             found.append(
                 (
                     name,
-                    -(
-                        -parse_quantity(str(text)).nano
-                        // (_MILLI if name == _CPU else _NANO_OF_PODS)
-                    ),
+                    -(-parse_quantity(str(text)).nano // (_MILLI if name == _CPU else _NANO)),
                 )
             )
     return found

@@ -536,9 +536,8 @@ def shares_of(
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
     shape = shape_in(content)
-    counted = template.workload or (
-        shape is not None and shape.replicas is not None
-    )  # 0 replicas: not a workload
+    # 0 replicas: not a workload.
+    counted = template.workload or (shape is not None and shape.replicas is not None)
     completions = _completions(request, content, state, divided=divided)
     return {
         cluster: Share(

@@ -143,9 +143,8 @@ def _of_groups(placement: Placement) -> Iterator[NoMatch]:
     if ignores_constraints(placement):
         return
     fields = [constraint.spread_by_field for constraint in placement.spread_constraints]
-    counts = (
-        "region" if "region" in fields else "cluster"
-    )  # with regions, each gives one cluster even so
+    # With regions, each gives one cluster even so.
+    counts = "region" if "region" in fields else "cluster"
     for index, constraint in enumerate(placement.spread_constraints):
         if constraint.spread_by_field == counts and not constraint.max_groups:
             path: FieldPath = (*_PLACEMENT, "spreadConstraints", index)

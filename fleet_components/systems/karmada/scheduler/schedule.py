@@ -83,9 +83,8 @@ def schedule(
         return TemplateDecision(memory, _at_rest(profile, state), memory)
     settled = _settle(profile, state)
     after = settled.memory
-    if (
-        binding is None
-    ):  # what comes of this look is a change of the binding, which does not lead to another one
+    # What comes of this look is a change of the binding, which does not lead to another one.
+    if binding is None:
         after = attrs.evolve(after, looked=looked_at(attrs.evolve(state, memory=after), None))
     return attrs.evolve(settled, memory=after, before=memory)
 

@@ -188,9 +188,8 @@ class _Selecting:
         kind = self.kind(selector, namespace)
         resource = f"{kind.group}/{selector.version}, Resource={kind.plural}"
         start = f"invalid placement {namespace}/{self.placement.name}: cannot select"
-        custom = (
-            kind.group not in BUILT_IN_GROUPS
-        )  # its definition, which says where it lives, may be missing
+        # Its definition, which says where it lives, may be missing.
+        custom = kind.group not in BUILT_IN_GROUPS
         if kind.namespaced and not namespace:
             what = f"{start} namespace-scoped resource {resource} in a clusterResourcePlacement"
             raise _RefusedSelector(what, _USE_RP, custom)

@@ -360,10 +360,11 @@ def _runs(
             stopped=stopped,
         ),
         newest=wanted.revision,
+        # A hub has a snapshot of what is selected before any run begins.
         kept={
             *before.digests,
             wanted.revision,
-        },  # a hub has a snapshot of what is selected before any run begins
+        },
         gates=request.gates,
     )
 

@@ -277,9 +277,8 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
     run = decided.outcome.runs.run if decided.outcome.runs else None
     bindings = decided.record.memory.bindings
     picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
-    if (
-        run is None or not picked or decided.outcome.rollout.failure
-    ):  # a run that does not begin says why itself
+    # A run that does not begin says why itself.
+    if run is None or not picked or decided.outcome.rollout.failure:
         return
     namespace, _, name = run.strategy.rpartition("/")
     kind = "StagedUpdateStrategy" if namespace else "ClusterStagedUpdateStrategy"

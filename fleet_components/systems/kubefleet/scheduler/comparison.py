@@ -38,8 +38,6 @@ from fleet_components.systems.kubefleet.scheduler.schedule import without_number
 from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
 from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD
 
-_POINTS = {SPREAD: "topology spread", AFFINITY: "affinity"}
-
 
 @attrs.frozen
 class Comparison:
