@@ -207,8 +207,9 @@ def test_many_members_at_once_fill_no_memory(api: Api) -> None:
     members = [f"m{number}" for number in range(24)]
     tracemalloc.start()
     try:
+        # Time is not what ends it: reading is slow where memory is traced and the machine is busy.
         found = observe(
-            dict.fromkeys(members, text), dict.fromkeys(members, [WANTED] * 2), timeout=20
+            dict.fromkeys(members, text), dict.fromkeys(members, [WANTED] * 2), timeout=600
         )
         kept, most = tracemalloc.get_traced_memory()
     finally:

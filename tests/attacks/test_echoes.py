@@ -134,18 +134,18 @@ def told(text: str, *sent: Mapping[str, Any]) -> str:
     wanted += [Wanted(data, ApplyMode(full=True), "m") for data in sent]
     found: list[object] = []
     for one in (*wanted, Wanted(sent[0], OVERWRITES, "m", leaving=True)):
-        for answer in observe({"a": text}, {"a": [one]}, timeout=5)["a"].objects.values():
+        for answer in observe({"a": text}, {"a": [one]}, timeout=60)["a"].objects.values():
             # The data of a Secret is in what the member has, and not shown.
             found.append(answer if SECRET in sent else attrs.asdict(answer))
-    found += [attrs.asdict(one) for one in try_all(text, wanted[: len(sent)], timeout=5).values()]
+    found += [attrs.asdict(one) for one in try_all(text, wanted[: len(sent)], timeout=60).values()]
     return str(found)
 
 
 def told_by_hub(text: str) -> str:
     found: list[object] = []
     try:
-        found += connecting(text, "hub", lambda hub: hub.items("", "ConfigMap"), timeout=5)
-        listing = ask_hub(text, timeout=5)
+        found += connecting(text, "hub", lambda hub: hub.items("", "ConfigMap"), timeout=60)
+        listing = ask_hub(text, timeout=60)
         found += [*map(str, listing.refused.values()), *str(listing.answers)]
     except FleetError as error:
         found.append(str(error))
@@ -210,7 +210,7 @@ def test_a_secret_that_a_member_has_otherwise_is_not_shown(
 ) -> None:
     api.objects[path_of(SECRET)] = _live(SECRET, **change)
     wanted = Wanted(SECRET, ApplyMode(full=True), "m")
-    (found,) = observe({"a": api.kubeconfig()}, {"a": [wanted]}, timeout=5)["a"].objects.values()
+    (found,) = observe({"a": api.kubeconfig()}, {"a": [wanted]}, timeout=60)["a"].objects.values()
     assert found.differences
     assert PIN not in str(found)
 
@@ -218,7 +218,7 @@ def test_a_secret_that_a_member_has_otherwise_is_not_shown(
 def test_a_secret_is_not_quoted_beside_another_object(api: Api) -> None:
     api.answers[path_of(MAP)] = refuses(403, f"denied: {PIN} is not the pin")
     wanted = [Wanted(one, OVERWRITES, "m") for one in (SECRET, MAP)]
-    found = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=5)["a"]
+    found = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=60)["a"]
     assert "denied: [hidden] is not the pin" in str(found)
     assert PIN not in str(found)
 
@@ -230,7 +230,7 @@ def test_a_secret_is_in_no_status_of_another_object(api: Api, said: str) -> None
     ]
     _workload(api, conditions=conditions, observedGeneration=1)
     wanted = [Wanted(one, OVERWRITES, "m") for one in (SECRET, WEB)]
-    (*_, web) = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=5)["a"].objects.values()
+    (*_, web) = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=60)["a"].objects.values()
     assert web.status is not None
     assert "denied: [hidden]" in str(web.status)
     assert said not in str(web.status)

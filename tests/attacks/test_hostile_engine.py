@@ -344,7 +344,7 @@ def test_an_interrupt_leaves_nothing_behind(
         for _ in range(1 if command == "export" else 2):
             process.send_signal(sign)
             time.sleep(0.5)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert words in out + err
     assert "Traceback" not in err

@@ -101,7 +101,13 @@ class Api:
             filter(None, map(self.answers.get, (f"{method} {url.path}", method, url.path))), None
         ):
             answer(request)
-        elif method == "DELETE":
+        else:
+            self.serve(request, body)
+
+    def serve(self, request: BaseHTTPRequestHandler, body: Any = None) -> None:
+        """Answer a request as if ``answers`` had nothing for it."""
+        url, method = urlsplit(request.path), request.command
+        if method == "DELETE":
             self.deleted.append((url.path, body))
             send(request, 200 if self.objects.pop(url.path, None) else 404, {"kind": "Status"})
         elif method in ("PATCH", "POST"):
