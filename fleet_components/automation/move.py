@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import attrs
 
@@ -29,7 +29,6 @@ from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import loss_token
 from fleet_components.plan.moving import between_hubs, releases
-from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.transfer import Deed, SeenObject, Standpoint
@@ -38,7 +37,6 @@ from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.stack_config import read_stack_config
 from fleet_components.review.planning.survey import CommandLine, survey
-from fleet_components.systems.karmada.plan.record import TemplateRecord
 
 T = TypeVar("T")
 DELIVERY = "fleet:delivery"
@@ -218,7 +216,8 @@ class StackMove:
         past = self.plan.past
         if self.to == Way.DIRECT:
             return not any(
-                decided.name in past.forecast or _key(decided) in past.on_hub for decided in moving
+                decided.name in past.forecast or decided.subject.hub_key in past.on_hub
+                for decided in moving
             )
         there = {decided.name for decided in moving}
         direct = any(
@@ -231,7 +230,7 @@ class StackMove:
         if self.to != Way.DIRECT:
             return self.to
         ways = [self.plan.past.forecast.get(decided.name, "") for decided in moving]
-        return next(filter(None, ways), "") or _system_of(next(iter(moving)).name)
+        return next(filter(None, ways), "") or next(iter(moving)).subject.PROFILE.name
 
     def _is_declared(self) -> bool:
         if self.placements:
@@ -264,7 +263,7 @@ class StackMove:
         the hub has sent.
         """
         system = self._system(tuple(moving))
-        names = {decided.name: _system_of(decided.name) for decided in moving}
+        names = {decided.name: decided.subject.PROFILE.name for decided in moving}
         for standing in self.plan.past.standing:
             # Karmada has namespaces on all members for reasons of its own.
             if standing.subject in names and not (
@@ -318,7 +317,7 @@ class StackMove:
         return self._reach.on_hub(work, self._state.state, self.plan.past.hub)
 
     def _ask_hub(self, moving: Iterable[Decided]) -> HeldObjects:
-        subjects = {_key(decided) for decided in moving}
+        subjects = {decided.subject.hub_key for decided in moving}
         found: HeldObjects = self._on_hub(
             partial(held_objects, system=self._system(tuple(moving)), subjects=subjects)
         )
@@ -381,11 +380,9 @@ class StackMove:
 
     def _steering(self, moving: Iterable[Decided]) -> Iterator[ObjectKey]:
         for decided in moving:
-            record = self.plan.past.records[decided.name]
-            if not isinstance(record, TemplateRecord):
-                yield _key(decided)
-            elif policy := record.memory.policy:
-                yield ObjectKey("policy.karmada.io", policy.kind, policy.namespace, policy.name)
+            policy = self.plan.past.records[decided.name].steered_by(decided.name)
+            if policy:
+                yield policy
 
     def _release(self) -> None:
         moving = self._moving()
@@ -480,7 +477,7 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
         if any(
             delivery.mode.takes_over is TakeOver.NEVER for delivery in decided.deliveries.values()
         ):
-            karmada = _system_of(decided.name) == Way.KARMADA
+            karmada = decided.subject.PROFILE.name == Way.KARMADA
             what, instead = _ABORTS if karmada else _NEVER
             yield Problem(
                 f"takes nothing over: {what}",
@@ -497,17 +494,3 @@ def _key_of(leftover: Leftover) -> ObjectKey:
 
 def _way(decided: Decided) -> str:
     return decided.hub or Way.DIRECT.value
-
-
-def _system_of(name: str) -> str:
-    return Way.KARMADA if name.startswith(f"{TEMPLATE_KIND}/") else Way.KUBEFLEET
-
-
-def _key(decided: Decided) -> ObjectKey:
-    """Return the key that a subject has on a hub: of its placement, or of the template."""
-    subject: Any = decided.subject
-    if _system_of(decided.name) == Way.KARMADA:
-        key: ObjectKey = subject.manifest.key
-        return key
-    namespace, _, name = decided.subject.key.rpartition("/")
-    return ObjectKey("placement.kubernetes-fleet.io", decided.subject.kind, namespace, name)

@@ -26,7 +26,7 @@ from fleet_components.hub.folder.clusters import check_without_hub, recorded_mem
 from fleet_components.hub.folder.header import Header, silences, time_text
 from fleet_components.hub.folder.reading import observed_members
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
-from fleet_components.hub.listing import Listing, Query, System
+from fleet_components.hub.listing import Listing, Query
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, notes, role
@@ -39,8 +39,9 @@ from fleet_components.model.releases import TABLES
 from fleet_components.review.documents.observed import Observed, observed_document
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.observed import print_observed
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
-SYSTEMS = [str(system) for system in System]
 _plain = under("Members that are asked")
 
 
@@ -131,7 +132,7 @@ _plain = under("Members that are asked")
     "--as",
     "kind",
     type=click.Choice(SYSTEMS),
-    help=f"Whose members those without a hub are to be.  [default: {System.KUBEFLEET}]",
+    help=f"Whose members those without a hub are to be.  [default: {next(iter(SYSTEMS))}]",
 )
 @_plain(
     "--timeout",
@@ -190,7 +191,7 @@ def observe(
     elif azure:
         found = _from_azure(asking, members)
     else:
-        found = _from_clusters(System(kind or System.KUBEFLEET), members, out, timeout)
+        found = _from_clusters(SYSTEMS[kind or next(iter(SYSTEMS))], members, out, timeout)
     incomplete = strict and found.incomplete
     changes = Changes()
     if not incomplete:
@@ -265,7 +266,7 @@ class _Asking:
             timeout=self.timeout,
             watch=watch,
         )
-        return attrs.evolve(listing, release=self.releases.get(listing.system, ""))
+        return attrs.evolve(listing, release=self.releases.get(listing.system.NAME, ""))
 
     def kubeconfig(self) -> str:
         """Return the text of the kubeconfig that was given."""
@@ -294,7 +295,7 @@ def _from_azure(asking: _Asking, members: Sequence[str]) -> Observed:
 def _with_members(
     asking: _Asking, observation: Observation, listing: Listing | None, members: Sequence[str]
 ) -> Observed:
-    given = given_members(members, observation.system)
+    given = given_members(members, observation.system.NAME)
     texts = {item.name: item.kubeconfig for item in given}
     observation = with_members(observation, texts, timeout=asking.timeout, watch=watch)
     return Observed(observation, listing, renamed(given), asking.grant)
@@ -303,7 +304,7 @@ def _with_members(
 def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: float) -> Observed:
     """Return what clusters without a hub tell."""
     check_without_hub(out)
-    given = given_members(members, system)
+    given = given_members(members, system.NAME)
     texts = {item.name: item.kubeconfig for item in given}
     unasked = observed_members(out) - texts.keys()
     observation = members_alone(
@@ -398,7 +399,7 @@ def _role_of_hub(asking: _Asking) -> str:
 
 def _roles(system: str | None, *, no_secrets: bool) -> str:
     """Return the roles for hubs of which nothing is known but the system, as YAML."""
-    systems = [item for item in System if system in (None, str(item))]
+    systems = [item for item in SYSTEMS.values() if system in (None, item.NAME)]
     first = (
         "For {}, before its policies are known: with --hub KUBECONFIG, what they select is added."
     )

@@ -115,9 +115,9 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
         )
         raise FleetError([Problem(what, hint=_SINGLE, file=str(folders[0]))])
     found = read_observation(folders[0], Keeper(stack, fleet))
-    if found.system != ways.hub:
+    if ways.hub != found.system.NAME:
         what = (
-            f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of"
+            f"was observed of a hub of {found.system.TITLE}, and this fleet goes through one of"
             f" {NAMES[ways.hub]}"
         )
         raise FleetError([Problem(what, file=str(folders[0]))])
@@ -136,7 +136,11 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         name for name in observed.records if name not in past.records or name in past.forecast
     )
     shown = {
-        name: {**observed.shown.get(name, {}), **past.shown.get(name, {}), "delivery": found.system}
+        name: {
+            **observed.shown.get(name, {}),
+            **past.shown.get(name, {}),
+            "delivery": found.system.NAME,
+        }
         for name in names
     }
     return attrs.evolve(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fleet_components.content.dependencies import Dependency, dependencies_of
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at, values_at
-from fleet_components.systems.karmada.content.dependencies import Dependency, dependencies_of
 
 _SERVICES = {
     ("networking.k8s.io", "Ingress"): (

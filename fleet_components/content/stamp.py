@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from fleet_components.content.availability import trackable
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.kubefleet.content.availability import trackable
 
 STACK_ANNOTATION = "fleet-components/stack"
 PLACEMENT_ANNOTATION = "fleet-components/placement"

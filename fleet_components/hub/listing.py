@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +12,9 @@ import attrs
 
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import count, visible
+from fleet_components.systems.framework import System
 
 Object = Mapping[str, Any]
-
-
-class System(StrEnum):
-    """The system that a hub runs."""
-
-    KUBEFLEET = "kubefleet"
-    KARMADA = "karmada"
 
 
 @attrs.frozen(order=True)

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.hub.azure.fleet_resource import FleetResource
-from fleet_components.hub.listing import Object, Query, System
+from fleet_components.hub.listing import Object, Query
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.releases import Releases
 from fleet_components.plan.immutable import held_fields
@@ -21,6 +21,7 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 from fleet_components.rollout.rollout import Done
+from fleet_components.systems.framework import System
 
 UNASKED = "was not asked"
 """Beginning of the reason of a silent member that was not to be asked this time."""
@@ -108,7 +109,7 @@ class Observation:
         """The releases by whose rules its policies are read; the default one where it is not
         known.
         """
-        return Releases.named(**({self.system.value: self.release} if self.release else {}))
+        return Releases.named(**({self.system.NAME: self.release} if self.release else {}))
 
 
 # The past of a fleet as a hub has made it: the resources that a stack would keep of the same
@@ -136,9 +137,7 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
         "redacted": True,
         **({"waiting": waiting} if waiting else {}),
         **({"held": held} if held else {}),
-        # Source: KubeFleet v0.3.1, Leave in pkg/controllers/workapplier/controller.go. Karmada
-        # deletes them.
-        **({"staysOnLeaving": True} if observation.system == System.KUBEFLEET else {}),
+        **({"staysOnLeaving": True} if observation.system.STAYS_ON_LEAVING else {}),
     }
     return [
         keeper.roster(roster),

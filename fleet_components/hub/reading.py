@@ -5,39 +5,15 @@ to.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import attrs
-
-from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, Listing, Query, System
+from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, Listing, Query
 from fleet_components.hub.observation import Observation
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, visible
-from fleet_components.systems.karmada.hub.observation import karmada_observation, karmada_queries
-from fleet_components.systems.kubefleet.hub.observation import kubefleet_observation
-from fleet_components.systems.kubefleet.hub.queries import kubefleet_queries
-
-
-@attrs.frozen
-class Reader:
-    """Functions that read the hub of one system.
-
-    Attributes:
-        queries: returns all requests that an observation needs, as far as the answers so far tell.
-        read: returns the observation that complete answers amount to.
-    """
-
-    queries: Callable[[Listing], tuple[Query, ...]]
-    read: Callable[[Listing], Observation]
-
-
-_READERS: Mapping[System, Reader] = {
-    System.KUBEFLEET: Reader(kubefleet_queries, kubefleet_observation),
-    System.KARMADA: Reader(karmada_queries, karmada_observation),
-}
-
+from fleet_components.systems.framework import System
 
 STEERING = (".kubernetes-fleet.io", ".karmada.io")
 """Ends of the groups whose kinds steer a hub, or hold what it remembers."""
@@ -75,7 +51,7 @@ def missing(listing: Listing) -> tuple[Query, ...]:
         FleetError: the answers are not as the system would give them.
     """
     with understood(listing.system):
-        return listing.lacking(_READERS[listing.system].queries(listing))
+        return listing.lacking(listing.system.queries(listing))
 
 
 def read_hub(listing: Listing) -> Observation:
@@ -87,7 +63,7 @@ def read_hub(listing: Listing) -> Observation:
     """
     check_essential(listing)
     with understood(listing.system):
-        return _READERS[listing.system].read(listing)
+        return listing.system.observation(listing)
 
 
 @contextmanager

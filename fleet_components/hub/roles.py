@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_components.content.secret_text import is_secret_kind
-from fleet_components.hub.listing import Listing, Query, Resource, System, missed
+from fleet_components.hub.listing import Listing, Query, Resource, missed
 from fleet_components.hub.reading import missing
-from fleet_components.systems.karmada.hub.kinds import WORK, WORK_GROUP
+from fleet_components.systems.framework import System
 
 NAME = "fleet-observe"
 NOTES: tuple[str, ...] = (
@@ -59,9 +59,9 @@ def role(
             data.
     """
     kinds: dict[str, set[str]] = defaultdict(set)
-    # Which Works are asked for depends on what the control plane is about to do.
-    if listing.system == System.KARMADA and (works := listing.served.get((WORK_GROUP, WORK))):
-        kinds[WORK_GROUP].add(works.plural)
+    for group, kind in listing.system.later_kinds():
+        if (group, kind) in listing.served:
+            kinds[group].add(listing.served[group, kind].plural)
     for query in queries:
         if not (no_secrets and is_secret_kind(query.kind)):
             kinds[query.group].add(listing.served[query.group, query.kind].plural)

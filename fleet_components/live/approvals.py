@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import client as http
 from urllib.parse import quote
 
-from fleet_components.hub.listing import Query, Resource, System
+from fleet_components.hub.listing import Query, Resource
 from fleet_components.hub.reading import understood
 from fleet_components.live.exchange import received
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
@@ -21,6 +21,7 @@ from fleet_components.systems.kubefleet.hub.approvals import (
     approved,
 )
 from fleet_components.systems.kubefleet.hub.kinds import GROUP, PLACEMENTS
+from fleet_components.systems.registry import SYSTEMS
 
 _HUB = "the hub"
 _VERSIONS = ("v1", "v1beta1")
@@ -54,7 +55,7 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
                 )
             ]
         )
-    with understood(System.KUBEFLEET):
+    with understood(SYSTEMS["kubefleet"]):
         return approvals_of(*found)
 
 

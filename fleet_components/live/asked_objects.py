@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from fleet_components.content.availability import availability
 from fleet_components.content.secret import secret_values
 from fleet_components.live.causes import causes, finalizers_of
 from fleet_components.live.comparison import WHOLE, Comparison, compare
@@ -31,7 +32,6 @@ from fleet_components.model.observed import (
 from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import ApplyMode
-from fleet_components.systems.kubefleet.content.availability import availability
 
 K = TypeVar("K", bound=Hashable)
 _AT_ONCE = 64

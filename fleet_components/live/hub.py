@@ -11,7 +11,7 @@ from functools import partial
 import attrs
 
 from fleet_components.content.secret_text import is_secret_kind
-from fleet_components.hub.listing import LATER, NOT_ASKED, Listing, Object, Query, System
+from fleet_components.hub.listing import LATER, NOT_ASKED, Listing, Object, Query
 from fleet_components.hub.reading import STEERING, check_essential, missing
 from fleet_components.live.at_once import at_once
 from fleet_components.live.failures import CHECK_SERVER, NOT_KUBERNETES
@@ -21,22 +21,13 @@ from fleet_components.live.lists import Served, objects_of, served_by
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
 _AT_ONCE = 8
 _MOST_NAMESPACES = 8
 """Of a kind in more namespaces, the objects of all namespaces are asked for at once."""
 HUB = "the hub"
-_OF_KUBEFLEET = (
-    ("cluster.kubernetes-fleet.io", "MemberCluster"),
-    ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"),
-)
-_OF_KARMADA = (
-    ("cluster.karmada.io", "Cluster"),
-    ("policy.karmada.io", "PropagationPolicy"),
-    ("work.karmada.io", "ResourceBinding"),
-)
-_MARKS = {System.KUBEFLEET: _OF_KUBEFLEET, System.KARMADA: _OF_KARMADA}
-"""Kinds that are served by the hub of a system, and together by nothing else."""
 
 
 def ask_hub(
@@ -111,7 +102,7 @@ def system_of(served: Served) -> System:
     Raises:
         FleetError: it runs none, or both.
     """
-    found = [system for system, marks in _MARKS.items() if all(mark in served for mark in marks)]
+    found = [system for system in SYSTEMS.values() if all(mark in served for mark in system.MARKS)]
     if len(found) == 1:
         return found[0]
     groups = sorted({group for group, _ in served if group.endswith(STEERING)})
@@ -119,16 +110,16 @@ def system_of(served: Served) -> System:
         what = "serves the kinds of KubeFleet and of Karmada, and one directory has one of them"
         raise _wrong(what, "ask the two control planes by kubeconfigs of their own")
     lacking = {
-        system: [mark for mark in marks if mark not in served] for system, marks in _MARKS.items()
+        system: [mark for mark in system.MARKS if mark not in served] for system in SYSTEMS.values()
     }
     partly = next(
-        (system for system, marks in lacking.items() if len(marks) < len(_MARKS[system])), None
+        (system for system, marks in lacking.items() if len(marks) < len(system.MARKS)), None
     )
     if partly:
         names = few([f"{kind}.{group}" for group, kind in lacking[partly]])
         hint = (
             "is an API server of its own away? kubectl get apiservices tells"
-            if partly == System.KARMADA
+            if partly.AGGREGATED
             else _OTHER
         )
         raise _wrong(f"is not a whole {partly} hub: {names} is not served", hint)

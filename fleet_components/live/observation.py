@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -10,7 +10,7 @@ from functools import partial
 import attrs
 
 from fleet_components.hub.cluster_facts import ClusterFacts
-from fleet_components.hub.listing import Object, Query, Resource, System
+from fleet_components.hub.listing import Object, Query, Resource
 from fleet_components.hub.observation import UNASKED, Observation
 from fleet_components.live.at_once import at_once
 from fleet_components.live.failures import NOT_KUBERNETES
@@ -20,13 +20,8 @@ from fleet_components.live.lists import kinds_of, objects_of
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, nearest
 from fleet_components.model.watch import Watch, unwatched
-from fleet_components.systems.karmada.hub.plain_members import karmada_cluster
-from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
+from fleet_components.systems.framework import System
 
-_COMPUTE: Mapping[System, Callable[..., Object]] = {
-    System.KUBEFLEET: member_cluster,
-    System.KARMADA: karmada_cluster,
-}
 _UNASKED = (
     f"{UNASKED}: no --members names it any more; remove its file below members/ if it is gone"
 )
@@ -125,13 +120,12 @@ class _Computed:
 def _described(
     system: System, name: str, asked: AskedMember, old: Object | None = None
 ) -> _Computed:
-    compute = _COMPUTE[system]
     if asked.facts is None or asked.reason:
-        return _Computed(compute(name, None, old), asked.reason)
+        return _Computed(system.member(name, None, old), asked.reason)
     try:
-        return _Computed(compute(name, asked.facts, old))
+        return _Computed(system.member(name, asked.facts, old))
     except (AttributeError, KeyError, TypeError, ValueError):
-        return _Computed(compute(name, None, old), _UNREADABLE)
+        return _Computed(system.member(name, None, old), _UNREADABLE)
 
 
 def _unknown(name: str, known: Mapping[str, Object]) -> Problem:

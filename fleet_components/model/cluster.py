@@ -30,6 +30,15 @@ class Taint(Typed):
     effect: str = "NoSchedule"
     time_added: datetime | None = None
 
+    @property
+    def written(self) -> str:
+        """The taint as it is written in the spec of a member."""
+        return f"taints: [{{key: {self.key}, effect: {self.effect}}}]"
+
+
+DRAINED = Taint(key="drained", value="", effect="NoSchedule")
+"""The taint that keeps placements away from a member which they have left."""
+
 
 @attrs.frozen
 class Agent(Typed):

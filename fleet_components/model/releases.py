@@ -8,10 +8,11 @@ from typing import Any
 import attrs
 
 from fleet_components.model.release import Release, ReleaseTable
-from fleet_components.systems.karmada.model.release import TABLE as KARMADA
-from fleet_components.systems.kubefleet.model.release import TABLE as KUBEFLEET
+from fleet_components.systems.registry import SYSTEMS
 
-TABLES: Mapping[str, ReleaseTable] = {table.setting: table for table in (KUBEFLEET, KARMADA)}
+TABLES: Mapping[str, ReleaseTable] = {
+    system.releases.setting: system.releases for system in SYSTEMS.values()
+}
 """The known releases of each system, by the setting that names one."""
 
 
@@ -28,8 +29,8 @@ def names_in(settings: Any) -> dict[str, str]:
 class Releases:
     """The release of each system; the default ones by default."""
 
-    kubefleet: Release = KUBEFLEET.named()
-    karmada: Release = KARMADA.named()
+    kubefleet: Release = TABLES["kubefleet"].named()
+    karmada: Release = TABLES["karmada"].named()
 
     @classmethod
     def named(cls, kubefleet: str = "", karmada: str = "") -> Releases:
@@ -38,7 +39,7 @@ class Releases:
         Raises:
             FleetError: there is no such release.
         """
-        return cls(KUBEFLEET.named(kubefleet), KARMADA.named(karmada))
+        return cls(TABLES["kubefleet"].named(kubefleet), TABLES["karmada"].named(karmada))
 
     @property
     def names(self) -> dict[str, str]:

@@ -30,7 +30,6 @@ from fleet_components.systems.karmada.model.policy import (
     PROPAGATION,
 )
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
 
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement", PROPAGATION, CLUSTER_PROPAGATION)
@@ -176,13 +175,7 @@ class _Reading:
         """Yield the objects that placements select or policies claim, and that the hub places."""
         for decided in self.subjects:
             if decided.hub:
-                subject: Any = decided.subject
-                selected = (
-                    subject.selected
-                    if isinstance(subject, PlacementSubject)
-                    else (subject.manifest,)
-                )
-                yield from ((manifest.key, manifest) for manifest in selected)
+                yield from ((item.key, item) for item in decided.subject.selected)
 
     @staticmethod
     def _defines(definition: Manifest, placed: Iterable[Manifest]) -> bool:

@@ -21,8 +21,6 @@ from fleet_components.plan.ways import NAMES
 from fleet_components.rollout.describe import describe, describe_stages
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
-from fleet_components.systems.karmada.plan.content import retained
-from fleet_components.systems.karmada.plan.place import TemplateOutcome
 
 _OBJECTS_SHOWN = 10
 _PLURAL = {"changes": "change", "comes": "come", "goes": "go"}
@@ -89,10 +87,9 @@ def describe_subject(plan: FleetPlan, decided: Decided) -> tuple[list[str], list
     lines = list(describe(decided.outcome.rollout, _reasons(decided))) if decided.moves else []
     warnings = list(map(str, decided.subject.warnings))
     outcome = decided.outcome
-    if isinstance(outcome, TemplateOutcome):
-        lines += describe_division(decided) if decided.moves else []
-        lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
-        lines += [outcome.left] if outcome.left else []
+    lines += describe_division(decided) if decided.moves else []
+    lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
+    lines += [outcome.left] if outcome.left else []
     lines += describe_stages(outcome.rollout.stages) if decided.moves else []
     lines += (*outcome.notes, *plan.precedence.notes(decided))
     # A hub goes on by itself.
@@ -169,7 +166,7 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
 def describe_division(decided: Decided) -> Sequence[str]:
     """Return the replicas of each member, with the present number where it differs."""
     record = decided.record
-    if retained(record.contents.get(record.revision, ())):
+    if record.left_alone(record.revision):
         return ["replicas: each member keeps those that it has, as a label of the object asks"]
     shares = {
         c: n

@@ -19,7 +19,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import private_files
 from fleet_components.plan.state import MEND
 from fleet_components.plan.subject import Decided, Subject
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.registry import SYSTEMS
 
 # Every run starts a process for the providers, with this module: it loads no more than its subjects
 # are decided by.
@@ -63,24 +63,17 @@ def feed_subject(
             has.
     """
     subject = decided.subject
-    wire = {"inventory": inventory, "policies": _policies(subject), "subject": subject.to_wire()}
+    wire = {
+        "system": subject.system.NAME,
+        "inventory": inventory,
+        "policies": subject.feed_policies(),
+        "subject": subject.to_wire(),
+    }
     before = decided.before.to_wire() if observed else None
     given = {"decided": decided.record.decided(), "renamed": dict(renamed or {}), "before": before}
     feed = write_feed({**wire, **given})
     _AT_HAND[feed["path"]] = decided
     return feed
-
-
-def _policies(subject: Subject[Any]) -> Feed | None:
-    """Write what a template is decided by beside the members, once for all templates; None for a
-    placement.
-    """
-    policies = getattr(subject, "policies", None)
-    if policies is None:
-        return None
-    from fleet_components.systems.karmada.plan.feed import feed_policies
-
-    return feed_policies(policies)
 
 
 def feed_plan(plan: FleetPlan) -> Feed:
@@ -168,12 +161,7 @@ def read_subject(feed: Feed) -> Subject[Any]:
     """Return the subject that was handed over."""
     wire = read_feed(feed)
     inventory = read_inventory(wire["inventory"])
-    if wire["policies"] is None:
-        return PlacementSubject.from_wire(wire["subject"], inventory)
-    from fleet_components.systems.karmada.plan.feed import read_policies
-    from fleet_components.systems.karmada.plan.subject import TemplateSubject
-
-    return TemplateSubject.from_wire(wire["subject"], inventory, read_policies(wire["policies"]))
+    return SYSTEMS[wire["system"]].read_subject(wire["subject"], inventory, wire["policies"])
 
 
 @lru_cache(maxsize=4)

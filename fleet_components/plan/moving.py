@@ -13,7 +13,6 @@ from fleet_components.plan.guard import loss_token
 from fleet_components.plan.past import Past
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES, Way
-from fleet_components.systems.karmada.plan.record import TemplateRecord
 
 _BY_STEPS = "fleet move PROJECT --stack STACK --to {} does it step by step, and deletes nothing"
 _BY_DIRECT = (
@@ -29,14 +28,9 @@ def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
     found = {}
     for name, record in past.records.items():
         way = past.forecast.get(name, Way.DIRECT.value)
-        if isinstance(record, TemplateRecord):
-            policy = record.memory.policy
-            if policy:
-                found[policy.kind, policy.namespace, policy.name] = way
-        else:
-            kind, _, key = name.partition("/")
-            namespace, _, own = key.rpartition("/")
-            found[kind, namespace, own] = way
+        policy = record.steered_by(name)
+        if policy:
+            found[policy.kind, policy.namespace, policy.name] = way
     return found
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelIndex, LabelSelector, Requirement
 from fleet_components.model.text import Vocabulary, count, few
+from fleet_components.scheduler.explain import show_requirement
 
 _VALUES_SHOWN = 10
 _NEAR = 0.6
@@ -93,3 +95,36 @@ def values(key: str, counted: Sequence[tuple[str, int]], whose: str = "the membe
     return f"for {key} {whose} have {', '.join(shown)}" + (
         f" and {count(more, 'more value')}" if more > 0 else ""
     )
+
+
+def missing_labels(
+    selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]
+) -> list[str]:
+    """Return a line for each unmet requirement: ``no member has region=asia; the members have
+    europe (2)``.
+
+    Args:
+        selectors: the selectors, one of which must match; None matches every member.
+        members: the members.
+
+    Returns:
+        The lines; empty if a selector matches a member.
+    """
+    asked = [selector.requirements() if selector else () for selector in selectors]
+    if not members or any(
+        all(requirement.met_by(member.labels) for requirement in every)
+        for every in asked
+        for member in members
+    ):
+        return []
+    unmet = dict.fromkeys(
+        requirement
+        for every in asked
+        for requirement in every
+        if not any(requirement.met_by(m.labels) for m in members)
+    )
+    labels = LabelIndex([member.labels for member in members])
+    return [
+        f"no member has {show_requirement(requirement)}; {values_of_label(requirement.key, labels)}"
+        for requirement in unmet
+    ]

@@ -20,8 +20,7 @@ from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Settings
 from fleet_components.plan.record import Record
 from fleet_components.rollout.rollout import Done
-from fleet_components.systems.karmada.plan.record import TemplateRecord
-from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.registry import SYSTEMS
 
 LOST, DECLARED = "lost", "member"
 """Member states in the roster."""
@@ -34,8 +33,7 @@ MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 SHOWN = ("policy", "strategy", "protected", "delivery", "keeps", *MODES)
 """Record of a request beside its decision."""
 RECORDS: Mapping[str, type[Record[Any, Any]]] = {
-    names.PLACEMENT: PlacementRecord,
-    names.TEMPLATE: TemplateRecord,
+    names.decision_type(system.COMPONENT): system.record for system in SYSTEMS.values()
 }
 """Form of the record of a subject, by the type of its resource."""
 _WRITTEN_PARTS = 4

@@ -34,7 +34,7 @@ from fleet_components.model.codec import (
     ranged,
 )
 from fleet_components.model.digits import integer
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.rollout import Done, Placed
 
@@ -287,6 +287,25 @@ class Record(ABC, Generic[P, M]):
         """Return what losses are counted under: its own name, or a policy; empty for what goes
         along with others.
         """
+
+    @abstractmethod
+    def steered_by(self, name: str) -> ObjectKey | None:
+        """Return the key of the placement or policy that decides; None if no policy does.
+
+        Args:
+            name: ``Kind/key`` of the subject.
+        """
+
+    @abstractmethod
+    def failed_alike(self, now: Self) -> bool:
+        """Return whether the policy was not fulfilled already, for the reason of a later record."""
+
+    @property
+    def protectable(self) -> Objects:
+        """The objects of the revision that an annotation of their own may protect; none if what
+        protects them is read with the subject.
+        """
+        return ()
 
     def completed(self, objects: Objects) -> Self:
         """Return the record with the given content of its revision, if the state hides it and its

@@ -25,8 +25,6 @@ from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.systems.karmada.plan.templates import NAMESPACE, PROTECTED_LABEL
-from fleet_components.systems.kubefleet.plan.record import PlacementRecord
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _SHOWN = 10
 _CLASH = (
@@ -124,9 +122,10 @@ class Places:
         any more.
         """
         found = self._subjects.get(subject)
-        if isinstance(found, PlacementSubject):
+        if found:
             # Each envelope is opened once, however many of its objects clash.
-            self._known.setdefault(subject, found.origins)
+            if subject not in self._known:
+                self._known[subject] = found.origins
             return self._known[subject].get(key, ())
         manifest = self._written.get(key)
         return (manifest.origin,) if manifest and manifest.origin else ()
@@ -314,8 +313,9 @@ def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
 
 def _protected_keys(record: Record[Any, Any]) -> set[ObjectKey]:
     """Return the objects that were protected when the placement was last decided."""
-    content = record.content(record.revision) if isinstance(record, PlacementRecord) else None
-    return {manifest.key for manifest in map(Manifest, content or ()) if is_protected(manifest)}
+    return {
+        manifest.key for manifest in map(Manifest, record.protectable) if is_protected(manifest)
+    }
 
 
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:

@@ -15,10 +15,12 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
+from fleet_components.model.cluster import Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
+from fleet_components.model.workload import WorkloadShape
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
@@ -38,6 +40,8 @@ from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
@@ -88,6 +92,21 @@ class Outcome(Generic[R]):
         asks; empty if not.
         """
         return ""
+
+    @property
+    def due(self) -> Mapping[str, str]:
+        """Members that it has to leave later, each with the reason and the time."""
+        return {}
+
+    @property
+    def left(self) -> str:
+        """Reason why the content is not delivered as it is now; empty if it is."""
+        return ""
+
+    @property
+    def left_later(self) -> frozenset[str]:
+        """Members that the decision leaves, and that keep the objects for now."""
+        return frozenset(self.rollout.held_removals)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -177,6 +196,25 @@ class Delivery:
         return () if self.mode.reports else self.objects
 
 
+@attrs.frozen(kw_only=True)
+class SubjectPolicy:
+    """The policy that places a subject, as it is written.
+
+    Attributes:
+        name: ``Kind/key`` of a placement, ``Kind namespace/name`` of a propagation policy.
+        origin: file and line; empty if unknown.
+        labels: its labels.
+        placement_type: ``PickAll``, ``PickFixed`` or ``PickN``; empty if the system has no types.
+        spread_over: labels or fields of members that it spreads over, such as ``region``.
+    """
+
+    name: str
+    origin: str
+    labels: Mapping[str, str]
+    placement_type: str = ""
+    spread_over: tuple[str, ...] = ()
+
+
 class Subject(ABC, Generic[R]):
     """A placement or template: the unit of a decision.
 
@@ -184,6 +222,8 @@ class Subject(ABC, Generic[R]):
         RECORD: type of its record.
         COMPONENT: name of its component type: ``Placement`` or ``Template``.
         PROFILE: the plug-ins of the real system.
+        EVICTION: kind of the objects that evict it from a member; empty if a taint alone does.
+        KEEPS_REVISIONS: True if earlier contents are kept, to go back to.
         key: name in the fleet, without the kind.
         kind: the kind, first part of its name.
         inventory: the members.
@@ -200,6 +240,8 @@ class Subject(ABC, Generic[R]):
     RECORD: ClassVar[type[Any]]
     COMPONENT: ClassVar[str]
     PROFILE: ClassVar[Profile]
+    EVICTION: ClassVar[str] = ""
+    KEEPS_REVISIONS: ClassVar[bool] = False
 
     key: str
     inventory: Inventory
@@ -222,6 +264,11 @@ class Subject(ABC, Generic[R]):
         return f"{self.kind}/{self.key}"
 
     @property
+    def system(self) -> System:
+        """The system that decides."""
+        return SYSTEMS[self.PROFILE.name]
+
+    @property
     def decided_by(self) -> str:
         """Say which plug-ins decide besides those of the real system; empty if there are none."""
         if not self.plugins:
@@ -242,6 +289,74 @@ class Subject(ABC, Generic[R]):
     def reports(self) -> bool:
         """True if its objects are compared with those on the members, and never written."""
         return False
+
+    @property
+    def required_by(self) -> Mapping[str, Mapping[str, int]]:
+        """Members of the subjects that need it, by key of these subjects."""
+        return {}
+
+    @property
+    def workload_shapes(self) -> tuple[WorkloadShape, ...]:
+        """Custom kinds whose replicas are known."""
+        return ()
+
+    @property
+    @abstractmethod
+    def hub_key(self) -> ObjectKey:
+        """Key of the object on a hub that stands for it: the placement, or the template."""
+
+    @property
+    @abstractmethod
+    def selected(self) -> tuple[Manifest, ...]:
+        """Its objects as they are written, each with its origin; envelopes as they are."""
+
+    @property
+    @abstractmethod
+    def origins(self) -> Mapping[ObjectKey, tuple[Origin, ...]]:
+        """Places where each object that members get is written."""
+
+    @abstractmethod
+    def policy_of(self, record: R) -> SubjectPolicy:
+        """Return the policy that places it, with a decision of a record."""
+
+    @abstractmethod
+    def label_hints(self, outcome: Any) -> list[str]:
+        """Return a hint for each label that the policy requires and that no member has."""
+
+    def stays_on(self, taint: Taint) -> str:
+        """Return why it stays on a member that is drained; empty if it can leave.
+
+        Args:
+            taint: the taint that the member gets.
+        """
+        return ""
+
+    def eviction(self, name: str, member: str) -> str:
+        """Return the YAML of the object that evicts it from a member.
+
+        Args:
+            name: name of that object.
+            member: name of the member.
+        """
+        raise NotImplementedError
+
+    def feed_policies(self) -> Mapping[str, str] | None:
+        """Write what it is decided by beside the members, once for all subjects, and return the
+        feed; None if there is nothing else.
+        """
+        return None
+
+    def last_decided(
+        self, outcome: Any, record: R, shown: Mapping[str, Any]
+    ) -> tuple[Subject[R], Any]:
+        """Return the subject and its outcome as the last update has decided them.
+
+        Args:
+            outcome: the outcome, with the record and the rollout of the last update.
+            record: that record.
+            shown: what the state shows of the request beside the record.
+        """
+        return self, outcome
 
     @property
     @abstractmethod

@@ -19,8 +19,7 @@ from fleet_components.scheduler.framework import (
     Plugin,
     PostBatch,
 )
-from fleet_components.systems.karmada.scheduler.profile import PROFILE as KARMADA_PROFILE
-from fleet_components.systems.kubefleet.scheduler.profile import PROFILE as KUBEFLEET_PROFILE
+from fleet_components.systems.registry import SYSTEMS
 
 FIELD = "plugins"
 _WRITE = "write MODULE:CLASS, as my_plugins:Cheapest"
@@ -50,8 +49,8 @@ def load_plugins(paths: Iterable[str]) -> tuple[Plugin, ...]:
         for path in dict.fromkeys(paths)
         if paths.count(path) > 1
     ]
-    for profile in () if problems else (KUBEFLEET_PROFILE, KARMADA_PROFILE):
-        problems += profile.refused(found)
+    for system in () if problems else SYSTEMS.values():
+        problems += system.profile.refused(found)
     if problems:
         # A plug-in for both profiles is refused by both with the same words; that is told once.
         raise FleetError(dict.fromkeys(problems))

@@ -4,21 +4,16 @@ since.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import decode
-from fleet_components.model.manifest import Manifest, ObjectKey, by_key
+from fleet_components.model.manifest import ObjectKey, by_key
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Entry, Rollout
 from fleet_components.rollout.situation import broken_of
-from fleet_components.rollout.strategy import External
-from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 NOT_BEGUN = "the last update ended before its wave"
 
@@ -36,10 +31,8 @@ def last(plan: FleetPlan, decided: Decided) -> Decided | None:
     record = _completed(decided.before, decided.record)
     entries = {**_entries(decided), **_waiting(plan, decided)}
     outcome = attrs.evolve(decided.outcome, record=record, rollout=Rollout(entries))
-    subject: Any = decided.subject
-    if isinstance(subject, PlacementSubject):
-        subject = _subject(subject, record, plan.past.shown.get(decided.name, {}))
-        outcome = attrs.evolve(outcome, decision=subject.schedule(record.memory))
+    shown = plan.past.shown.get(decided.name, {})
+    subject, outcome = decided.subject.last_decided(outcome, record, shown)
     return Decided(subject, decided.before, outcome, decided.first, decided.hub)
 
 
@@ -99,7 +92,6 @@ def _entries(decided: Decided) -> dict[str, Entry]:
     """Return what the last update did, or was to do, to each member."""
     before, done = decided.before, decided.subject.done
     broken = broken_of(done, before.decisions)
-    external = isinstance(getattr(decided.subject, "strategy", None), External)
     entries = {}
     for cluster, placed in before.decisions.items():
         here = decided.done(cluster)
@@ -110,7 +102,7 @@ def _entries(decided: Decided) -> dict[str, Entry]:
         elif here.version == placed.version and cluster not in broken:
             now = decided.entries.get(cluster)
             # Without an update run that takes it, a member is to stay on its revision.
-            waits = not external or (now is not None and now.change is Change.HELD)
+            waits = not decided.subject.timed or (now is not None and now.change is Change.HELD)
             held = placed.revision != before.revision and waits
             reason = now.reason if held and now else ""
             entries[cluster] = Entry(Change.HELD if held else Change.KEEP, placed, reason)
@@ -136,13 +128,3 @@ def _waiting(plan: FleetPlan, decided: Decided) -> dict[str, Entry]:
         for name, entry in decided.entries.items()
         if name in known and entry.change is Change.HELD and entry.placed is None
     }
-
-
-def _subject(subject: PlacementSubject, record: Any, shown: Mapping[str, Any]) -> PlacementSubject:
-    """Return a placement with the policy and the objects that the last update has recorded."""
-    content = record.contents.get(record.revision, subject.content)
-    selected = subject.selected if content == subject.content else tuple(map(Manifest, content))
-    policy = shown.get("policy")
-    if isinstance(policy, Mapping):
-        subject = attrs.evolve(subject, policy=decode(PlacementPolicy, policy) if policy else None)
-    return attrs.evolve(subject, content=content, selected=selected)

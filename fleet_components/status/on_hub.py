@@ -9,20 +9,14 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Object, System
+from fleet_components.hub.listing import Listing, Object
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.manifest import ObjectKey
-from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Done, Placed
-from fleet_components.systems.karmada.hub.kinds import BINDINGS, MEMBER, MEMBER_GROUP, WORK_GROUP
-from fleet_components.systems.kubefleet.hub.kinds import GROUP, MEMBERS
 from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL
 
 NOWHERE, NEWEST, OLDER = "not there", "newest", "older"
-_MEMBERS = {System.KUBEFLEET: ("MemberCluster", MEMBERS), System.KARMADA: (MEMBER, MEMBER_GROUP)}
-_PASSING = ("True", None)
 
 
 @attrs.frozen
@@ -79,12 +73,17 @@ def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHu
     found = next(
         (subject for subject in observation.subjects if subject.name == decided.name), None
     )
-    holder = _holder(decided, listing) or {}
+    system = listing.system
+    # A hub of the other system has nothing of it.
+    ours = decided.subject.PROFILE.name == system.NAME
+    holder = (system.status_holder(decided.subject, listing) if ours else None) or {}
     status = holder.get("status") or {}
     if found is None and not status:
         return OnHub(missing=True)
-    described = dict(_described(listing.system, status))
-    declared = {data["metadata"]["name"]: data for data in listing.all(*_MEMBERS[listing.system])}
+    described = dict(system.complaints(status))
+    version, kind = system.MEMBER
+    members = listing.all(kind, version.partition("/")[0])
+    declared = {data["metadata"]["name"]: data for data in members}
     rows = []
     for name in sorted({*decided.record.decisions, *_standing(found)}):
         placed, done = decided.record.decisions.get(name), found.done.get(name) if found else None
@@ -138,68 +137,6 @@ def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
         "metadata": metadata,
         "status": holder["status"],
     }
-
-
-def _holder(decided: Decided, listing: Listing) -> Object | None:
-    """Return the object whose status tells of a subject: the placement, or the binding of a
-    template.
-    """
-    if listing.system is System.KUBEFLEET:
-        namespace, _, name = decided.subject.key.rpartition("/")
-        return listing.object(ObjectKey(GROUP, decided.subject.kind, namespace, name))
-    return next((binding for binding in _bindings(listing) if _of_template(binding, decided)), None)
-
-
-def _bindings(listing: Listing) -> Iterator[Object]:
-    return (data for kind in BINDINGS for data in listing.all(kind, WORK_GROUP))
-
-
-def _of_template(binding: Object, decided: Decided) -> bool:
-    resource = (binding.get("spec") or {}).get("resource") or {}
-    subject: Any = decided.subject
-    key: ObjectKey = subject.manifest.key
-    group = str(resource.get("apiVersion", "")).rpartition("/")[0]
-    asked = (group, resource.get("kind"), resource.get("namespace") or "", resource.get("name"))
-    return decided.subject.kind == TEMPLATE_KIND and asked == (
-        key.group,
-        key.kind,
-        key.namespace,
-        key.name,
-    )
-
-
-def _described(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Yield what the hub says of members on which not all is well."""
-    if system is System.KUBEFLEET:
-        # The field has another name in version v1beta1.
-        for item in (
-            status.get("perClusterPlacementStatuses") or status.get("placementStatuses") or ()
-        ):
-            wrong = [*_conditions(item.get("conditions")), *_failed(item)]
-            if item.get("clusterName") and wrong:
-                yield item["clusterName"], wrong
-        return
-    for item in status.get("aggregatedStatus") or ():
-        wrong = [] if item.get("applied") else [item.get("appliedMessage") or "is not applied yet"]
-        wrong += [f"is {item['health']}"] if item.get("health") == "Unhealthy" else []
-        if item.get("clusterName") and wrong:
-            yield item["clusterName"], wrong
-
-
-def _conditions(conditions: Iterable[Mapping[str, Any]] | None) -> Iterator[str]:
-    for condition in conditions or ():
-        if condition.get("status") not in _PASSING:
-            yield f"{condition.get('reason')}: {condition.get('message')}"
-
-
-def _failed(cluster: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a member of KubeFleet said of single objects."""
-    for item in cluster.get("failedPlacements") or ():
-        message = (item.get("condition") or {}).get("message")
-        yield (
-            f"{item.get('kind')}"
-            f" {'/'.join(filter(None, (item.get('namespace'), item.get('name'))))}: {message}"
-        )
 
 
 def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str]:

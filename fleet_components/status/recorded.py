@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.availability import trackable
 from fleet_components.content.difference import Difference, amounts_alike, differences
 from fleet_components.content.replacement import as_sent
 from fleet_components.model.manifest import Manifest, ObjectKey, by_key
@@ -27,7 +28,6 @@ from fleet_components.plan.record import particulars
 from fleet_components.plan.state import ENCRYPTED, StackState, StoredResource
 from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.status.events import Events
-from fleet_components.systems.kubefleet.content.availability import trackable
 
 _UNREACHABLE = "cluster is unreachable"
 """Words of the Kubernetes provider for a member that does not answer."""

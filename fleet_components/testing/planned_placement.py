@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from fleet_components.content.secret import redacted
-from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import few, visible
-from fleet_components.plan.subject import Decided
+from fleet_components.model.workload import replicas_of
+from fleet_components.plan.subject import Decided, SubjectPolicy
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
-from fleet_components.systems.karmada.content.replicas import replicas_of
-from fleet_components.systems.karmada.plan.place import TemplateOutcome
-from fleet_components.systems.karmada.plan.subject import TemplateSubject
-from fleet_components.systems.kubefleet.model.placement import PICK_ALL
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.testing.label_text import met_by, parsed
 from fleet_components.testing.planned_member import By, Members, Values
 
@@ -63,43 +58,27 @@ class PlannedPlacement:
         """Name of the policy that places it: its own for a placement; empty for a template that
         none has claimed.
         """
-        if not isinstance(self._decided.subject, TemplateSubject):
-            return self.name
-        found = self._decided.record.memory.policy
-        return f"{found.kind} {found}" if found else ""
+        return self._policy.name
 
     @property
     def origin(self) -> str:
         """``file:line`` of its policy; that of the object for a template without one."""
-        policy = self._policy
-        return policy.origin.location if policy and policy.origin else self._decided.subject.origin
+        return self._policy.origin
 
     @property
     def labels(self) -> Values:
         """Labels of its policy, not those of its objects."""
-        subject = self._decided.subject
-        if isinstance(subject, PlacementSubject):
-            return subject.labels
-        return self._policy.labels if self._policy else NO_LABELS
+        return self._policy.labels
 
     @property
     def placement_type(self) -> str:
         """``PickAll``, ``PickFixed`` or ``PickN``; empty for a template."""
-        subject = self._decided.subject
-        if not isinstance(subject, PlacementSubject):
-            return ""
-        return subject.policy.placement_type if subject.policy else PICK_ALL
+        return self._policy.placement_type
 
     @property
     def spread_over(self) -> tuple[str, ...]:
         """Labels or fields that its policy spreads it over: ``region`` for example."""
-        subject = self._decided.subject
-        if isinstance(subject, PlacementSubject):
-            asked = subject.policy.topology_spread_constraints if subject.policy else ()
-            return tuple(constraint.topology_key for constraint in asked)
-        bound = self._decided.record.memory.claim.bound
-        spreads = bound.placement.spread_constraints if bound else ()
-        return tuple(spread.spread_by_field or spread.spread_by_label for spread in spreads)
+        return self._policy.spread_over
 
     @property
     def members(self) -> Members:
@@ -111,7 +90,7 @@ class PlannedPlacement:
         """Members that have it once no rollout holds anything back any more: those that its policy
         picks now.
         """
-        left = self._left_later
+        left = self._decided.outcome.left_later
         entries = self._decided.entries.items()
         return self._named(
             name
@@ -180,11 +159,7 @@ class PlannedPlacement:
         """Replicas by member: those of all workloads that it brings there, overrides and division
         included.
         """
-        shapes = (
-            self._decided.subject.settings.shapes
-            if isinstance(self._decided.subject, TemplateSubject)
-            else ()
-        )
+        shapes = self._decided.subject.workload_shapes
         return {
             name: sum(
                 replicas_of(Manifest(data), shapes)
@@ -275,30 +250,14 @@ class PlannedPlacement:
         return {key: frozenset(values) for key, values in found.items()}
 
     @cached_property
-    def _policy(self) -> Manifest | None:
-        """The Karmada policy that has claimed the template; None for a placement."""
-        subject = self._decided.subject
-        if not isinstance(subject, TemplateSubject):
-            return None
-        key = self._decided.record.memory.policy
-        policy = subject.policies.index.named(key) if key else None
-        return policy.manifest if policy else None
+    def _policy(self) -> SubjectPolicy:
+        return self._decided.subject.policy_of(self._decided.record)
 
     def concerns(self, kind: str) -> bool:
         """Return whether it is of a kind, or any of its objects is; an empty kind is any."""
         return kind in ("", self.kind) or any(
             kind == item.get("kind") for item in self._decided.subject.objects
         )
-
-    @property
-    def _left_later(self) -> set[str]:
-        """Members that keep it for now: their turn has not come, or a taint is tolerated for some
-        time.
-        """
-        outcome = self._decided.outcome
-        if isinstance(outcome, TemplateOutcome):
-            return {*outcome.due, *outcome.record.memory.left_later}
-        return {*outcome.rollout.held_removals}
 
     def _explained(self, members: Iterable[str]) -> dict[str, MemberExplanation]:
         explanation = self._decided.subject.explain(self._decided.outcome, set(members))

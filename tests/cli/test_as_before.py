@@ -11,8 +11,8 @@ import pytest
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.clone import Clone
 from tests.cli.fleets import FLEET, MEMBERS, PLACEMENT, SHOP, edit, plan, run
 from tests.delivery.karmada.world import deployment, on, policy
@@ -167,7 +167,7 @@ def test_of_karmada(tmp_path: Path, long: bool) -> None:
         else {**on("a", "b"), "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 3}]}
     )
     hub = (*KARMADA[:-2], deployment(4, "web:1"), policy(placement=nowhere))
-    write_observation(tmp_path / "hub", observed(hub, System.KARMADA), update=False)
+    write_observation(tmp_path / "hub", observed(hub, SYSTEMS["karmada"]), update=False)
     document = plan(tmp_path / "hub")
     assert document["headline"][0] == "nothing changes"
     assert conditions(document) == {"unfulfilled": ["Template/shop/Deployment/web"], "held": []}
@@ -182,7 +182,7 @@ def test_members_that_no_longer_match_are_told_in_full(tmp_path: Path) -> None:
     ]
     placement = {"clusterAffinity": {"labelSelector": {"matchLabels": {"at": "home"}}}}
     hub = (*labelled, *KARMADA[3:-2], deployment(4, "web:1"), policy(placement=placement))
-    write_observation(tmp_path / "hub", observed(hub, System.KARMADA), update=False)
+    write_observation(tmp_path / "hub", observed(hub, SYSTEMS["karmada"]), update=False)
     for name in "abc":
         edit(tmp_path / f"hub/members/{name}.yaml", "at: home", "at: sea")
     document = json.loads(run("plan", tmp_path / "hub", "-o", "json").stdout)

@@ -11,7 +11,7 @@ import yaml
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.clone import Clone
 from tests.cli.fleets import edit, plan, run
 from tests.hub.folder.hubs import AS_OF, KARMADA, later, observed
@@ -35,7 +35,7 @@ NOTHING = "no change is forecast, the hub alone carries out a change of 1 Cluste
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(clock, "now", lambda: AS_OF)
-    whole = observed(KARMADA, System.KARMADA)
+    whole = observed(KARMADA, SYSTEMS["karmada"])
     write_observation(
         tmp_path / "hub", attrs.evolve(whole, policies=(*whole.policies, TAINTS)), update=False
     )
@@ -81,7 +81,7 @@ def test_a_change_is_never_nothing(folder: Path, change: str) -> None:
 
 
 def test_what_a_file_leaves_out_is_no_change(folder: Path) -> None:
-    whole = observed(KARMADA, System.KARMADA)
+    whole = observed(KARMADA, SYSTEMS["karmada"])
     (folder / FILE).write_text("# ours\n" + yaml.safe_dump(TAINTS, sort_keys=False))
     full = {**TAINTS, "spec": {**TAINTS["spec"], "more": "default"}}  # type: ignore[dict-item]
     write_observation(

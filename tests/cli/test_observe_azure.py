@@ -12,7 +12,8 @@ import pytest
 
 from fleet_components.hub.azure.fleet_resource import AZURE_FILE, read_azure_file
 from fleet_components.hub.folder.header import time_text
-from fleet_components.hub.listing import Listing, System
+from fleet_components.hub.listing import Listing
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import run
 from tests.hub.azure.resources import FLEET, fleet, member, stage
 from tests.hub.azure.resources import run as update_run
@@ -41,7 +42,7 @@ class Hub:
     def ask(self, kubeconfig: str, **_: Any) -> Listing:
         """Answer."""
         self.kubeconfigs.append(kubeconfig)
-        return Listing(System.KUBEFLEET, AS_OF)
+        return Listing(SYSTEMS["kubefleet"], AS_OF)
 
 
 @pytest.fixture

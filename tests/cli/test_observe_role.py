@@ -13,7 +13,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from fleet_components.cli.command import fleet
-from fleet_components.hub.listing import Listing, System
+from fleet_components.hub.listing import Listing
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.hub.karmada.api import Api as ControlPlane
 from tests.hub.karmada.test_reading import secretive
 from tests.hub.kubefleet.hubs import hub_of
@@ -51,7 +53,7 @@ def hub(
 ) -> Iterator[Hub]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.chdir(tmp_path)
-    if request.param == System.KUBEFLEET:
+    if request.param == SYSTEMS["kubefleet"]:
         objects: Objects = list(with_secret())
         listing = hub_of(*objects)
     else:

@@ -13,10 +13,10 @@ import yaml
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
 from fleet_components.plan.source import gather
 from fleet_components.review.planning.edit import Edit, edited
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.clone import Clone
 from tests.cli.fleets import SECRET, edit, plan, run, write
 from tests.hub.folder.hubs import AS_OF, KARMADA, kubefleet, later, observed
@@ -35,7 +35,7 @@ def of_kubefleet() -> Observation:
 
 @pytest.fixture(scope="module")
 def of_karmada() -> Observation:
-    return observed(KARMADA, System.KARMADA)
+    return observed(KARMADA, SYSTEMS["karmada"])
 
 
 @pytest.fixture

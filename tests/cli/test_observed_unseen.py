@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.reading import read_hub
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import edit, plan, run
 from tests.delivery.karmada.world import on, policy
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed
@@ -44,13 +45,13 @@ OTHERS = [
 
 def folder_of(tmp_path: Path, system: System, *more: Any) -> Path:
     """An observed directory."""
-    objects = (*KARMADA, *more) if system is System.KARMADA else kubefleet()
+    objects = (*KARMADA, *more) if system is SYSTEMS["karmada"] else kubefleet()
     write_observation(tmp_path / "fleet", observed(objects, system), update=False)
     return tmp_path / "fleet"
 
 
 @pytest.mark.parametrize(
-    ("system", "new"), [(System.KARMADA, CLAIMS_MORE), (System.KUBEFLEET, PLACES_MORE)]
+    ("system", "new"), [(SYSTEMS["karmada"], CLAIMS_MORE), (SYSTEMS["kubefleet"], PLACES_MORE)]
 )
 def test_a_new_policy_may_select_what_nobody_has_observed(
     tmp_path: Path, system: System, new: dict[str, Any]
@@ -69,7 +70,7 @@ def test_a_new_policy_may_select_what_nobody_has_observed(
 
 
 def test_policies_of_other_namespaces_are_only_counted(tmp_path: Path) -> None:
-    place = folder_of(tmp_path, System.KARMADA, *OTHERS)
+    place = folder_of(tmp_path, SYSTEMS["karmada"], *OTHERS)
     for words in (
         ("plan", str(place), "--only", "shop/Deployment/web"),
         ("explain", str(place), "shop/Deployment/web"),

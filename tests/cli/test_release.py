@@ -8,7 +8,7 @@ import pytest
 
 from fleet_components.content.guarded import read_yaml
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import FLEET, PROJECT, plan, run, write
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed
 
@@ -116,7 +116,7 @@ def test_the_release_of_karmada_is_named_by_option_configuration_state_and_obser
     assert run("plan", configured).exit_code == 0
     assert NO_MODE in run("plan", configured, "--karmada", "1.19").stderr
     hub = tmp_path / "hub"
-    write_observation(hub, observed(KARMADA, System.KARMADA, release="1.18"), update=False)
+    write_observation(hub, observed(KARMADA, SYSTEMS["karmada"], release="1.18"), update=False)
     write(hub, {"policies/ClusterPropagationPolicy/former.yaml": FORMER_MODE})
     assert run("plan", hub).exit_code == 0
     assert NO_MODE in run("plan", hub, "--karmada", "1.19").stderr

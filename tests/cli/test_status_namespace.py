@@ -12,7 +12,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Done
-from fleet_components.systems.kubefleet.status import api_objects
+from fleet_components.systems.kubefleet.status.placements import api_objects
 from tests.cli.fleets import plan, run, write
 
 MEMBER = "{apiVersion: cluster.kubernetes-fleet.io/v1, kind: MemberCluster, metadata: {name: a}, spec: {identity: {}}}"

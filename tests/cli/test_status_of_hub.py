@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.listing import Listing, System
+from fleet_components.hub.listing import Listing
 from fleet_components.review.planning import asked as hub_asked
+from fleet_components.systems.registry import SYSTEMS
 from fleet_components.testing import kubeconfig
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
@@ -46,7 +47,9 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
             "conditions": [BLOCKED],
             "placementStatuses": [{"clusterName": "b", "conditions": [BLOCKED]}],
         }
-        return listing(System.KUBEFLEET, {**shop, "metadata": metadata, "status": status}, *members)
+        return listing(
+            SYSTEMS["kubefleet"], {**shop, "metadata": metadata, "status": status}, *members
+        )
 
     monkeypatch.setattr(hub_asked, "ask_hub", answered)
     return made

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import edit, plan, run
 from tests.delivery.recording import Data
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed
@@ -64,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 
 def jobs(tmp_path: Path, system: System) -> Path:
     """An observed directory with a Job on two members."""
-    if system is System.KARMADA:
+    if system is SYSTEMS["karmada"]:
         of_members, namespace = KARMADA[:3], KARMADA[3]
         objects = [*of_members, namespace, JOB, policy(**SELECTS_JOB)]
     else:
@@ -122,7 +123,7 @@ def test_where_everything_is_applied_nothing_is_said(tmp_path: Path) -> None:
     assert plan(tmp_path / "fleet")["unfulfilled"] == []
 
 
-@pytest.mark.parametrize("system", [System.KARMADA, System.KUBEFLEET])
+@pytest.mark.parametrize("system", [SYSTEMS["karmada"], SYSTEMS["kubefleet"]])
 def test_a_hub_makes_nothing_anew(tmp_path: Path, system: System) -> None:
     place = jobs(tmp_path, system)
     edit(place / SUMS, "completions: 1", "completions: 2")
@@ -137,7 +138,7 @@ def test_a_hub_makes_nothing_anew(tmp_path: Path, system: System) -> None:
     assert "anew" not in run("plan", str(place), "--diff").output
 
 
-@pytest.mark.parametrize("system", [System.KARMADA, System.KUBEFLEET])
+@pytest.mark.parametrize("system", [SYSTEMS["karmada"], SYSTEMS["kubefleet"]])
 def test_parallelism_of_a_job_changes_in_place(tmp_path: Path, system: System) -> None:
     place = jobs(tmp_path, system)
     edit(place / SUMS, "parallelism: 1", "parallelism: 2")

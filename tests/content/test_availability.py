@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.systems.kubefleet.content.availability import trackable
+from fleet_components.content.availability import trackable
 from tests.content.build import obj
 
 TABLE = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.systems.kubefleet.content.availability import availability
+from fleet_components.content.availability import availability
 
 APPS = {"apiVersion": "apps/v1", "metadata": {"name": "it", "generation": 3}}
 CORE = {"apiVersion": "v1", "metadata": {"name": "it"}}

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.envelope import unwrap
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError
-from fleet_components.systems.kubefleet.content.availability import trackable
 from fleet_components.systems.kubefleet.content.select import select
 from fleet_components.systems.kubefleet.model.placement import Placement
 from tests.content.build import obj

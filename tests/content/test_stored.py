@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.content.custom_kinds import CustomKind, CustomKinds
+from fleet_components.content.dependencies import dependencies_of
 from fleet_components.content.difference import differences
 from fleet_components.content.patch import (
     Operation,
@@ -26,12 +27,8 @@ from fleet_components.content.patch import (
 from fleet_components.content.stored import Shape, normalized, stored
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
-from fleet_components.systems.karmada.content.dependencies import dependencies_of
-from fleet_components.systems.karmada.content.replicas import (
-    completions_of,
-    replicas_of,
-    requirements_of,
-)
+from fleet_components.model.workload import completions_of, replicas_of
+from fleet_components.systems.karmada.content.replicas import requirements_of
 from fleet_components.systems.karmada.content.template import as_matched, as_read
 from tools.defaults.__main__ import objects_of_every_type
 

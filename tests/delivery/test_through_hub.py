@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from fleet_components import Fleet, FleetArgs, source_of
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.guard import loss_token
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import InProcess
 from tests.delivery.world import World
@@ -437,7 +438,7 @@ def through(folder: Path, way: str, state: StackState | None = None) -> ProgramR
 
 
 @pytest.mark.parametrize(
-    ("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, ON_KARMADA)]
+    ("system", "objects"), [(SYSTEMS["kubefleet"], kubefleet()), (SYSTEMS["karmada"], ON_KARMADA)]
 )
 def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     system: System, objects: list[dict[str, Any]], tmp_path: Path
@@ -477,7 +478,7 @@ def test_what_an_observation_hides_is_not_sent(tmp_path: Path) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}}
     write_observation(
         tmp_path,
-        observed([*ON_KARMADA, {**secret, "data": {"k": "djE="}}], System.KARMADA),
+        observed([*ON_KARMADA, {**secret, "data": {"k": "djE="}}], SYSTEMS["karmada"]),
         update=False,
     )
     policy = next(tmp_path.rglob("policies/PropagationPolicy/*.yaml"))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.hub.listing import Listing, Query, Resource
 from fleet_components.hub.reading import missing
+from fleet_components.systems.registry import SYSTEMS
 
 PLACEMENT, CLUSTER = "placement.kubernetes-fleet.io/v1", "cluster.kubernetes-fleet.io/v1"
 TIME = "2026-01-01T00:00:00Z"
@@ -58,7 +59,7 @@ def listed(*sizes: int) -> Listing:
         )
         for api, kind in by_kind
     }
-    listing = Listing(System.KUBEFLEET, datetime(2026, 1, 1, 0, 1, tzinfo=UTC), served)
+    listing = Listing(SYSTEMS["kubefleet"], datetime(2026, 1, 1, 0, 1, tzinfo=UTC), served)
     while queries := missing(listing):
         listing = listing.with_answers(
             {query: tuple(_answer(query, by_kind)) for query in queries}, {}

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub import reading, roles
-from fleet_components.hub.listing import NOT_ASKED, Listing, Query, Resource, System
-from fleet_components.hub.reading import Reader
+from fleet_components.hub import roles
+from fleet_components.hub.listing import NOT_ASKED, Listing, Query, Resource
 from fleet_components.hub.roles import (
     NO_SECRETS_NOTE,
     NOTES,
@@ -19,6 +18,8 @@ from fleet_components.hub.roles import (
     notes,
     role,
 )
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
 QUERIES = (
     Query("v1", "Secret", "shop", metadata_only=True),
@@ -34,7 +35,7 @@ SERVED = {
 }
 
 
-def listing(system: System = System.KUBEFLEET) -> Listing:
+def listing(system: System = SYSTEMS["kubefleet"]) -> Listing:
     return Listing(system, datetime(2026, 1, 1, tzinfo=UTC), SERVED)
 
 
@@ -55,7 +56,7 @@ def test_it_lists_each_kind_once(no_secrets: bool, core: list[str]) -> None:
 
 
 def test_works_of_karmada_are_in_it_though_they_are_not_always_asked_for() -> None:
-    assert rules(role(listing(System.KARMADA), ())) == {"work.karmada.io": ["works"]}
+    assert rules(role(listing(SYSTEMS["karmada"]), ())) == {"work.karmada.io": ["works"]}
 
 
 def test_what_is_said_of_secrets() -> None:
@@ -84,12 +85,9 @@ def test_plurals_without_a_hub(kind: str, plural: str, monkeypatch: pytest.Monke
     def queries(asked: Listing) -> tuple[Query, ...]:
         return (Query(asked.served["example.com", kind].api_version, kind),)
 
-    monkeypatch.setattr(
-        reading,
-        "_READERS",
-        dict.fromkeys(System, Reader(queries, lambda _: pytest.fail("nothing is read"))),
-    )
-    asked, found = first_queries(System.KUBEFLEET)
+    system = SYSTEMS["kubefleet"]
+    monkeypatch.setattr(type(system), "queries", lambda _, listing: queries(listing))
+    asked, found = first_queries(system)
     assert rules(role(asked, found)) == {"example.com": [plural]}
 
 

@@ -9,7 +9,11 @@ from fleet_components.plan.subject import Decided
 from fleet_components.systems.karmada.model.policy import PolicyKey
 from fleet_components.systems.karmada.plan.record import TemplateState
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
-from fleet_components.systems.karmada.status import API_VERSION, binding_metadata, scheduling_status
+from fleet_components.systems.karmada.status.bindings import (
+    API_VERSION,
+    binding_metadata,
+    scheduling_status,
+)
 from tests.hubs.objects import Objects
 
 _PARTS = ("type", "status", "reason", "message")

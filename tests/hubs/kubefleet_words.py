@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fleet_components.plan.subject import Decided
-from fleet_components.systems.kubefleet.status import api_objects
+from fleet_components.systems.kubefleet.status.placements import api_objects
 from tests.hubs.objects import Objects
 
 _PARTS = ("type", "status", "reason", "message")

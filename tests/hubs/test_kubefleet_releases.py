@@ -16,10 +16,13 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.releases import Releases
 from fleet_components.plan.subject import Decided
-from fleet_components.status.conditions import SYNCHRONIZED, TRUE, of_placement
-from fleet_components.status.update_runs import eviction_statuses, update_run_statuses
-from fleet_components.status.works import works_of
 from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
+from fleet_components.systems.kubefleet.status.conditions import SYNCHRONIZED, TRUE, of_placement
+from fleet_components.systems.kubefleet.status.update_runs import (
+    eviction_statuses,
+    update_run_statuses,
+)
+from fleet_components.systems.kubefleet.status.works import works_of
 from tests.admission.test_releases import CASES
 from tests.clusters.documents import Document
 from tests.hubs.kubefleet import KubeFleetHub

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet_components.plan.subject import Decided
-from fleet_components.systems.kubefleet.status import api_objects
+from fleet_components.systems.kubefleet.status.placements import api_objects
 from tests.clusters.documents import Document
 from tests.hubs.kubefleet import KubeFleetHub
 from tests.hubs.kubefleet_story import MEMBERS

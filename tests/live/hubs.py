@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from fleet_components.hub import reading
-from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.hub.listing import Listing, Query, Resource
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import Reader
 from fleet_components.live.lists import path_of
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.registry import SYSTEMS
 from tests.live.api_server import Api, refuses, serves
 
 MEMBERS = "/apis/cluster.kubernetes-fleet.io/v1/memberclusters"
@@ -74,7 +75,7 @@ def reads(
         return Observation(system=listing.system, as_of=listing.as_of)
 
     reader = Reader(queries, read or nothing)
-    monkeypatch.setattr(reading, "_READERS", dict.fromkeys(System, reader))
+    monkeypatch.setattr(reading, "_READERS", dict.fromkeys(SYSTEMS, reader))
 
 
 def holds(api: Api, listing: Listing, objects: Iterable[Mapping[str, Any]]) -> None:

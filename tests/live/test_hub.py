@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.listing import Listing, Query, System
+from fleet_components.hub.listing import Listing, Query
 from fleet_components.live import getting, lists
 from fleet_components.live.hub import ask_hub
 from fleet_components.model.problem import FleetError
+from fleet_components.systems.registry import SYSTEMS
 from tests.live.api_server import (
     CANARY,
     Answer,
@@ -70,7 +71,7 @@ def wrong(api: Api, timeout: float = 30, text: str = "") -> str:
 def test_all_lists_are_asked_for_round_by_round(api: Api, together: bool) -> None:
     kubefleet(api, together=together)
     listing = ask_hub(api.kubeconfig())
-    assert listing.system == System.KUBEFLEET
+    assert listing.system == SYSTEMS["kubefleet"]
     assert (
         listing.served["cluster.kubernetes-fleet.io", "MemberCluster"].api_version
         == "cluster.kubernetes-fleet.io/v1"
@@ -326,7 +327,7 @@ def test_karmada_is_told_by_what_it_serves(api: Api, monkeypatch: pytest.MonkeyP
     serves(api, *KARMADA)
     api.lists["/apis/cluster.karmada.io/v1alpha1/clusters"] = [thing("m1")]
     listing = ask_hub(api.kubeconfig())
-    assert (listing.system, names(listing, "Cluster")) == (System.KARMADA, ["m1"])
+    assert (listing.system, names(listing, "Cluster")) == (SYSTEMS["karmada"], ["m1"])
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
 from fleet_components.live.observation import ask_members, members_alone, with_members
 from fleet_components.model.problem import FleetError
+from fleet_components.systems.framework import System
 from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
+from fleet_components.systems.registry import SYSTEMS
 from tests.hub.members.clusters import node, pod
 from tests.live.api_server import CANARY, Api, api_server, drips, hangs, refuses, send, serves
 
@@ -96,7 +97,7 @@ def test_one_that_does_not_answer_does_not_keep_the_others_waiting(
 )
 def test_nodes_that_are_none_are_no_answer(apis: list[Api], wrong: dict[str, Any]) -> None:
     apis[0].lists[NODES] = [{**node(provider="azure:///a"), **wrong}]
-    found = members_alone(System.KUBEFLEET, kubeconfigs(apis))
+    found = members_alone(SYSTEMS["kubefleet"], kubeconfigs(apis))
     assert found.silent == {
         "east": "cannot be observed: its nodes and pods are not as Kubernetes has them"
     }
@@ -120,7 +121,7 @@ def test_a_silent_member_without_a_record_is_declared(
     apis: list[Api], recorded: tuple[str, ...], left: list[str]
 ) -> None:
     apis[0].answers[NODES] = refuses(500)
-    found = members_alone(System.KUBEFLEET, kubeconfigs(apis), recorded)
+    found = members_alone(SYSTEMS["kubefleet"], kubeconfigs(apis), recorded)
     assert [one["metadata"]["name"] for one in found.members] == left
     assert ("status" in found.members[0]) == bool(recorded)
     assert list(found.silent) == ["east"]
@@ -132,7 +133,7 @@ def test_where_none_answers_all_are_named(apis: list[Api]) -> None:
         api.server.server_close()
         api.server.shutdown()
     with pytest.raises(FleetError) as error:
-        members_alone(System.KUBEFLEET, texts, timeout=2)
+        members_alone(SYSTEMS["kubefleet"], texts, timeout=2)
     assert str(error.value).startswith("member east: cannot be observed:")
     assert "member west: " in str(error.value)
 
@@ -140,7 +141,7 @@ def test_where_none_answers_all_are_named(apis: list[Api]) -> None:
 def of_hub(*names: str) -> Observation:
     members = tuple(member_cluster(name, None) for name in names)
     return Observation(
-        system=System.KUBEFLEET, as_of=datetime(2026, 1, 1, tzinfo=UTC), members=members
+        system=SYSTEMS["kubefleet"], as_of=datetime(2026, 1, 1, tzinfo=UTC), members=members
     )
 
 

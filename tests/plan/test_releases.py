@@ -18,10 +18,10 @@ from fleet_components.plan.given import Given
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import gathered, read_source
-from fleet_components.status.conditions import SYNCHRONIZED, TRUE, of_placement
-from fleet_components.status.update_runs import update_run_statuses
-from fleet_components.status.works import works_of
 from fleet_components.systems.kubefleet.model.release import RELEASES, Rule, release_of
+from fleet_components.systems.kubefleet.status.conditions import SYNCHRONIZED, TRUE, of_placement
+from fleet_components.systems.kubefleet.status.update_runs import update_run_statuses
+from fleet_components.systems.kubefleet.status.works import works_of
 from tests.delivery.world import World
 
 GROUP = "placement.kubernetes-fleet.io"

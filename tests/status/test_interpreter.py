@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.status.aggregation import aggregated
-from fleet_components.status.reflection import reflected
 from fleet_components.systems.karmada.content.health import health
+from fleet_components.systems.karmada.status.aggregation import aggregated
+from fleet_components.systems.karmada.status.reflection import reflected
 
 Case = Mapping[str, Any]
 RECORDED = json.loads((Path(__file__).parent / "data/interpreter.json").read_text())

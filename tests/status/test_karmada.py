@@ -13,7 +13,11 @@ import pytest
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided
-from fleet_components.systems.karmada.status import api_objects, binding_status, template_status
+from fleet_components.systems.karmada.status.bindings import (
+    api_objects,
+    binding_status,
+    template_status,
+)
 from tests.delivery.karmada.world import deployment, member, on, policy
 from tests.plan.unmatched import planned
 

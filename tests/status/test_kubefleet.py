@@ -12,8 +12,8 @@ import attrs
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided
-from fleet_components.status.works import Work, compared, works_of, written
-from fleet_components.systems.kubefleet.status import api_objects
+from fleet_components.systems.kubefleet.status.placements import api_objects
+from fleet_components.systems.kubefleet.status.works import Work, compared, works_of, written
 from tests.plan.unmatched import planned
 
 CONFIG = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.hub.listing import Listing, Query, Resource
 from fleet_components.hub.observation import Observation
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
@@ -17,6 +17,8 @@ from fleet_components.plan.source import source_of
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Done
 from fleet_components.status.on_hub import HubRow, OnHub, on_hub
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.delivery.karmada.world import on, policy
 from tests.hub.folder.hubs import AS_OF, KARMADA, kubefleet, observed
 
@@ -76,7 +78,9 @@ def test_a_hub_that_has_done_as_forecast_has_nothing_to_tell() -> None:
     objects = kubefleet()
     shop = placement(objects, conditions=[{"type": "x", "status": "True"}])
     decided = forecast(objects, "kubefleet", "ClusterResourcePlacement/shop")
-    found = on_hub(decided, listing(System.KUBEFLEET, shop, *members(objects)), observed(objects))
+    found = on_hub(
+        decided, listing(SYSTEMS["kubefleet"], shop, *members(objects)), observed(objects)
+    )
     assert {one.member for one in found.rows} == set(decided.record.decisions)
     assert not any(one.differs or one.causes for one in found.rows)
     assert found.shown["metadata"] == {"name": "shop"}
@@ -104,7 +108,7 @@ def test_a_member_that_waits_is_told_with_what_the_hub_says() -> None:
     ]
     hub = with_done(observed(objects), decided.name, **{first: None})
     answers = listing(
-        System.KUBEFLEET, placement(objects, placementStatuses=told), *members(objects)
+        SYSTEMS["kubefleet"], placement(objects, placementStatuses=told), *members(objects)
     )
     found = on_hub(decided, answers, hub)
     assert (row(found, first).forecast, row(found, first).hub) == ("newest", "not there")
@@ -125,7 +129,7 @@ def test_a_taint_since_and_a_member_that_is_gone_are_causes() -> None:
     live = [{**one, **tainted} if one["metadata"]["name"] == first else one for one in live]
     hub = with_done(observed(objects), decided.name, **{first: None, second: None})
     found = on_hub(
-        decided, listing(System.KUBEFLEET, placement(objects, conditions=[]), *live), hub
+        decided, listing(SYSTEMS["kubefleet"], placement(objects, conditions=[]), *live), hub
     )
     assert row(found, first).causes == ("tainted on the hub since: drained:NoSchedule",)
     assert row(found, second).causes == ("the hub has no such member",)
@@ -135,7 +139,7 @@ def test_a_placement_that_the_hub_does_not_have_is_missing() -> None:
     objects = kubefleet()
     decided = forecast(objects, "kubefleet", "ClusterResourcePlacement/shop")
     nothing = attrs.evolve(observed(objects), subjects=())
-    assert on_hub(decided, listing(System.KUBEFLEET), nothing).missing
+    assert on_hub(decided, listing(SYSTEMS["kubefleet"]), nothing).missing
 
 
 def test_replicas_and_the_words_of_a_member_are_told_of_a_template() -> None:
@@ -151,8 +155,8 @@ def test_replicas_and_the_words_of_a_member_are_told_of_a_template() -> None:
         "spec": {"resource": resource},
         "status": {"aggregatedStatus": [said]},
     }
-    hub = with_done(observed(objects, System.KARMADA), name, b=None)
-    found = on_hub(decided, listing(System.KARMADA, binding, *members(objects)), hub)
+    hub = with_done(observed(objects, SYSTEMS["karmada"]), name, b=None)
+    found = on_hub(decided, listing(SYSTEMS["karmada"], binding, *members(objects)), hub)
     assert row(found, "a").causes == ("already exists",)
     assert row(found, "b").hub == "not there"
     assert row(found, "b").causes == (
@@ -181,7 +185,9 @@ def test_replicas_on_a_hub_are_those_after_overrides() -> None:
     ]
     decided = forecast(objects, "karmada", "Template/shop/Deployment/web")
     found = on_hub(
-        decided, listing(System.KARMADA, *members(objects)), observed(objects, System.KARMADA)
+        decided,
+        listing(SYSTEMS["karmada"], *members(objects)),
+        observed(objects, SYSTEMS["karmada"]),
     )
     assert {one.member: (one.forecast, one.hub) for one in found.rows} == {
         "a": ("newest, 7 replicas", "newest, 7 replicas"),

@@ -13,16 +13,18 @@ from fleet_components.hub.azure.fleet_resource import (
     is_under_way,
     read_fleet_id,
 )
-from fleet_components.hub.listing import Object, System
+from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
-from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
+from fleet_components.systems.registry import SYSTEMS
 
 _HUBLESS = (
     "fleet {} has no hub: it groups clusters for upgrades alone, so its members are all there is to"
     " observe"
 )
+_SYSTEM = SYSTEMS["kubefleet"]
+"""The system that fleets of Azure run."""
 _JOINED = ("Succeeded", "Updating")
 
 
@@ -70,7 +72,7 @@ def members_only(fleet: FleetResource, as_of: datetime) -> Observation:
         *hub_notes(fleet, {member.name for member in fleet.members}),
     )
     return Observation(
-        system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes, fleet=fleet, hub=False
+        system=_SYSTEM, as_of=as_of, members=members, notes=notes, fleet=fleet, hub=False
     )
 
 
@@ -122,6 +124,6 @@ def _because(error: str) -> str:
 
 
 def _member_cluster(member: JoinedCluster) -> Object:
-    declared = member_cluster(member.name, None)
+    declared = _SYSTEM.member(member.name, None)
     labels = {"labels": dict(member.labels)} if member.labels else {}
     return {**declared, "metadata": {**declared["metadata"], **labels}}

@@ -17,13 +17,15 @@ from fleet_components.content.observed import MEND, UPGRADE, read_part
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.azure.fleet_resource import AZURE_FILE
 from fleet_components.hub.folder.paths import HEADER
-from fleet_components.hub.listing import Query, System
+from fleet_components.hub.listing import Query
 from fleet_components.hub.observation import UNASKED
 from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError, below, choice_of, decode, encode, ranged
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.releases import TABLES
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
 KIND = "Observation"
 FORMAT = 1
@@ -121,7 +123,7 @@ class Header:
         silent = {name: attrs.asdict(silence) for name, silence in sorted(self.silent.items())}
         spec = {
             "format": FORMAT,
-            "system": self.system.value,
+            "system": self.system.NAME,
             **({"release": self.release} if self.release else {}),
             **({} if self.hub else {"hub": False}),
             "asOf": time_text(self.as_of),
@@ -205,7 +207,7 @@ class _Format:
 
 @attrs.frozen(kw_only=True)
 class _Spec:
-    system: str = attrs.field(metadata=choice_of(*System))
+    system: str = attrs.field(metadata=choice_of(*SYSTEMS))
     as_of: str = attrs.field(metadata={"problem": _no_time})
     hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
@@ -222,7 +224,7 @@ def releases_in(folder: Path) -> dict[str, str]:
     """
     with suppress(FleetError, OSError, UnreadableError):
         header = read_header(read_part(folder, HEADER), HEADER)
-        return {header.system.value: header.release} if header.release else {}
+        return {header.system.NAME: header.release} if header.release else {}
     return {}
 
 
@@ -269,7 +271,7 @@ def read_header(text: bytes, file: str) -> Header:
     as_of = read_time(read.as_of)
     assert as_of is not None
     return Header(
-        System(read.system),
+        SYSTEMS[read.system],
         as_of,
         read.hub,
         read.silent,

@@ -28,18 +28,16 @@ from fleet_components.hub.folder.form import digest, lines
 from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, shown_path, subject_of
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
-from fleet_components.hub.listing import System
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
-from fleet_components.systems.karmada.hub import plain_members as karmada
-from fleet_components.systems.kubefleet.hub import plain_members as kubefleet
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
 _SYSTEMS = {
-    (kubefleet.API_VERSION.partition("/")[0], kubefleet.KIND): System.KUBEFLEET,
-    (karmada.API_VERSION.partition("/")[0], karmada.KIND): System.KARMADA,
+    (system.MEMBER[0].partition("/")[0], system.MEMBER[1]): system for system in SYSTEMS.values()
 }
 """Systems, by group and kind of their members."""
 _CHANGED = "is not what fleet observe has written"

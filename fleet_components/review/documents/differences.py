@@ -25,7 +25,6 @@ from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.form import Document
 from fleet_components.rollout.rollout import Change, Done, Placed
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _ORDER = ("delete", "replace", "update", "create")
 Data = Mapping[str, Any]
@@ -403,7 +402,8 @@ def _with(data: Any, path: tuple[str, ...], value: Any) -> Any:
 
 def _envelopes(subject: Subject[Any]) -> dict[str, str]:
     """Return where the objects in envelopes are written."""
-    origins = subject.origins if isinstance(subject, PlacementSubject) else {}
     return {
-        str(key): found[0].place for key, found in origins.items() if found and found[0].envelope
+        str(key): found[0].place
+        for key, found in subject.origins.items()
+        if found and found[0].envelope
     }

@@ -11,15 +11,12 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import (
-    Facts,
     deviation_documents,
     facts_of,
-    unmet_labels,
 )
 from fleet_components.review.documents.form import VERSION, Document, find, fleet_to_name, unknown
 from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 
 def explanation(
@@ -56,7 +53,7 @@ def explanation(
 def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) -> Document:
     subject = decided.subject
     explained = subject.explain(decided.outcome, members)
-    facts, hints = _facts(decided)
+    facts = facts_of(decided)
     trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
     conditions = facts.status.get("conditions") or [None]
     return {
@@ -69,7 +66,7 @@ def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) 
         "plugins": list(subject.plugins),
         "decidedBy": subject.decided_by or None,
         "condition": conditions[0],
-        "hints": hints,
+        "hints": subject.label_hints(decided.outcome),
         "division": list(explained.division),
         "members": [
             {
@@ -80,16 +77,6 @@ def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) 
             for member in explained.members
         ],
     }
-
-
-def _facts(decided: Decided) -> tuple[Facts, list[str]]:
-    """Return the facts of a subject, and hints at labels that are required and that no member
-    has.
-    """
-    facts, subject = facts_of(decided), decided.subject
-    return facts, unmet_labels(subject) if isinstance(subject, PlacementSubject) else list(
-        facts.hints
-    )
 
 
 def _overridden(decided: Decided, cluster: str) -> list[Document] | None:

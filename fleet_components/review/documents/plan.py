@@ -181,7 +181,7 @@ def _observed(surveyed: Survey) -> Document | None:
         for name, silence in sorted(observed.silent.items())
     ]
     return {
-        "system": observed.system.value,
+        "system": observed.system.NAME,
         "hub": observed.hub,
         "asOf": time_text(observed.as_of),
         "silent": silent,

@@ -19,11 +19,7 @@ from fleet_components.review.documents.form import VERSION, Document, find, flee
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import last as last_decided
-from fleet_components.status import update_runs
 from fleet_components.status.stand import Stand, stand_of, stand_on
-from fleet_components.systems.karmada import status as karmada
-from fleet_components.systems.kubefleet import status as kubefleet
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _SHOWN = 5
 _STATUS_FIELDS = ("status", "sourceStatus")
@@ -77,7 +73,7 @@ def statuses_document(
         "events": found.events,
         "live": found.live,
         "hub": (
-            {"system": found.hub.system.value, "asOf": time_text(found.hub.as_of)}
+            {"system": found.hub.system.NAME, "asOf": time_text(found.hub.as_of)}
             if found.hub
             else None
         ),
@@ -150,11 +146,7 @@ def _api_objects(status: Status) -> Iterator[Document]:
         # What the hub itself says stands in the place of what would be said.
         yield from [dict(status.on_hub.shown)] if status.on_hub and status.on_hub.shown else []
         return
-    if isinstance(status.next.subject, PlacementSubject):
-        yield from kubefleet.api_objects(status.last, status.observed)
-        yield from update_runs.api_objects(status.last)
-    else:
-        yield from karmada.api_objects(status.last, status.observed)
+    yield from status.next.subject.system.statuses(status.last, status.observed)
 
 
 def _subject(found: Statuses, status: Status, member: str | None) -> Document:
@@ -336,7 +328,7 @@ def _mend(found: Statuses, members: Sequence[Document]) -> Iterator[str]:
 def _back(found: Statuses, status: Status) -> str:
     """Return how to go back to what stands elsewhere."""
     last, subject = status.last, status.next.subject
-    if last is None or not isinstance(subject, PlacementSubject):
+    if last is None or not subject.KEEPS_REVISIONS:
         return "revert the source, then pulumi up"
     runs = Counter(last.done(name).revision for name in last.record.decisions)
     older = [

@@ -7,18 +7,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 
 from fleet_components.content.insertion import UnwritableError, inserted
-from fleet_components.model.cluster import Taint
+from fleet_components.model.cluster import DRAINED, Taint
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.source import Source
 from fleet_components.plan.state import StackState
-from fleet_components.plan.subject import Decided
+from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.survey import (
@@ -28,23 +29,12 @@ from fleet_components.review.planning.survey import (
     survey_source,
 )
 from fleet_components.rollout.rollout import Change
-from fleet_components.systems.kubefleet.model.eviction import EVICTION
-from fleet_components.systems.kubefleet.model.placement import PICK_FIXED
-from fleet_components.systems.kubefleet.plan.evictions import DRAINED, written
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
-from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
 
 _TAINTS = ("spec", "taints")
 _KARMADA = "Cluster"
 _IN_PROGRAM = (
     "taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
 )
-_NO_MORE = (
-    "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its"
-    " policy does"
-)
-_FIXED = "its policy is PickFixed; take the member out of clusterNames"
-_TOLERATES = f"it tolerates the taint {DRAINED.key}"
 
 
 @attrs.frozen
@@ -91,11 +81,12 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         ]
         declared = _declared(source, member)
         taint = _taint(source, declared, here)
-        stays = {decided.name: why for decided in here if (why := _stays(decided, taint))}
+        why = {decided.name: decided.subject.stays_on(taint) for decided in here}
+        stays = {name: words for name, words in why.items() if words}
         leave = [
-            decided.subject.key
+            decided.subject
             for decided in here
-            if isinstance(decided.subject, PlacementSubject) and decided.name not in stays
+            if decided.subject.EVICTION and decided.name not in stays
         ]
         drafts = Drafts(paths)
         beside = _tainted(drafts, declared, taint)
@@ -140,7 +131,7 @@ def _declared(source: Source, member: str) -> Manifest:
         or not os.path.isfile(declared.origin.file)
     ):
         problem = declared.problem(
-            "is not written in a file", _TAINTS, f"give it {written(DRAINED)} where it is made"
+            "is not written in a file", _TAINTS, f"give it {DRAINED.written} where it is made"
         )
         raise FleetError([problem])
     return declared
@@ -152,9 +143,7 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
     Raises:
         FleetError: there are templates of Karmada, and no taint moves these.
     """
-    templates = [
-        decided.subject.key for decided in here if not isinstance(decided.subject, PlacementSubject)
-    ]
+    templates = [decided.subject.key for decided in here if not decided.subject.EVICTION]
     if not templates:
         return DRAINED
     if declared.kind != _KARMADA:
@@ -167,18 +156,6 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
         )
         raise FleetError([declared.problem(what, _TAINTS, hint)])
     return attrs.evolve(DRAINED, effect="NoExecute")
-
-
-def _stays(decided: Decided, taint: Taint) -> str:
-    """Return why a placement stays on a drained member; empty if it can be evicted."""
-    subject = decided.subject
-    if not isinstance(subject, PlacementSubject):
-        return ""
-    if subject.policy and subject.policy.placement_type == PICK_FIXED:
-        return _FIXED
-    if subject.policy and tolerated(taint, subject.policy.tolerations):
-        return _TOLERATES
-    return _NO_MORE if subject.namespace else ""
 
 
 def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
@@ -196,20 +173,21 @@ def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
         drafts.put(file, inserted(drafts.text(file), declared.kind, declared.name, _TAINTS, item))
     except UnwritableError as error:
         problem = declared.problem(
-            f"cannot be changed here: {error}", _TAINTS, f"write {written(taint)} there yourself"
+            f"cannot be changed here: {error}", _TAINTS, f"write {taint.written} there yourself"
         )
         raise FleetError([problem]) from error
     return file
 
 
 def _with_evictions(
-    drafts: Drafts, beside: str, member: str, leave: Sequence[str], source: Source
+    drafts: Drafts, beside: str, member: str, leave: Sequence[Subject[Any]], source: Source
 ) -> None:
     """Add the evictions of the placements that leave."""
-    taken = {policy.name for policy in source.policies if policy.kind == EVICTION}
+    kinds = {subject.EVICTION for subject in leave}
+    taken = {policy.name for policy in source.policies if policy.kind in kinds}
     if leave:
         text = "---\n".join(
-            _eviction(_name(member, placement, taken), placement, member) for placement in leave
+            subject.eviction(_name(member, subject.key, taken), member) for subject in leave
         )
         drafts.add(f"drain-{member}.yaml", beside, text)
 
@@ -221,15 +199,6 @@ def _name(member: str, placement: str, taken: set[str]) -> str:
     wanted = f"drain-{member}-{placement}"
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, len(taken) + 3)))
     return next(name for name in names if name not in taken)
-
-
-def _eviction(name: str, placement: str, member: str) -> str:
-    return (
-        "apiVersion: placement.kubernetes-fleet.io/v1beta1\n"
-        f"kind: {EVICTION}\n"
-        f"metadata: {{name: {name}}}\n"
-        f"spec: {{placementName: {placement}, clusterName: {member}}}\n"
-    )
 
 
 def _outcome(moved: Decided, member: str) -> str:

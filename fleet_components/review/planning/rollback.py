@@ -27,8 +27,6 @@ from fleet_components.review.planning.survey import (
     gathered_from,
     survey_source,
 )
-from fleet_components.rollout.strategy import External
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 Data = Mapping[str, Any]
 _IN_PROGRAM = (
@@ -122,9 +120,7 @@ def rollback(
         decided = _of(survey_source(source, paths, command), placement)
         _check(decided, to)
         drafts, by_hand = Drafts(paths), dict[str, str]()
-        if isinstance(decided.subject, PlacementSubject) and isinstance(
-            decided.subject.strategy, External
-        ):
+        if decided.subject.timed:
             _add_run(drafts, source, decided, to, run)
             if decided.hub and not command.state.observed:
                 by_hand[decided.name] = _snapshot(decided, to)
@@ -157,7 +153,7 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     found = {
         subject.subject.key: subject
         for subject in surveyed.plans[0].subjects
-        if isinstance(subject.subject, PlacementSubject)
+        if subject.subject.KEEPS_REVISIONS
     }
     if placement in found:
         return found[placement]

@@ -13,7 +13,6 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change
-from fleet_components.systems.karmada.plan.record import TemplateState
 
 UNFULFILLED, HELD = CONDITIONS = "unfulfilled", "held"
 WarningIdentity = tuple[str, FieldPath, str]
@@ -144,7 +143,7 @@ def _on_hub(decided: Decided) -> Iterator[str]:
     if (
         decided.outcome.unfulfilled
         and not foreseen
-        and (not decided.outcome.unscheduled or _was_unfulfilled(decided))
+        and (not decided.outcome.unscheduled or decided.before.failed_alike(decided.record))
     ):
         yield UNFULFILLED
     # What no update run takes is in no record, so a change of it is always new.
@@ -154,16 +153,6 @@ def _on_hub(decided: Decided) -> Iterator[str]:
         and not any(_newly_held(decided, cluster) for cluster in _held(decided))
     ):
         yield HELD
-
-
-def _was_unfulfilled(decided: Decided) -> bool:
-    """Return whether the policy was not fulfilled before, and for the same reason."""
-    before, now = decided.before.memory, decided.record.memory
-    if isinstance(before, TemplateState):
-        failed = before.schedule.retries or not before.schedule.clusters
-        return failed and before.claim.bound is not None and before.claim.bound == now.claim.bound
-    # What was found is among the bindings, and what was asked for in the policy.
-    return bool((before.policy, before.bindings) == (now.policy, now.bindings))
 
 
 def _is_held(decided: Decided) -> bool:

@@ -314,7 +314,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         lost=_lost(source, past, command),
         pass_over=command.pass_over,
         skip_checks=command.skip_checks,
-        hub=observed.system.value if observed and observed.hub else "",
+        hub=observed.system.NAME if observed and observed.hub else "",
     )
     subject = {"paths": _shown(paths), "stack": stack}
     hub_only = hub_only_changes(observed, source) if observed and observed.hub else ()

@@ -16,10 +16,8 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
-from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.observed import later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Repository
@@ -33,7 +31,6 @@ from fleet_components.review.planning.survey import (
     project_among,
     survey,
 )
-from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
 
 @attrs.frozen
@@ -317,16 +314,12 @@ def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:
         for subject in plan.subjects:
             if failed or subject.name in plan.past.records:
                 parents = (
-                    name for key in _needing(subject) if (name := f"{TEMPLATE_KIND}/{key}") in found
+                    name
+                    for key in subject.subject.required_by
+                    if (name := f"{subject.subject.kind}/{key}") in found
                 )
                 along = next((f"it goes where {name} goes: {found[name]}" for name in parents), "")
                 words = subject.subject.sticky(subject.outcome) or along
                 if words:
                     found[subject.name] = words
     return found
-
-
-def _needing(decided: Decided) -> Mapping[str, Mapping[str, int]]:
-    """Return the templates that a template goes along with, by key."""
-    subject = decided.subject
-    return subject.needs.required_by if isinstance(subject, TemplateSubject) else {}

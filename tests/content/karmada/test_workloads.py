@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 
+from fleet_components.content.dependencies import Dependency, dependencies_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.systems.karmada.content.dependencies import Dependency, dependencies_of
+from fleet_components.model.workload import WorkloadShape, completions_of, replicas_of
 from fleet_components.systems.karmada.content.replicas import (
     Requirements,
-    completions_of,
     divide_completions,
-    replicas_of,
     requirements_of,
     with_replicas,
 )
-from fleet_components.systems.karmada.model.template import WorkloadShape
 
 RECORDED = json.loads((Path(__file__).parent / "data/workloads.json").read_text())
 GAME = WorkloadShape("game.io/v1", "Game", ("spec", "size"), ("spec", "pod"))

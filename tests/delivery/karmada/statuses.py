@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fleet_components.plan.subject import Decided
-from fleet_components.systems.karmada.status import api_objects
+from fleet_components.systems.karmada.status.bindings import api_objects
 from tests.delivery.karmada.comparison import counts, is_bound
 from tests.delivery.karmada.members import TOLD, observed
 from tests.delivery.karmada.recording import Step

@@ -13,9 +13,12 @@ from fleet_components.model.observed import ObservedMember
 from fleet_components.plan.state import reveal
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.status.update_runs import eviction_statuses, update_run_statuses
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
-from fleet_components.systems.kubefleet.status import accessible_status, placement_status
+from fleet_components.systems.kubefleet.status.placements import accessible_status, placement_status
+from fleet_components.systems.kubefleet.status.update_runs import (
+    eviction_statuses,
+    update_run_statuses,
+)
 from fleet_components.testing import StackState
 from tests.delivery.driver import FLEET, cluster_of
 from tests.delivery.kubefleet.recording import key_of

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.availability import trackable
 from fleet_components.content.difference import differences
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import (
@@ -18,7 +19,6 @@ from fleet_components.model.observed import (
     ObservedObject,
 )
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
-from fleet_components.systems.kubefleet.content.availability import trackable
 from tests.delivery.kubefleet.recording import key_of, merged
 from tests.delivery.recording import Data, Step
 

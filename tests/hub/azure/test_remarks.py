@@ -10,7 +10,7 @@ import pytest
 from fleet_components.hub.azure.answers import fleet_resource
 from fleet_components.hub.azure.fleet_resource import FleetResource, is_under_way
 from fleet_components.hub.azure.remarks import hub_notes, members_only, run_warnings
-from fleet_components.hub.listing import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.hub.azure.resources import FLEET, fleet, member, run, stage
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -56,7 +56,7 @@ def test_a_fleet_without_a_hub_has_members_alone() -> None:
     members = [member("m1", tier="prod"), member("m2", state="Leaving")]
     found = members_only(read(fleet(hub=False), members=members), NOW)
     assert (found.system, found.as_of, found.policies, found.subjects) == (
-        System.KUBEFLEET,
+        SYSTEMS["kubefleet"],
         NOW,
         (),
         (),

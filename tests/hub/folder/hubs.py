@@ -12,7 +12,6 @@ import yaml
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.secret import redacted
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import SETTINGS, Observation, ObservedSubject
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
@@ -21,6 +20,8 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.own_outputs import MODES
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, source_of
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import FLEET
 from tests.delivery.karmada.world import deployment, on, policy
 
@@ -47,7 +48,7 @@ def kubefleet(files: Mapping[str, str] = FLEET) -> list[dict[str, Any]]:
 
 
 def observed(
-    objects: Iterable[Mapping[str, Any]], system: System = System.KUBEFLEET, **more: Any
+    objects: Iterable[Mapping[str, Any]], system: System = SYSTEMS["kubefleet"], **more: Any
 ) -> Observation:
     """What is observed of a hub that has carried out its policies."""
     objects = [redacted(one) for one in objects]

@@ -18,9 +18,9 @@ from fleet_components import FleetError
 from fleet_components.content.observed import MEND
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import System
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.stored import Keeper
+from fleet_components.systems.registry import SYSTEMS
 from tests.fuzz.mutations import at, paths
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed, texts
 from tests.plan.test_damage import DELETED, JUNK, damaged
@@ -37,7 +37,7 @@ KEEPER = Keeper("local", "fleet")
 def folder(system: str) -> Path:
     place = Path(tempfile.mkdtemp()) / system
     objects = kubefleet() if system == "kubefleet" else KARMADA
-    write_observation(place, observed(objects, System(system)), update=False)
+    write_observation(place, observed(objects, SYSTEMS[system]), update=False)
     return place
 
 

@@ -12,10 +12,11 @@ import yaml
 
 from fleet_components import load
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.framework import System
 from fleet_components.systems.karmada.hub.settings import settings_of
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import SECRET
 from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed, texts
 from tests.hub.folder.test_update import CONFIG, INTO_SECRET, currency, edit, on_hub, updated
@@ -100,9 +101,9 @@ def test_an_edit_beside_a_secret_is_kept_with_its_file(
     assert file.read_text() == text
 
 
-@pytest.mark.parametrize("system", System)
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=str)
 def test_a_hub_may_get_all_that_is_in_policies_and_objects(system: System, tmp_path: Path) -> None:
-    found = observed(KARMADA if system == System.KARMADA else kubefleet(), system)
+    found = observed(KARMADA if system == SYSTEMS["karmada"] else kubefleet(), system)
     settings = {**settings_of([]), "metadata": {"name": "karmada"}}
     bare = {
         "apiVersion": "v1",
@@ -130,7 +131,7 @@ def test_a_hub_may_get_all_that_is_in_policies_and_objects(system: System, tmp_p
 
 
 def test_settings_that_people_complete_stay(tmp_path: Path) -> None:
-    found = observed(KARMADA, System.KARMADA)
+    found = observed(KARMADA, SYSTEMS["karmada"])
     found = attrs.evolve(found, policies=(*found.policies, settings_of([])))
     write_observation(tmp_path / "hub", found, update=False)
     edit(
@@ -147,7 +148,7 @@ def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(
     written: bool, tmp_path: Path
 ) -> None:
     def showing(**spec: Any) -> Observation:
-        whole = observed(KARMADA, System.KARMADA)
+        whole = observed(KARMADA, SYSTEMS["karmada"])
         settings = settings_of([])
         return attrs.evolve(
             whole, policies=(*whole.policies, {**settings, "spec": {**settings["spec"], **spec}})

@@ -16,21 +16,21 @@ from fleet_components.content.load import load
 from fleet_components.hub.folder.header import Silence
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation, ObservedSubject, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import gather
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli import test_any_supposition as random_fleets
 from tests.hub.folder.hubs import AS_OF, KARMADA, kubefleet, later, observed, seen, texts
 from tests.plan.rich import history
 
 KEEPER = Keeper("acme/web/prod", "shops")
-SYSTEMS = {
+OBSERVED = {
     "kubefleet": observed(kubefleet()),
-    "karmada": observed(KARMADA, System.KARMADA),
+    "karmada": observed(KARMADA, SYSTEMS["karmada"]),
 }
 
 
@@ -55,7 +55,7 @@ def same(observation: Observation) -> None:
         assert found == {Manifest(one).key: one for one in every}
 
 
-@pytest.mark.parametrize("observation", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("observation", OBSERVED.values(), ids=OBSERVED)
 def test_what_is_written_is_read(observation: Observation) -> None:
     same(observation)
 
@@ -71,7 +71,7 @@ def test_any_kubefleet_hub(objects: list[dict[str, Any]]) -> None:
 @given(random_fleets.karmada())
 @settings(max_examples=40)
 def test_any_karmada_hub(objects: list[dict[str, Any]]) -> None:
-    same(observed(objects, System.KARMADA))
+    same(observed(objects, SYSTEMS["karmada"]))
 
 
 def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
         one for one in history().world.objects() if one["apiVersion"] != "fleet-components/v1"
     ]
     observation = Observation(
-        system=System.KUBEFLEET,
+        system=SYSTEMS["kubefleet"],
         as_of=AS_OF,
         members=tuple(one for one in objects if one["kind"] == "MemberCluster"),
         subjects=subjects,
@@ -119,7 +119,7 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
     assert any(record.overrides for record in read.records.values())
 
 
-@pytest.mark.parametrize("observation", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("observation", OBSERVED.values(), ids=OBSERVED)
 def test_two_observations_differ_in_their_time_alone(
     observation: Observation, tmp_path: Path
 ) -> None:
@@ -157,7 +157,8 @@ def test_the_order_of_lists_that_servers_fill_does_not_count(tmp_path: Path) -> 
     found = [
         texts(
             written(
-                Observation(system=System.KARMADA, as_of=AS_OF, members=(each,)), tmp_path / name
+                Observation(system=SYSTEMS["karmada"], as_of=AS_OF, members=(each,)),
+                tmp_path / name,
             )
         )
         for name, each in (("1", one), ("2", other))
@@ -166,7 +167,7 @@ def test_the_order_of_lists_that_servers_fill_does_not_count(tmp_path: Path) -> 
 
 
 def test_a_line_a_member(tmp_path: Path) -> None:
-    folder = written(SYSTEMS["kubefleet"], tmp_path / "hub")
+    folder = written(OBSERVED["kubefleet"], tmp_path / "hub")
     lines = (folder / "observed/ClusterResourcePlacement/shop.json").read_text().splitlines()
     (line,) = [line for line in lines if '"stands"' in line and '"dublin"' in line]
     assert '"decision": {"rank": 0, "revision": 0, "wave": 1}' in line
@@ -174,23 +175,23 @@ def test_a_line_a_member(tmp_path: Path) -> None:
 
 
 def test_who_is_silent_and_what_is_left_out_is_told(tmp_path: Path) -> None:
-    silent = attrs.evolve(SYSTEMS["kubefleet"], silent={"iowa": "timed out"}, notes=("b", "a"))
+    silent = attrs.evolve(OBSERVED["kubefleet"], silent={"iowa": "timed out"}, notes=("b", "a"))
     read = read_observation(written(silent, tmp_path / "hub"), KEEPER)
     assert read.silent == {"iowa": Silence("timed out", "")}
     assert read.notes == ("a", "b")
 
 
 def test_lines_end_in_one_way_and_git_keeps_them(tmp_path: Path) -> None:
-    folder = written(SYSTEMS["karmada"], tmp_path / "hub")
+    folder = written(OBSERVED["karmada"], tmp_path / "hub")
     assert not any(b"\r" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert all(path.read_bytes().endswith(b"\n") for path in folder.rglob("*") if path.is_file())
     assert "observed/** linguist-generated text eol=lf" in (folder / ".gitattributes").read_text()
 
 
-@given(st.lists(st.sampled_from(sorted(SYSTEMS)), min_size=1, max_size=3))
+@given(st.lists(st.sampled_from(sorted(OBSERVED)), min_size=1, max_size=3))
 @settings(max_examples=3)
 def test_writing_again_writes_nothing_new(names: list[str]) -> None:
-    observation = SYSTEMS[names[0]]
+    observation = OBSERVED[names[0]]
     with tempfile.TemporaryDirectory() as place:
         folder = written(observation, Path(place, "hub"))
         for _ in names:

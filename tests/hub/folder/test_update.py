@@ -17,10 +17,11 @@ import yaml
 from fleet_components import FleetError, load
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.stored import Keeper
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 from tests.cli.fleets import SECRET
 from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed, texts
 
@@ -350,8 +351,8 @@ def test_without_an_inventory_files_count_and_are_named(
 
 
 REFUSED = [
-    (System.KARMADA, True, "was observed for kubefleet, not for karmada"),
-    (System.KUBEFLEET, False, "is an observed directory"),
+    (SYSTEMS["karmada"], True, "was observed for kubefleet, not for karmada"),
+    (SYSTEMS["kubefleet"], False, "is an observed directory"),
 ]
 
 
@@ -363,7 +364,7 @@ def test_another_directory_is_asked_for(
     with pytest.raises(FleetError, match=what):
         write_observation(
             folder,
-            Observation(system=system, as_of=later(observed(KARMADA, System.KARMADA)).as_of),
+            Observation(system=system, as_of=later(observed(KARMADA, SYSTEMS["karmada"])).as_of),
             update=update,
         )
     assert texts(folder) == before
@@ -374,7 +375,7 @@ def test_another_directory_is_asked_for(
 def test_members_tell_the_system_where_the_header_is_damaged(
     header: str | None, inventory: bool, observation: Observation, tmp_path: Path
 ) -> None:
-    karmada = observed(KARMADA, System.KARMADA)
+    karmada = observed(KARMADA, SYSTEMS["karmada"])
     for one, other in ((observation, karmada), (karmada, observation)):
         folder = tmp_path / str(one.system)
         write_observation(folder, one, update=False)

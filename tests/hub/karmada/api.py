@@ -8,9 +8,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Object, Query, Resource, System
+from fleet_components.hub.listing import Listing, Object, Query, Resource
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN, guess_plural
+from fleet_components.systems.registry import SYSTEMS
 
 AS_OF = datetime(2026, 11, 23, 12, tzinfo=UTC)
 _KARMADA = {
@@ -65,7 +66,9 @@ class Api:
 
     def listing(self, *, secrets: bool = False) -> Listing:
         """All answers that an observation needs."""
-        listing = Listing(System.KARMADA, AS_OF, {**self._custom(), **_served()}, secrets=secrets)
+        listing = Listing(
+            SYSTEMS["karmada"], AS_OF, {**self._custom(), **_served()}, secrets=secrets
+        )
         while queries := missing(listing):
             self.asked.extend(queries)
             listing = listing.with_answers(

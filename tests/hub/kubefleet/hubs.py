@@ -8,9 +8,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Object, System
+from fleet_components.hub.listing import Listing, Object
 from fleet_components.hub.reading import missing
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.registry import SYSTEMS
 from tests.delivery.kubefleet.recording import Recording
 from tests.delivery.recording import NOW
 from tests.hub.kubefleet.recorded import RecordedHub, answer, served
@@ -26,7 +27,7 @@ def recorded(name: str, step: int) -> Listing:
 
 def hub_of(*objects: Mapping[str, Any], secrets: bool = False) -> Listing:
     """What a hub with these objects answers to all requests."""
-    listing = Listing(System.KUBEFLEET, NOW, served(objects), secrets=secrets)
+    listing = Listing(SYSTEMS["kubefleet"], NOW, served(objects), secrets=secrets)
     while queries := missing(listing):
         listing = listing.with_answers(
             {query: tuple(answer(query, objects)) for query in queries}, {}

@@ -16,12 +16,13 @@ from typing import Any
 import attrs
 
 from fleet_components.admission import Existing, admit
-from fleet_components.hub.listing import Listing, Object, Query, Resource, System
+from fleet_components.hub.listing import Listing, Object, Query, Resource
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.given import Given
 from fleet_components.plan.source import gathered
+from fleet_components.systems.registry import SYSTEMS
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import NOW, Data, Key, Step
 
@@ -100,7 +101,7 @@ class RecordedHub:
         there = {Manifest(one).key: one for one in self._all(step)}
         kinds = served(there.values())
         listing = Listing(
-            System.KUBEFLEET, NOW, kinds, release=self.recording.releases.kubefleet.name
+            SYSTEMS["kubefleet"], NOW, kinds, release=self.recording.releases.kubefleet.name
         )
         while queries := missing(listing):
             listing = listing.with_answers(

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.hub.listing import Listing, System
+from fleet_components.hub.listing import Listing
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, role
 from fleet_components.model.manifest import Manifest
@@ -16,6 +16,7 @@ from fleet_components.systems.kubefleet.hub.bindings import bindings_of
 from fleet_components.systems.kubefleet.hub.kinds import Kept
 from fleet_components.systems.kubefleet.hub.queries import AGENT, release_shown
 from fleet_components.systems.kubefleet.model.release import RELEASES
+from fleet_components.systems.registry import SYSTEMS
 from tests.delivery.recording import NOW
 from tests.hub.kubefleet.hubs import API, hub_of, member
 
@@ -61,7 +62,7 @@ def test_it_is_said_to_be_unknown(agents: list[dict[str, Any]], why: str) -> Non
 
 
 def test_a_role_from_before_leaves_it_unknown() -> None:
-    refused = Listing(System.KUBEFLEET, NOW).with_answers(
+    refused = Listing(SYSTEMS["kubefleet"], NOW).with_answers(
         {}, {AGENT: "is forbidden to the user of the kubeconfig"}
     )
     shown, why = release_shown(refused)
@@ -75,7 +76,7 @@ def test_what_the_user_says_goes_before_the_image() -> None:
 
 
 def test_the_role_may_list_the_agent() -> None:
-    found = role(*first_queries(System.KUBEFLEET))
+    found = role(*first_queries(SYSTEMS["kubefleet"]))
     assert {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["list"]} in found[
         "rules"
     ]

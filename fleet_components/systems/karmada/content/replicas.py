@@ -12,44 +12,16 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.model.problem import FleetError
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.systems.karmada.model.template import WorkloadShape
+from fleet_components.model.workload import (
+    COMPLETIONS,
+    WorkloadShape,
+    completions_of,
+    pod_spec,
+    shape_of,
+)
 from fleet_components.systems.karmada.model.webster import divide
-
-_COMPLETIONS = ("spec", "completions")
-_PARALLELISM = ("spec", "parallelism")
-
-
-def replicas_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> int:
-    """Return the number of replicas of an object; 0 if it has none. A Pod counts as one replica.
-
-    Raises:
-        FleetError: the field is absent and the kind has no default.
-    """
-    shape = shape_of(manifest, declared)
-    if _is(manifest, "v1", "Pod"):
-        return 1
-    if shape is None or shape.replicas is None:
-        return 0
-    replicas = _number(manifest, shape.replicas, shape.default)
-    completions = completions_of(manifest)
-    # A Job never runs more pods at once than it has completions (``jobReplica`` in
-    # native/replica.go, Karmada 1.19).
-    return replicas if completions is None else min(replicas, completions)
-
-
-def completions_of(manifest: Manifest) -> int | None:
-    """Return the completions of a Job; None for a work queue and for other kinds.
-
-    A Job with neither completions nor parallelism has one completion.
-    """
-    if not _is(manifest, "batch/v1", "Job"):
-        return None
-    if value_at(manifest.data, _COMPLETIONS) is None:
-        return 1 if value_at(manifest.data, _PARALLELISM) is None else None
-    return _number(manifest, _COMPLETIONS, 1)
 
 
 def divide_completions(manifest: Manifest, replicas: Mapping[str, int], uid: str) -> dict[str, int]:
@@ -82,26 +54,7 @@ def with_replicas(
     data = manifest.data
     if shape and shape.replicas:
         data = _put(data, shape.replicas, replicas)
-    return data if completions is None else _put(data, _COMPLETIONS, completions)
-
-
-def _is(manifest: Manifest, api_version: str, kind: str) -> bool:
-    return (manifest.api_version, manifest.kind) == (api_version, kind)
-
-
-def _number(manifest: Manifest, path: tuple[str, ...], default: int | None) -> int:
-    value = value_at(manifest.data, path)
-    if value is None and default is not None:
-        return default
-    if value is None:
-        raise FleetError(
-            [
-                manifest.problem(
-                    "there is no number of replicas", path, "write it, or declare a default"
-                )
-            ]
-        )
-    return int(value)
+    return data if completions is None else _put(data, COMPLETIONS, completions)
 
 
 def _put(data: Any, path: tuple[str, ...], value: int) -> dict[str, Any]:
@@ -213,51 +166,3 @@ def _node_claim(pod: Mapping[str, Any]) -> NodeClaim | None:
         node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"),
     )
     return None if claim == NodeClaim() else claim
-
-
-# Paths of the replicas and the pod template in each kind of workload.
-#
-# Source: the default resource interpreter of Karmada 1.19 (``pkg/resourceinterpreter/default``),
-# with those third-party kinds whose scripts only name fields. Kinds that it does not know are
-# declared in ``KarmadaSettings``.
-
-
-_KNOWN = (
-    WorkloadShape("apps/v1", "Deployment", default=1),
-    WorkloadShape("apps/v1", "ReplicaSet", default=1),
-    WorkloadShape("apps/v1", "StatefulSet", default=1),
-    WorkloadShape("apps/v1", "DaemonSet", replicas=None),
-    WorkloadShape("batch/v1", "Job", replicas=("spec", "parallelism"), default=1),
-    WorkloadShape(
-        "batch/v1", "CronJob", replicas=None, template=("spec", "jobTemplate", "spec", "template")
-    ),
-    WorkloadShape("v1", "Pod", replicas=None, template=()),
-    WorkloadShape("apps.kruise.io/v1alpha1", "CloneSet"),
-    WorkloadShape("apps.kruise.io/v1alpha1", "UnitedDeployment"),
-    WorkloadShape(
-        "apps.kruise.io/v1alpha1", "BroadcastJob", replicas=("spec", "parallelism"), default=1
-    ),
-    WorkloadShape("apps.kruise.io/v1alpha1", "DaemonSet", replicas=None),
-    WorkloadShape("apps.kruise.io/v1beta1", "StatefulSet"),
-    WorkloadShape(
-        "argoproj.io/v1alpha1", "Workflow", replicas=("spec", "parallelism"), template=(), default=1
-    ),
-)
-_BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
-
-
-def shape_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> WorkloadShape | None:
-    """Return the shape of an object; None if it is not a workload. A declared shape overrides a
-    known one.
-    """
-    key = (manifest.api_version, manifest.kind)
-    return next(
-        (shape for shape in declared if (shape.api_version, shape.kind) == key), _BY_KIND.get(key)
-    )
-
-
-def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, Any]:
-    """Return the pod spec of a workload; empty if there is none."""
-    if shape is None or shape.template is None:
-        return {}
-    return value_at(manifest.data, (*shape.template, "spec")) or {}

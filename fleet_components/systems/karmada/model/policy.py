@@ -21,6 +21,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
 from fleet_components.model.typed import Typed
 
+POLICY_GROUP = "policy.karmada.io"
 PROPAGATION, CLUSTER_PROPAGATION = "PropagationPolicy", "ClusterPropagationPolicy"
 OVERRIDE, CLUSTER_OVERRIDE = "OverridePolicy", "ClusterOverridePolicy"
 DIVIDED = "Divided"

@@ -15,6 +15,7 @@ from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
+from fleet_components.model.workload import WorkloadShape, completions_of, replicas_of
 from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
@@ -22,9 +23,7 @@ from fleet_components.plan.subject import Outcome
 from fleet_components.rollout.rollout import Rollout
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.karmada.content.replicas import (
-    completions_of,
     divide_completions,
-    replicas_of,
     requirements_of,
     with_replicas,
 )
@@ -40,7 +39,6 @@ from fleet_components.systems.karmada.model.template import (
     Claim,
     Claims,
     Template,
-    WorkloadShape,
     template_key,
 )
 from fleet_components.systems.karmada.model.webster import turned
@@ -89,6 +87,11 @@ class TemplateOutcome(Outcome[TemplateRecord]):
     due: Mapping[str, str] = attrs.field(factory=dict)
     left: str = ""
     by_uid: tuple[str, ...] = ()
+
+    @property
+    def left_later(self) -> frozenset[str]:
+        """Members that are due later, or on which an eviction is under way."""
+        return frozenset((*self.due, *self.record.memory.left_later))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import attrs
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, checked, decode, encode, ranged
-from fleet_components.model.manifest import value_at
+from fleet_components.model.manifest import ObjectKey, value_at
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done
 from fleet_components.systems.karmada.content.prune import pruned
@@ -20,6 +20,7 @@ from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_PROPAGATION,
     DIRECTLY,
+    POLICY_GROUP,
     PROPAGATION,
     Failover,
     Placement,
@@ -239,6 +240,19 @@ class TemplateRecord(Record[Share, TemplateState]):
         if self.memory.policy:
             return f"{self.memory.policy.kind} {self.memory.policy}"
         return name if self.memory.schedule.clusters else ""
+
+    def steered_by(self, name: str) -> ObjectKey | None:
+        """Return the key of the policy that has claimed the template."""
+        policy = self.memory.policy
+        return (
+            ObjectKey(POLICY_GROUP, policy.kind, policy.namespace, policy.name) if policy else None
+        )
+
+    def failed_alike(self, now: TemplateRecord) -> bool:
+        """Return whether the binding is the same, and could not be scheduled."""
+        before, bound = self.memory, self.memory.claim.bound
+        failed = before.schedule.retries or not before.schedule.clusters
+        return bool(failed) and bound is not None and bound == now.memory.claim.bound
 
     def to_wire(self) -> dict[str, Any]:
         """Return the wire form with the policy's name, and with a digest that shows changes of

@@ -14,28 +14,34 @@ from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.outline import outlines_of
 from fleet_components.content.secret import redacted, redacted_content
 from fleet_components.content.strip import as_sent
-from fleet_components.model.cluster import read_time
+from fleet_components.model.cluster import NO_LABELS, read_time
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
+from fleet_components.model.workload import WorkloadShape, shape_of
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
 from fleet_components.plan.edits import with_edits
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
+from fleet_components.plan.no_match import missing_labels
 from fleet_components.plan.record import Objects
 from fleet_components.plan.standing import StandingOn, nothing_on
-from fleet_components.plan.subject import Delivery, Explanation, Subject
+from fleet_components.plan.subject import Delivery, Explanation, Subject, SubjectPolicy
 from fleet_components.rollout.rollout import Done, Gate, Placed
 from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.karmada.content.override import OverrideIndex
-from fleet_components.systems.karmada.content.replicas import shape_of
 from fleet_components.systems.karmada.content.template import as_matched
 from fleet_components.systems.karmada.model.override import OverridePolicy
-from fleet_components.systems.karmada.model.policy import PROPAGATION, PolicyKey, PropagationPolicy
+from fleet_components.systems.karmada.model.policy import (
+    PROPAGATION,
+    Placement,
+    PolicyKey,
+    PropagationPolicy,
+)
 from fleet_components.systems.karmada.model.settings import KarmadaSettings
 from fleet_components.systems.karmada.model.template import Claims, template_key
 from fleet_components.systems.karmada.plan.content import Share, content_of, forced
@@ -160,6 +166,64 @@ class TemplateSubject(Subject[TemplateRecord]):
     def matched(self) -> Manifest:
         """The object as policies select it, and as it is interpreted."""
         return as_matched(self.manifest, self.custom)
+
+    @property
+    def required_by(self) -> Mapping[str, Mapping[str, int]]:
+        """Members of the templates that need it, by key of these templates."""
+        return self.needs.required_by
+
+    @property
+    def workload_shapes(self) -> tuple[WorkloadShape, ...]:
+        """Custom kinds that the settings declare."""
+        return self.settings.shapes
+
+    @property
+    def hub_key(self) -> ObjectKey:
+        """Key of the template."""
+        return self.manifest.key
+
+    @property
+    def selected(self) -> tuple[Manifest, ...]:
+        """The object."""
+        return (self.manifest,)
+
+    @property
+    def origins(self) -> Mapping[ObjectKey, tuple[Origin, ...]]:
+        """Place where the object is written."""
+        origin = self.manifest.origin
+        return {self.manifest.key: (origin,)} if origin else {}
+
+    def policy_of(self, record: TemplateRecord) -> SubjectPolicy:
+        """Return the policy that has claimed the template; its name is empty if none has."""
+        key, bound = record.memory.policy, record.memory.claim.bound
+        policy = self.policies.index.named(key) if key else None
+        written = policy.manifest if policy else None
+        spreads = bound.placement.spread_constraints if bound else ()
+        return SubjectPolicy(
+            name=f"{key.kind} {key}" if key else "",
+            origin=written.origin.location if written and written.origin else self.origin,
+            labels=written.labels if written else NO_LABELS,
+            spread_over=tuple(
+                spread.spread_by_field or spread.spread_by_label for spread in spreads
+            ),
+        )
+
+    def label_hints(self, outcome: TemplateOutcome) -> list[str]:
+        """Return hints at labels that the affinities ask for, if the template is not scheduled."""
+        if not outcome.unscheduled:
+            return []
+        bound = outcome.record.memory.claim.bound
+        placement = bound.placement if bound else Placement()
+        affinities = placement.cluster_affinities or (placement.cluster_affinity,)
+        selectors = [affinity.label_selector if affinity else None for affinity in affinities]
+        return missing_labels(selectors, self.inventory.clusters)
+
+    def feed_policies(self) -> Mapping[str, str]:
+        """Write the policies and the settings."""
+        # It writes by ``plan.feed``, which is not needed where a subject is only decided.
+        from fleet_components.systems.karmada.plan.feed import feed_policies
+
+        return feed_policies(self.policies)
 
     @property
     def overrides(self) -> tuple[OverridePolicy, ...]:

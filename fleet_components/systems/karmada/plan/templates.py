@@ -14,6 +14,7 @@ import attrs
 
 from fleet_components.content.catalogue import Alike
 from fleet_components.content.custom_kinds import CustomKind
+from fleet_components.content.dependencies import Dependency, dependencies_of
 from fleet_components.content.envelope import is_envelope, unwrapped
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN
@@ -22,6 +23,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
+from fleet_components.model.workload import shape_of
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
@@ -30,8 +32,6 @@ from fleet_components.plan.record import digest
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.plugins import meant_for
-from fleet_components.systems.karmada.content.dependencies import Dependency, dependencies_of
-from fleet_components.systems.karmada.content.replicas import shape_of
 from fleet_components.systems.karmada.model.application_health import by_object
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import (

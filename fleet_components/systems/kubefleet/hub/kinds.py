@@ -14,8 +14,9 @@ import attrs
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.hub.listing import Listing, Object
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.kubefleet.model.placement import GROUP as GROUP
 
-GROUP, MEMBERS = "placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io"
+MEMBERS = "cluster.kubernetes-fleet.io"
 PREFIX = "kubernetes-fleet.io/"
 PLACEMENT, INDEX, POLICY_INDEX = (
     f"{PREFIX}parent-CRP",

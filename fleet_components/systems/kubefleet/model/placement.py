@@ -17,6 +17,7 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import nearest
 from fleet_components.model.typed import Typed
 
+GROUP = "placement.kubernetes-fleet.io"
 PICK_ALL, PICK_FIXED, PICK_N = "PickAll", "PickFixed", "PickN"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from fleet_components.model.cluster import Taint
+from fleet_components.model.cluster import DRAINED
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.text import few
 from fleet_components.rollout.eviction import Held, allowed, check_eviction
@@ -30,8 +30,6 @@ from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, Placeme
 from fleet_components.systems.kubefleet.model.placement import PICK_N, PlacementPolicy
 from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
 
-DRAINED = Taint(key="drained", value="", effect="NoSchedule")
-"""The taint that keeps placements away from a member which they have left."""
 _ONCE = "an eviction is checked once, as on a hub: under another name it is checked again"
 
 
@@ -184,12 +182,7 @@ def _again(policy: PlacementPolicy | None) -> str:
     stays = "picked again, and keeps what it has"
     if tolerated(DRAINED, policy.tolerations if policy else ()):
         return f"{stays}; no taint {DRAINED.key} keeps the placement away, which tolerates it"
-    return f"{stays}; a taint on that member keeps it away: {written(DRAINED)}"
-
-
-def written(taint: Taint) -> str:
-    """Return a taint as it is written in the spec of a member."""
-    return f"taints: [{{key: {taint.key}, effect: {taint.effect}}}]"
+    return f"{stays}; a taint on that member keeps it away: {DRAINED.written}"
 
 
 def _left(cluster: str, rollout: Rollout) -> str:

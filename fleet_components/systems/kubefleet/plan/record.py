@@ -11,11 +11,12 @@ from fleet_components.content.envelope import unopened, unwrapped
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, decode, encode
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.rollout import Done, Placed
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import GROUP
 from fleet_components.systems.kubefleet.plan.overrides import apply_rules, check_rules
 from fleet_components.systems.kubefleet.plan.update_runs import RunMemory
 
@@ -99,3 +100,20 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
     def guarded_as(self, name: str) -> str:
         """Return its own name."""
         return name
+
+    def steered_by(self, name: str) -> ObjectKey:
+        """Return the key of the placement itself."""
+        kind, _, key = name.partition("/")
+        namespace, _, own = key.rpartition("/")
+        return ObjectKey(GROUP, kind, namespace, own)
+
+    def failed_alike(self, now: PlacementRecord) -> bool:
+        """Return whether the policy and what it has found are the same."""
+        before, memory = self.memory, now.memory
+        # What was found is among the bindings, and what was asked for in the policy.
+        return (before.policy, before.bindings) == (memory.policy, memory.bindings)
+
+    @property
+    def protectable(self) -> Objects:
+        """The objects of the revision; none if they are unknown."""
+        return self.content(self.revision) or ()

@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.content.envelope import unwrapped
 from fleet_components.content.stored import Shape
+from fleet_components.model.cluster import Taint
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -19,19 +20,26 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.release import Release
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
+from fleet_components.plan.no_match import missing_labels
 from fleet_components.plan.record import Objects
 from fleet_components.plan.standing import StandingOn, nothing_on
-from fleet_components.plan.subject import Delivery, Explanation, Subject
+from fleet_components.plan.subject import Delivery, Explanation, Subject, SubjectPolicy
 from fleet_components.rollout.rollout import Done, Gate, Gates
 from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import POLICY, Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.plugins import load_plugins
-from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget, Eviction
+from fleet_components.systems.kubefleet.model.eviction import EVICTION, DisruptionBudget, Eviction
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.override import ResourceOverride
-from fleet_components.systems.kubefleet.model.placement import PlacementPolicy, RollingUpdate
+from fleet_components.systems.kubefleet.model.placement import (
+    GROUP,
+    PICK_ALL,
+    PICK_FIXED,
+    PlacementPolicy,
+    RollingUpdate,
+)
 from fleet_components.systems.kubefleet.model.release import RELEASE, RELEASES, Rule
 from fleet_components.systems.kubefleet.plan.overrides import Shapes, reader, rule_path
 from fleet_components.systems.kubefleet.plan.place import (
@@ -47,7 +55,13 @@ from fleet_components.systems.kubefleet.scheduler import schedule
 from fleet_components.systems.kubefleet.scheduler.comparison import compare, proposals
 from fleet_components.systems.kubefleet.scheduler.explain import explain
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
+from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
 
+_FIXED = "its policy is PickFixed; take the member out of clusterNames"
+_NO_EVICTION = (
+    "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its"
+    " policy does"
+)
 _STAYS = (
     "chooses the namespace {} instead of {}: with statusReportingScope NamespaceAccessible the hub"
     " sets Scheduled to False, and everything stays as it was"
@@ -95,6 +109,8 @@ class PlacementSubject(Subject[PlacementRecord]):
     RECORD = PlacementRecord
     COMPONENT = "Placement"
     PROFILE = PROFILE
+    EVICTION = EVICTION
+    KEEPS_REVISIONS = True
 
     key: str
     policy: PlacementPolicy | None
@@ -155,6 +171,57 @@ class PlacementSubject(Subject[PlacementRecord]):
         for manifest in unwrapped(self.selected):
             found[manifest.key] += [manifest.origin] if manifest.origin else []
         return {key: tuple(origins) for key, origins in found.items()}
+
+    @property
+    def hub_key(self) -> ObjectKey:
+        """Key of the placement."""
+        return ObjectKey(GROUP, self.kind, self.namespace, self.key.rpartition("/")[2])
+
+    def policy_of(self, record: PlacementRecord) -> SubjectPolicy:
+        """Return the placement itself."""
+        spreads = self.policy.topology_spread_constraints if self.policy else ()
+        return SubjectPolicy(
+            name=self.name,
+            origin=self.origin,
+            labels=self.labels,
+            placement_type=self.policy.placement_type if self.policy else PICK_ALL,
+            spread_over=tuple(constraint.topology_key for constraint in spreads),
+        )
+
+    def label_hints(self, outcome: PlacementOutcome) -> list[str]:
+        """Return hints at labels that the required terms of the affinity ask for."""
+        terms = self.policy.required_terms if self.policy else ()
+        return missing_labels([term.label_selector for term in terms], self.inventory.clusters)
+
+    def eviction(self, name: str, member: str) -> str:
+        """Return the YAML of a ClusterResourcePlacementEviction."""
+        return (
+            f"apiVersion: {GROUP}/v1beta1\n"
+            f"kind: {EVICTION}\n"
+            f"metadata: {{name: {name}}}\n"
+            f"spec: {{placementName: {self.key}, clusterName: {member}}}\n"
+        )
+
+    def stays_on(self, taint: Taint) -> str:
+        """Return why no eviction empties the member of it for good."""
+        if self.policy and self.policy.placement_type == PICK_FIXED:
+            return _FIXED
+        if self.policy and tolerated(taint, self.policy.tolerations):
+            return f"it tolerates the taint {taint.key}"
+        return _NO_EVICTION if self.namespace else ""
+
+    def last_decided(
+        self, outcome: PlacementOutcome, record: PlacementRecord, shown: Mapping[str, Any]
+    ) -> tuple[PlacementSubject, PlacementOutcome]:
+        """Return it with the policy and the objects that the last update has recorded."""
+        content = record.contents.get(record.revision, self.content)
+        same = content == self.content
+        selected = self.selected if same else tuple(map(Manifest, content))
+        found = attrs.evolve(self, content=content, selected=selected)
+        policy = shown.get("policy")
+        if isinstance(policy, Mapping):
+            found = attrs.evolve(found, policy=decode(PlacementPolicy, policy) if policy else None)
+        return found, attrs.evolve(outcome, decision=found.schedule(record.memory))
 
     @property
     def override_manifests(self) -> Iterable[Manifest]:

@@ -16,13 +16,13 @@ from fleet_components.model.decision import Condition
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided, Delivery
-from fleet_components.status.aggregation import aggregated
-from fleet_components.status.reflection import reflected
 from fleet_components.systems.karmada.content.health import UNKNOWN, health
 from fleet_components.systems.karmada.model.template import binding_name
 from fleet_components.systems.karmada.plan.record import TemplateState
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
 from fleet_components.systems.karmada.scheduler.status import SUCCESS, TemplateDecision
+from fleet_components.systems.karmada.status.aggregation import aggregated
+from fleet_components.systems.karmada.status.reflection import reflected
 
 API_VERSION = "work.karmada.io/v1alpha2"
 _APPLIED = Condition(

@@ -18,8 +18,14 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.release import Release
 from fleet_components.plan.record import Objects
-from fleet_components.status.conditions import APPLIED, AVAILABLE, DIFF_REPORTED, FALSE, TRUE
 from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
+from fleet_components.systems.kubefleet.status.conditions import (
+    APPLIED,
+    AVAILABLE,
+    DIFF_REPORTED,
+    FALSE,
+    TRUE,
+)
 
 _LIMIT = 100
 """So many objects are told of, and so many fields of each."""

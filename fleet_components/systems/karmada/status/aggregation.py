@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.status.reflection import Status, written
+from fleet_components.systems.karmada.status.reflection import Status, written
 
 Items = Sequence[Mapping[str, Any]]
 """Entries of ``aggregatedStatus``, sorted by cluster."""

@@ -12,8 +12,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.systems.karmada.content.replicas import pod_spec, shape_of
-from fleet_components.systems.karmada.model.template import WorkloadShape
+from fleet_components.model.workload import WorkloadShape, pod_spec, shape_of
 
 _SECRET_OF_VOLUME = {
     "azureFile": ("secretName",),

@@ -1,0 +1,141 @@
+"""The contract of a system: all that the rest of the package asks of KubeFleet, or of Karmada.
+
+Start reading here. A system is one folder below this one, and one class in its ``system.py`` that
+implements :class:`System`; ``registry.py`` lists them. What is decided by a system is a ``Subject``
+(``plan/subject.py``), its plug-ins are a ``Profile`` (``scheduler/framework.py``), and its releases
+are a ``ReleaseTable`` (``model/release.py``). Code outside of the folder asks a subject, or its
+system, and never which system it has.
+
+Each method loads the part that it needs: a process that only decides loads no hub and no status.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from fleet_components.hub.cluster_facts import ClusterFacts
+    from fleet_components.hub.listing import Listing, Object, Query
+    from fleet_components.hub.observation import Observation
+    from fleet_components.model.inventory import Inventory
+    from fleet_components.model.observed import ObservedMember
+    from fleet_components.model.release import ReleaseTable
+    from fleet_components.plan.record import Record
+    from fleet_components.plan.subject import Decided, Subject
+    from fleet_components.scheduler.framework import Profile
+    from fleet_components.status.facts import Facts
+
+
+class System(ABC):
+    """One system, with what it knows.
+
+    Attributes:
+        NAME: name in options, files and states: ``kubefleet`` or ``karmada``.
+        TITLE: name in texts.
+        COMPONENT: name of the component type of its subjects: ``Placement`` or ``Template``.
+        MEMBER: ``apiVersion`` and kind of its members.
+        MARKS: groups and kinds that its hub serves, and together nothing else.
+        AGGREGATED: True if API servers of their own serve some of these.
+        STAYS_ON_LEAVING: True if objects stay on a member that leaves its hub.
+    """
+
+    NAME: ClassVar[str]
+    TITLE: ClassVar[str]
+    COMPONENT: ClassVar[str]
+    MEMBER: ClassVar[tuple[str, str]]
+    MARKS: ClassVar[tuple[tuple[str, str], ...]]
+    AGGREGATED: ClassVar[bool] = False
+    STAYS_ON_LEAVING: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return self.NAME
+
+    # Model and scheduler
+
+    @property
+    @abstractmethod
+    def releases(self) -> ReleaseTable:
+        """The known releases."""
+
+    @property
+    @abstractmethod
+    def profile(self) -> Profile:
+        """The plug-ins of its scheduler."""
+
+    # Plan
+
+    @property
+    @abstractmethod
+    def record(self) -> type[Record[Any, Any]]:
+        """Type of the records of its subjects."""
+
+    @abstractmethod
+    def read_subject(
+        self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
+    ) -> Subject[Any]:
+        """Read a subject back from its wire form.
+
+        Args:
+            wire: the form of ``Subject.to_wire``.
+            inventory: the members.
+            policies: the feed of ``Subject.feed_policies``.
+        """
+
+    # Hub
+
+    @abstractmethod
+    def queries(self, listing: Listing) -> tuple[Query, ...]:
+        """Return all requests that an observation needs, as far as the answers so far tell."""
+
+    @abstractmethod
+    def observation(self, listing: Listing) -> Observation:
+        """Return the observation that complete answers amount to."""
+
+    def later_kinds(self) -> Iterable[tuple[str, str]]:
+        """Return groups and kinds that are asked for or not by what a hub is about to do."""
+        return ()
+
+    @abstractmethod
+    def member(self, name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
+        """Return the member that a cluster is.
+
+        Args:
+            name: its name.
+            facts: what it tells of itself; None if it told nothing.
+            old: the object that a hub has of it; None if none has.
+        """
+
+    @abstractmethod
+    def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:
+        """Return the object on a hub whose status tells of a subject; None if there is none."""
+
+    @abstractmethod
+    def complaints(self, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        """Yield the members on which not all is well, each with what the hub says.
+
+        Args:
+            status: the status of :meth:`status_holder`.
+        """
+
+    # Status
+
+    @abstractmethod
+    def facts(self, decided: Decided) -> Facts:
+        """Return the facts of a subject that documents show."""
+
+    @abstractmethod
+    def decisions(self, decided: Collection[Decided]) -> Iterable[dict[str, Any]]:
+        """Return the decisions about all its subjects, in the form of its API."""
+
+    @abstractmethod
+    def statuses(
+        self, decided: Decided, observed: Mapping[str, ObservedMember]
+    ) -> Iterable[dict[str, Any]]:
+        """Return the objects whose status tells of a subject, each with nothing but its status.
+
+        Args:
+            decided: the subject, as the last update has decided it.
+            observed: what is known of its objects, by member.
+        """

@@ -1,0 +1,1 @@
+"""What a control plane of Karmada says of templates and their bindings."""

@@ -1,0 +1,119 @@
+"""Karmada, behind the contract of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fleet_components.systems.framework import System
+
+if TYPE_CHECKING:
+    from fleet_components.hub.cluster_facts import ClusterFacts
+    from fleet_components.hub.listing import Listing, Object, Query
+    from fleet_components.hub.observation import Observation
+    from fleet_components.model.inventory import Inventory
+    from fleet_components.model.observed import ObservedMember
+    from fleet_components.model.release import ReleaseTable
+    from fleet_components.plan.record import Record
+    from fleet_components.plan.subject import Decided, Subject
+    from fleet_components.scheduler.framework import Profile
+    from fleet_components.status.facts import Facts
+
+
+class Karmada(System):
+    """Karmada."""
+
+    NAME = "karmada"
+    TITLE = "Karmada"
+    COMPONENT = "Template"
+    MEMBER = ("cluster.karmada.io/v1alpha1", "Cluster")
+    MARKS = (
+        ("cluster.karmada.io", "Cluster"),
+        ("policy.karmada.io", "PropagationPolicy"),
+        ("work.karmada.io", "ResourceBinding"),
+    )
+    AGGREGATED = True
+
+    @property
+    def releases(self) -> ReleaseTable:
+        """The newest patches of the minor releases."""
+        from fleet_components.systems.karmada.model.release import TABLE
+
+        return TABLE
+
+    @property
+    def profile(self) -> Profile:
+        """The plug-ins of ``pkg/scheduler/framework/plugins``."""
+        from fleet_components.systems.karmada.scheduler.profile import PROFILE
+
+        return PROFILE
+
+    @property
+    def record(self) -> type[Record[Any, Any]]:
+        """The record of a template."""
+        from fleet_components.systems.karmada.plan.record import TemplateRecord
+
+        return TemplateRecord
+
+    def read_subject(
+        self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
+    ) -> Subject[Any]:
+        """Read a template back; there is a feed of the policies."""
+        from fleet_components.systems.karmada.plan.feed import read_policies
+        from fleet_components.systems.karmada.plan.subject import TemplateSubject
+
+        return TemplateSubject.from_wire(wire, inventory, read_policies(policies or {}))
+
+    def queries(self, listing: Listing) -> tuple[Query, ...]:
+        """Return the requests: members, policies, bindings, and what they select."""
+        from fleet_components.systems.karmada.hub.observation import karmada_queries
+
+        return karmada_queries(listing)
+
+    def observation(self, listing: Listing) -> Observation:
+        """Return what the answers of the control plane amount to."""
+        from fleet_components.systems.karmada.hub.observation import karmada_observation
+
+        return karmada_observation(listing)
+
+    def later_kinds(self) -> Iterable[tuple[str, str]]:
+        """Return the Works."""
+        return (("work.karmada.io", "Work"),)
+
+    def member(self, name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
+        """Return the Cluster."""
+        from fleet_components.systems.karmada.hub.plain_members import karmada_cluster
+
+        return karmada_cluster(name, facts, old)
+
+    def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:
+        """Return the binding."""
+        from fleet_components.systems.karmada.status.complaints import binding_of
+
+        return binding_of(subject.hub_key, listing)
+
+    def complaints(self, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        """Yield members on which the template is not applied, or Unhealthy."""
+        from fleet_components.systems.karmada.status.complaints import complaints
+
+        return complaints(status)
+
+    def facts(self, decided: Decided) -> Facts:
+        """Return the facts of a template."""
+        from fleet_components.systems.karmada.status.facts import facts
+
+        return facts(decided)
+
+    def decisions(self, decided: Collection[Decided]) -> Iterable[dict[str, Any]]:
+        """Return the bindings."""
+        from fleet_components.systems.karmada.status.decisions import bindings
+
+        return bindings(decided)
+
+    def statuses(
+        self, decided: Decided, observed: Mapping[str, ObservedMember]
+    ) -> Iterable[dict[str, Any]]:
+        """Return the binding and the template."""
+        from fleet_components.systems.karmada.status.bindings import api_objects
+
+        return api_objects(decided, observed)

@@ -1,0 +1,1 @@
+"""What a hub of KubeFleet says of placements, update runs and evictions."""

@@ -1,0 +1,99 @@
+"""The facts of a placement that documents show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet_components.model.codec import encode
+from fleet_components.model.text import count
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.describe import describe_stages
+from fleet_components.status.facts import Fact, Facts
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N
+from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.status.placements import (
+    cluster_decisions,
+    scheduling_status,
+)
+
+
+def facts(decided: Decided) -> Facts:
+    """Return the facts of a placement."""
+    subject, status = decided.subject, decided.outcome.decision.status
+    assert isinstance(subject, PlacementSubject)
+    shown = scheduling_status(decided, status)
+    return Facts(
+        policy=_policy(subject),
+        first_reasons={
+            decision.cluster_name: decision.reason
+            for decision in status.decisions
+            if not decision.selected
+        },
+        skipped=subject.skipped,
+        status={**shown, "clusterDecisions": cluster_decisions(status)},
+        evictions=tuple(_evictions(decided)),
+        update_run=_update_run(decided),
+    )
+
+
+def _update_run(decided: Decided) -> Fact | None:
+    """Return the update run that is or was in force, with its stages."""
+    assert isinstance(decided.outcome, PlacementOutcome)
+    runs = decided.outcome.runs
+    if runs is None or runs.last is None:
+        return None
+    record = decided.outcome.record.runs.records[runs.latest]
+    return {
+        "name": runs.latest,
+        "revision": record.revision if record.revision >= 0 else None,
+        "state": runs.run.state if runs.run else None,
+        "outcome": record.outcome or None,
+        "message": record.message or None,
+        "approvals": list(record.approvals),
+        "stages": [
+            {
+                "name": stage.name,
+                "clusters": [list(part) for part in stage.parts],
+                "done": list(stage.done),
+                "moves": list(stage.moves),
+                "waitsBefore": stage.before or None,
+                "waitsAfter": stage.after or None,
+            }
+            for stage in runs.stages(decided.outcome.rollout)
+        ],
+        "words": list(describe_stages(runs.stages(decided.outcome.rollout))),
+    }
+
+
+def _evictions(decided: Decided) -> Iterator[Fact]:
+    assert isinstance(decided.outcome, PlacementOutcome)
+    checked = {check.eviction.name for check, _ in decided.outcome.evictions}
+    for name, handled in decided.outcome.record.memory.evictions.items():
+        conditions = [encode(condition) for condition in handled.conditions]
+        yield {
+            "name": name,
+            "member": handled.cluster,
+            "checkedNow": name in checked,
+            "conditions": conditions,
+        }
+
+
+def _policy(subject: PlacementSubject) -> str:
+    """Return the policy in short: ``PickN 3 of 5 members``, or ``PickN 3 (the fleet has only 2
+    members)``.
+    """
+    policy, members = subject.policy, len(subject.inventory)
+    kind = policy.placement_type if policy else PICK_ALL
+    if policy is None or kind == PICK_ALL:
+        return f"{kind} of {count(members, 'member')}"
+    wanted = policy.number_of_clusters or 0 if kind == PICK_N else len(policy.cluster_names)
+    if wanted > members:
+        return f"{kind} {wanted} ({_available(members)})"
+    return f"{kind} {wanted} of {count(members, 'member')}"
+
+
+def _available(members: int) -> str:
+    return (
+        f"the fleet has only {count(members, 'member')}" if members else "the fleet has no member"
+    )

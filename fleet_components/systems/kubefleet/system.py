@@ -1,0 +1,113 @@
+"""KubeFleet, behind the contract of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from fleet_components.systems.framework import System
+
+if TYPE_CHECKING:
+    from fleet_components.hub.cluster_facts import ClusterFacts
+    from fleet_components.hub.listing import Listing, Object, Query
+    from fleet_components.hub.observation import Observation
+    from fleet_components.model.inventory import Inventory
+    from fleet_components.model.observed import ObservedMember
+    from fleet_components.model.release import ReleaseTable
+    from fleet_components.plan.record import Record
+    from fleet_components.plan.subject import Decided, Subject
+    from fleet_components.scheduler.framework import Profile
+    from fleet_components.status.facts import Facts
+
+
+class KubeFleet(System):
+    """KubeFleet, and Azure Kubernetes Fleet Manager, which runs it."""
+
+    NAME = "kubefleet"
+    TITLE = "KubeFleet"
+    COMPONENT = "Placement"
+    MEMBER = ("cluster.kubernetes-fleet.io/v1", "MemberCluster")
+    MARKS = (
+        ("cluster.kubernetes-fleet.io", "MemberCluster"),
+        ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"),
+    )
+    # Source: KubeFleet v0.3.1, Leave in pkg/controllers/workapplier/controller.go.
+    STAYS_ON_LEAVING = True
+
+    @property
+    def releases(self) -> ReleaseTable:
+        """Releases since v0.2.0, and a commit of the main branch."""
+        from fleet_components.systems.kubefleet.model.release import TABLE
+
+        return TABLE
+
+    @property
+    def profile(self) -> Profile:
+        """The plug-ins of ``pkg/scheduler/framework/plugins``."""
+        from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
+
+        return PROFILE
+
+    @property
+    def record(self) -> type[Record[Any, Any]]:
+        """The record of a placement."""
+        from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+
+        return PlacementRecord
+
+    def read_subject(
+        self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
+    ) -> Subject[Any]:
+        """Read a placement back."""
+        from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+
+        return PlacementSubject.from_wire(wire, inventory)
+
+    def queries(self, listing: Listing) -> tuple[Query, ...]:
+        """Return the requests: members, placements, snapshots, bindings, and what they select."""
+        from fleet_components.systems.kubefleet.hub.queries import kubefleet_queries
+
+        return kubefleet_queries(listing)
+
+    def observation(self, listing: Listing) -> Observation:
+        """Return what the answers of the hub amount to."""
+        from fleet_components.systems.kubefleet.hub.observation import kubefleet_observation
+
+        return kubefleet_observation(listing)
+
+    def member(self, name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
+        """Return the MemberCluster."""
+        from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
+
+        return member_cluster(name, facts, old)
+
+    def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:
+        """Return the placement."""
+        return listing.object(subject.hub_key)
+
+    def complaints(self, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        """Yield members with a condition that is not True, or with objects that have failed."""
+        from fleet_components.systems.kubefleet.status.complaints import complaints
+
+        return complaints(status)
+
+    def facts(self, decided: Decided) -> Facts:
+        """Return the facts of a placement."""
+        from fleet_components.systems.kubefleet.status.facts import facts
+
+        return facts(decided)
+
+    def decisions(self, decided: Collection[Decided]) -> Iterable[dict[str, Any]]:
+        """Return placements and policy snapshots with their status."""
+        from fleet_components.systems.kubefleet.status.placements import api_objects
+
+        return chain.from_iterable(map(api_objects, decided))
+
+    def statuses(
+        self, decided: Decided, observed: Mapping[str, ObservedMember]
+    ) -> Iterable[dict[str, Any]]:
+        """Return the placement, its policy snapshot, its update runs and its evictions."""
+        from fleet_components.systems.kubefleet.status import placements, update_runs
+
+        return chain(placements.api_objects(decided, observed), update_runs.api_objects(decided))

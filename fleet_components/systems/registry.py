@@ -1,0 +1,12 @@
+"""The systems: the one list of them, and the only module that imports their folders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fleet_components.systems.framework import System
+from fleet_components.systems.karmada.system import Karmada
+from fleet_components.systems.kubefleet.system import KubeFleet
+
+SYSTEMS: Mapping[str, System] = {system.NAME: system for system in (KubeFleet(), Karmada())}
+"""Each system by its name. The first one is the default where nothing tells."""
