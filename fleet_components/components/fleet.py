@@ -52,6 +52,7 @@ from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.serving import serving_both
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
@@ -64,7 +65,6 @@ from fleet_components.plan.no_match import meant
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
-from fleet_components.systems.karmada.plan.member import serving_both
 
 
 class Fleet(pulumi.ComponentResource):

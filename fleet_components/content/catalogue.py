@@ -17,6 +17,8 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.selector import LabelIndex, LabelSelector
 
 DEFAULT_NAMESPACE = "default"
+HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
+"""Namespaces that every cluster has."""
 
 _MEMBERS = (("cluster.kubernetes-fleet.io", "MemberCluster"), ("cluster.karmada.io", "Cluster"))
 _ENVELOPES = ("ResourceEnvelope", "ClusterResourceEnvelope")

@@ -22,20 +22,10 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import MADE_BY_A_HUB, Source
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.ways import SYSTEMS, Way, Ways
-from fleet_components.systems.karmada.model.policy import (
-    CLUSTER_OVERRIDE,
-    CLUSTER_PROPAGATION,
-    OVERRIDE,
-    PROPAGATION,
-)
-from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
-from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
+from fleet_components.plan.ways import Way, Ways
+from fleet_components.systems.framework import System
+from fleet_components.systems.registry import SYSTEMS
 
-_PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement", PROPAGATION, CLUSTER_PROPAGATION)
-_OVERRIDES = ("ClusterResourceOverride", "ResourceOverride", OVERRIDE, CLUSTER_OVERRIDE)
-_REBALANCER = "WorkloadRebalancer"
-_ONCE = (EVICTION, _REBALANCER)
 _CONTAINERS = ("Namespace", "CustomResourceDefinition")
 _AWAITED = frozenset(
     {
@@ -128,14 +118,15 @@ def consignment_of(
     if not ways.hub:
         return Consignment()
     parts = Catalogue.of(source.given.manifests, []).split()
-    every = list(_Reading(source, ways, parts, tuple(subjects)).objects())
+    system = SYSTEMS[ways.hub]
+    every = list(_Reading(source, ways, parts, tuple(subjects), system).objects())
     hidden = tuple(consigned.manifest for consigned in every if _is_hidden(consigned.manifest))
     found = (consigned for consigned in every if consigned.manifest not in hidden)
     ordered = sorted(found, key=lambda consigned: (consigned.stage, str(consigned.manifest.key)))
     jobs = {
         consigned.manifest.key: digest((consigned.manifest.data,))
         for consigned in ordered
-        if consigned.manifest.kind in _ONCE
+        if consigned.manifest.kind in system.ONCE
     }
     # A hub deletes some once they are over: that a refresh does not find them is no reason to do
     # them again.
@@ -146,7 +137,7 @@ def consignment_of(
     )
     sent = tuple(consigned for consigned in ordered if consigned.manifest.key not in over)
     once = {str(key): made for key, made in jobs.items()}
-    return Consignment(ways.hub, sent, tuple(_left_out(parts, ways, hidden)), hidden, once, over)
+    return Consignment(ways.hub, sent, tuple(_left_out(parts, system, hidden)), hidden, once, over)
 
 
 @attrs.frozen
@@ -155,6 +146,7 @@ class _Reading:
     ways: Ways
     parts: Parts
     subjects: tuple[Decided, ...]
+    system: System
 
     def objects(self) -> Iterator[Consigned]:
         policies = [manifest for manifest in self.parts.policies if self._goes(manifest)]
@@ -166,9 +158,9 @@ class _Reading:
                 stage = Stage.CONTAINERS if manifest.kind in _CONTAINERS else Stage.OBJECTS
                 yield Consigned(attrs.evolve(manifest, data=_unawaited(as_sent(manifest))), stage)
         for policy in policies:
-            yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy))
+            yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy, self.system))
         for member in self.parts.members:
-            if member.group in SYSTEMS[Way(self.ways.hub)] and (fields := _fields(member)):
+            if member.group in self.system.GROUPS and (fields := _fields(member)):
                 yield Consigned(attrs.evolve(member, data=fields), Stage.MEMBERS, patch=True)
 
     def _placed(self) -> Iterator[tuple[ObjectKey, Manifest]]:
@@ -189,12 +181,12 @@ class _Reading:
         """Return whether a policy goes to the hub: with its placement, or as everything else
         there.
         """
-        if policy.group not in SYSTEMS[Way(self.ways.hub)] or is_made_by_a_hub(policy):
+        if policy.group not in self.system.GROUPS or is_made_by_a_hub(policy):
             return False
-        if policy.kind in _PLACEMENTS:
+        if policy.kind in self.system.STEERING:
             key = f"{policy.namespace}/{policy.name}".lstrip("/")
             return self.ways.placement(policy.kind, key) == self.ways.hub
-        placement = _placement_of(policy)
+        placement = self.system.placement_of(policy)
         way = self.ways.asked.get(placement) if placement else None
         return way != Way.DIRECT
 
@@ -206,38 +198,13 @@ def is_made_by_a_hub(policy: Manifest) -> bool:
     return policy.kind.endswith(MADE_BY_A_HUB)
 
 
-def _placement_of(policy: Manifest) -> tuple[str, str, str] | None:
-    """Return kind, namespace and name of the placement that a policy of KubeFleet is about; None
-    for all, or none.
-    """
-    spec = policy.data.get("spec")
-    spec = spec if isinstance(spec, Mapping) else {}
-    if policy.kind in STRATEGY_OF:
-        return PLACEMENT_OF[policy.kind], policy.namespace, str(spec.get("placementName", ""))
-    if policy.kind == EVICTION:
-        return "ClusterResourcePlacement", "", str(spec.get("placementName", ""))
-    if policy.kind == BUDGET:
-        return "ClusterResourcePlacement", "", policy.name
-    named = spec.get("placement")
-    if policy.kind in ("ClusterResourceOverride", "ResourceOverride") and isinstance(
-        named, Mapping
-    ):
-        inside = named.get("scope") == "Namespaced"
-        kind = "ResourcePlacement" if inside else "ClusterResourcePlacement"
-        return kind, policy.namespace if inside else "", str(named.get("name", ""))
-    return None
-
-
-def _stage(policy: Manifest) -> Stage:
-    if policy.kind in (*STRATEGY_OF, EVICTION, _REBALANCER):
+def _stage(policy: Manifest, system: System) -> Stage:
+    if policy.kind in system.JOBS:
         return Stage.JOBS
-    if policy.kind in _PLACEMENTS:
+    if policy.kind in system.STEERING:
         return Stage.PLACEMENTS
-    # What the hub goes by when it places: nothing is to be rolled out without it.
-    rules = (*_OVERRIDES, *STRATEGY_OF.values(), BUDGET)
-    return (
-        Stage.RULES if policy.kind in rules or policy.group == "config.karmada.io" else Stage.OTHERS
-    )
+    rule = policy.kind in system.RULES or policy.group in system.RULE_GROUPS
+    return Stage.RULES if rule else Stage.OTHERS
 
 
 def _unawaited(data: dict[str, Any]) -> dict[str, Any]:
@@ -267,7 +234,7 @@ def _is_hidden(manifest: Manifest) -> bool:
     return bool(secret_fields(manifest.data)) and is_hidden(manifest.data)
 
 
-def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[Problem]:
+def _left_out(parts: Parts, system: System, hidden: Sequence[Manifest]) -> Iterator[Problem]:
     """Yield warnings of what is in the source and goes neither to the hub nor to members by another
     way.
     """
@@ -282,7 +249,7 @@ def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[
     given = [
         policy
         for policy in parts.policies
-        if policy.kind in APPROVALS and policy.group in SYSTEMS[Way(ways.hub)]
+        if policy.kind in system.APPROVALS and policy.group in system.GROUPS
     ]
     if given:
         names = few([f"{manifest.namespace}/{manifest.name}".lstrip("/") for manifest in given])
@@ -295,7 +262,7 @@ def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[
     foreign = [
         member
         for member in parts.members
-        if member.group not in SYSTEMS[Way(ways.hub)] and member.api_version != API_VERSION
+        if member.group not in system.GROUPS and member.api_version != API_VERSION
     ]
     if foreign:
         what = (

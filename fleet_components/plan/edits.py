@@ -10,8 +10,8 @@ from fleet_components.model.cluster import Cluster, Taint, Usage
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.model.serving import REGION_LABELS, ZONE_LABEL, serving_both
 from fleet_components.scheduler.edit import ADD, MEMBER, Edit, Edits, set_label
-from fleet_components.systems.karmada.plan.member import REGION_LABELS, ZONE_LABEL, serving_both
 
 KARMADA_MEMBER = "Cluster"
 _OF_KUBEFLEET = ("properties", "resourceUsage", "namespaces")

@@ -7,7 +7,6 @@ shows is what an update does.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
@@ -40,6 +39,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import Past
+from fleet_components.plan.planning import Planning, SystemPlan
 from fleet_components.plan.precedence import Precedence, ordered
 from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.refusals import known_clashes, refusals
@@ -47,16 +47,10 @@ from fleet_components.plan.renames import find_renames
 from fleet_components.plan.sealing import sealed
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.unmatched import no_quantities, unmatched
-from fleet_components.plan.ways import Ways, ways_of
+from fleet_components.plan.unmatched import unmatched
+from fleet_components.plan.ways import STEERING, ways_of
 from fleet_components.scheduler.plugins import load_plugins
-from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION
-from fleet_components.systems.karmada.plan.needs import needs_of
-from fleet_components.systems.karmada.plan.templates import Templates, templates_of
-from fleet_components.systems.karmada.scheduler.estimator import UnreadableMemberError
-from fleet_components.systems.kubefleet.plan.subject import PlacementSubject, located
-from fleet_components.systems.kubefleet.plan.subjects import placement_subjects
-from fleet_components.systems.kubefleet.plan.unmatched import in_approvals
+from fleet_components.systems.registry import SYSTEMS
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -92,22 +86,11 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
     ways = ways.held(previous_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)
-    selections, matching = source.selections()
-    placements = _decided(
-        placement_subjects(source, selections, inventory, past, options),
-        past,
-        source,
-        options,
-        ways,
-        planning,
-    )
-    templates = templates_of(source, selections, past.templates())
-    planning += templates.problems
+    parts = tuple(_parts(Planning(source, inventory, past, options, ways)))
+    subjects = tuple(decided for part in parts for decided in part.subjects)
+    matching = [problem for part in parts for problem in part.unselectable]
+    planning += [problem for part in parts for problem in part.problems]
     planning += refused_changes(source.policies, past.held, source.given.releases)
-    subjects = (
-        *placements,
-        *_templates(source, templates, inventory, past, options, ways, planning),
-    )
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only
@@ -129,7 +112,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
     partial = bool(options.hub)
-    matchless = unmatched(source, templates, subjects, inventory, partial=partial)
+    matchless = unmatched(source, parts, subjects, inventory)
     surprising = checked(subjects, leaving, source.catalogue, options.skip_checks, partial=partial)
     consignment = consignment_of(source, ways, subjects, past)
     plan = FleetPlan(
@@ -146,15 +129,14 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *lacking(source, past),
                 *found.warnings,
                 *_nobody_lost(options, members),
-                *in_approvals(placements, options.settings.approvals),
-                *templates.warnings,
+                *(problem for part in parts for problem in part.warnings),
                 *matchless,
                 *surprising,
                 *passed_on,
                 *consignment.left_out,
             )
         ),
-        waiting=templates.waiting,
+        waiting={key: text for part in parts for key, text in part.waiting.items()},
         handed_out=source.settings.brings_namespaces,
         held=held_fields(source.policies),
         members=members,
@@ -165,13 +147,21 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         renames=renames,
         precedence=precedence,
         blocked=blocked,
-        unplaced=tuple(templates.refused),
+        unplaced=tuple(problem for part in parts for problem in part.refused),
         coverage=coverage,
         written=source.catalogue,
     )
     plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
     warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan), *lookalikes(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
+
+
+def _parts(planning: Planning) -> Iterator[SystemPlan]:
+    """Yield the part of each system; what an earlier one takes, a later one leaves alone."""
+    for system in SYSTEMS.values():
+        part = system.planned(planning)
+        planning = attrs.evolve(planning, taken={**planning.taken, **part.taken})
+        yield part
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:
@@ -186,9 +176,7 @@ def lacking(source: Source, past: Past) -> Iterator[Problem]:
     if not source.clusters:
         hint = "add MemberCluster objects, as a hub exports them"
         yield Problem("there is no member", hint=hint, file=source.given.location, follows=True)
-    if not source.placements and not any(
-        manifest.kind in (PROPAGATION, CLUSTER_PROPAGATION) for manifest in source.policies
-    ):
+    if not any(manifest.kind in STEERING for manifest in source.policies):
         hint = "add a ClusterResourcePlacement or ResourcePlacement"
         yield Problem("there is no placement", hint=hint, file=source.given.location, follows=True)
     if not source.catalogue.manifests:
@@ -237,80 +225,6 @@ def _nobody_lost(options: Options, members: Collection[str]) -> Iterator[Problem
 def _no_member(field: str, name: str, members: Collection[str]) -> Problem:
     known = f"the members are: {', '.join(members) or 'none'}"
     return Problem(f'there is no member "{name}"', (field,), known, follows=True)
-
-
-def _decided(
-    subjects: Iterable[PlacementSubject],
-    past: Past,
-    source: Source,
-    options: Options,
-    ways: Ways,
-    problems: list[Problem],
-) -> tuple[Decided, ...]:
-    """Return the placements, decided; problems get the location of the member or placement that
-    causes them.
-    """
-    found = []
-    for subject in subjects:
-        before = past.record(subject.name, subject.RECORD)
-        try:
-            hub = ways.placement(subject.kind, subject.key)
-            seen = subject.on_hub(before) if hub or options.hub else subject
-            decided: Decided = Decided(seen, before, seen.decide(before), hub=hub)
-            found.append(decided.by_hub() if hub else decided)
-        except FleetError as error:
-            namespace, _, name = subject.key.rpartition("/")
-            policy = source.policy(subject.kind, namespace, name)
-            problems += [
-                located(problem, source.declarations, policy) for problem in error.problems
-            ]
-    return tuple(found)
-
-
-def _templates(
-    source: Source,
-    templates: Templates,
-    inventory: Inventory,
-    past: Past,
-    options: Options,
-    ways: Ways,
-    problems: list[Problem],
-) -> tuple[Decided, ...]:
-    """Return the templates, decided in the order of the workloads.
-
-    Templates that need others come before what they need: a dependency follows them to their
-    members.
-    """
-    found: dict[str, Decided] = {}
-    first: dict[str, list[str]] = defaultdict(list)
-    for workload in templates.workloads:
-        for parent in workload.needed_by:
-            first[parent].append(f"{names.TEMPLATE_KIND}/{workload.key}")
-    for workload in templates.workloads:
-        parents = {key: found[key].record.memory for key in workload.needed_by if key in found}
-        needs = needs_of(parents, {key for key, always in workload.needed_by.items() if always})
-        subject = templates.subject(workload, inventory, past, options, needs)
-        subject = attrs.evolve(subject, by_hub=bool(options.hub) or ways.whole)
-        before = past.record(subject.name, subject.RECORD)
-        try:
-            outcome = subject.decide(before)
-            along = [found[key].hub for key in workload.needed_by if key in found]
-            hub = ways.template(
-                outcome.record.memory.policy, along, past.shown.get(subject.name, {})
-            )
-            if bool(hub or options.hub) != subject.by_hub:
-                subject = attrs.evolve(subject, by_hub=not subject.by_hub)
-                outcome = subject.decide(before)
-            decided: Decided = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
-            found[workload.key] = decided.by_hub() if hub else decided
-        except FleetError as error:
-            problems += (
-                attrs.evolve(problem, subject=problem.subject or subject.name)
-                for problem in error.problems
-            )
-        except UnreadableMemberError:
-            problems += no_quantities(inventory.clusters, source.declarations)
-    return tuple(found.values())
 
 
 def _in_order(

@@ -15,7 +15,8 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.source import CARRIED_OUT, Source
-from fleet_components.plan.ways import SYSTEMS, Way, Ways
+from fleet_components.plan.ways import Ways
+from fleet_components.systems.registry import SYSTEMS
 
 _PATH = ("passOver",)
 _TAKE_OUT = "leave it out of fleet:passOver"
@@ -81,12 +82,9 @@ def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
     """Return a source as its hub takes it: without the policies that only that carries out, which a
     warning names.
     """
-    if ways.whole and ways.hub == Way.KARMADA:
-        # It brings every namespace to every member by itself, and leaves nothing to a later update.
-        source = attrs.evolve(
-            source, settings=attrs.evolve(source.settings, exact=True, brings_namespaces=True)
-        )
-    groups = SYSTEMS[Way(ways.hub)] if ways.hub else ()
+    if ways.whole:
+        source = SYSTEMS[ways.hub].on_its_hub(source)
+    groups = SYSTEMS[ways.hub].GROUPS if ways.hub else ()
     found = [manifest for manifest in source.not_carried_out if manifest.group in groups]
     if not found:
         return source, ()

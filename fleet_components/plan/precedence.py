@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import attrs
 
+from fleet_components.content.catalogue import HUB_NAMESPACES
 from fleet_components.content.order import LAST_PHASE, needed, phase, provided
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -29,7 +30,6 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Gate, Opens
-from fleet_components.systems.kubefleet.content.select import HUB_NAMESPACES
 
 _MOVES = (Change.ADD, Change.UPDATE)
 Node = tuple[Any, ...]

@@ -27,6 +27,7 @@ from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.releases import Releases
+from fleet_components.model.serving import serving_both
 from fleet_components.model.text import count, few, nearest
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.model.workload import shape_of
@@ -35,7 +36,6 @@ from fleet_components.plan.given import Given
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
 from fleet_components.plan.ways import is_for_hub
-from fleet_components.rollout.strategy import External, UpdateRun, in_reach, read_update_run
 from fleet_components.systems.karmada.content.template import as_matched
 from fleet_components.systems.karmada.model.application_health import ApplicationHealth, read_health
 from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
@@ -47,12 +47,17 @@ from fleet_components.systems.karmada.model.policy import (
 )
 from fleet_components.systems.karmada.model.release import Rule
 from fleet_components.systems.karmada.model.settings import KarmadaSettings, read_settings
-from fleet_components.systems.karmada.plan.member import serving_both
 from fleet_components.systems.kubefleet.content.select import Selection, select, surprises
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from fleet_components.systems.kubefleet.model.placement import Placement, RollingUpdate
 from fleet_components.systems.kubefleet.plan.update_runs import STRATEGY_OF, is_approved, runs_of
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    External,
+    UpdateRun,
+    in_reach,
+    read_update_run,
+)
 
 A = TypeVar("A")
 T = TypeVar("T")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.catalogue import HUB_NAMESPACES, Catalogue
 from fleet_components.content.eligible import is_reserved, why_skipped
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
@@ -16,71 +16,44 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity
 from fleet_components.model.text import Vocabulary, count, few
-from fleet_components.plan.asked_members import AskedMembers
-from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.no_match import near_name
+from fleet_components.plan.planning import SystemPlan
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.systems.karmada.plan import trial as karmada
-from fleet_components.systems.karmada.plan.templates import Templates
-from fleet_components.systems.karmada.plan.unmatched import in_policies, in_requests, without_apis
-from fleet_components.systems.karmada.plan.unserved import changed_totals, unserved
-from fleet_components.systems.kubefleet.content.select import HUB_NAMESPACES
-from fleet_components.systems.kubefleet.plan import trial as kubefleet
-from fleet_components.systems.kubefleet.plan.unmatched import (
-    in_evictions,
-    in_overrides,
-    in_runs,
-    skipped_stages,
-)
 
 
 def unmatched(
     source: Source,
-    templates: Templates,
-    subjects: Iterable[Decided],
+    parts: Iterable[SystemPlan],
+    subjects: Sequence[Decided],
     inventory: Inventory,
-    *,
-    partial: bool = False,
 ) -> Iterator[Problem]:
     """Yield warnings of what matches nothing in the whole source.
 
-    What a placement asks for in vain is among the warnings of that placement instead.
-
     Args:
         source: the parsed fleet.
-        templates: the templates, and the objects that nothing claims.
+        parts: what each system has made of it.
         subjects: the decided subjects.
         inventory: the members that are scheduled on.
-        partial: whether the objects are those that were observed of a hub, which has others too.
     """
-    members, objects = (
-        AskedMembers.of(source.clusters, inventory),
-        AskedObjects(source.catalogue, partial),
-    )
-    yield from in_runs(source, members)
-    yield from in_evictions(source)
-    yield from in_overrides(source, subjects, members, objects)
-    yield from in_policies(templates, members, AskedObjects(source.matched, partial))
-    yield from kubefleet.idle_rules(subjects, inventory)
-    yield from karmada.idle_rules(templates, subjects, inventory)
-    yield from changed_totals(subjects, inventory)
-    yield from in_requests(source, templates, members, objects)
-    yield from without_apis(source, templates)
-    yield from unserved(subjects, source.catalogue, inventory)
-    for decided in subjects:
-        yield from skipped_stages(source, decided, members)
+    parts = tuple(parts)
+    for part in parts:
+        yield from part.unmatched(subjects)
     there = source.settings.brings_namespaces
     alone = [
         subject for subject in subjects if not (there and subject.subject.kind == TEMPLATE_KIND)
     ]
     yield from forgotten_namespaces(source.catalogue, alone, inventory)
     yield from no_quantities(inventory.clusters, source.declarations)
-    yield from _unselected(source, templates.unclaimed)
+    unclaimed = [part.unclaimed for part in parts if part.unclaimed is not None]
+    whole = frozenset[str]().union(*(part.whole_namespaces for part in parts))
+    yield from _unselected(source, unclaimed[-1], whole)
 
 
-def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Problem]:
+def _unselected(
+    source: Source, unclaimed: Iterable[Manifest], selected: Collection[str]
+) -> Iterator[Problem]:
     """Yield one warning that counts the objects that no policy selects, located at the first of
     them.
 
@@ -90,7 +63,6 @@ def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Probl
     contents of a namespace that a placement selects but that is not in the
     source: the placement's own warning covers them.
     """
-    selected = set(_selected_namespaces(source))
     left = [
         manifest
         for manifest in unclaimed
@@ -112,18 +84,6 @@ def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Probl
             file=first.file,
             line=first.line,
         )
-
-
-def _selected_namespaces(source: Source) -> Iterator[str]:
-    """Yield the namespaces that placements select by name with all their contents."""
-    for placement in source.placements:
-        for selector in placement.spec.resource_selectors:
-            if (selector.group, selector.kind, selector.selection_scope) == (
-                "",
-                "Namespace",
-                "NamespaceWithResources",
-            ):
-                yield selector.name
 
 
 def _counts(manifest: Manifest, catalogue: Catalogue) -> bool:

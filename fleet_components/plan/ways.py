@@ -10,14 +10,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
-from fleet_components.systems.karmada.model.policy import (
-    CLUSTER_PROPAGATION,
-    PROPAGATION,
-    PolicyKey,
-)
+from fleet_components.systems.registry import SYSTEMS
 
 ANNOTATION = "fleet-components/delivery"
 """Annotation of a placement or a propagation policy: the way of its objects, in place of that of
@@ -37,31 +33,11 @@ class Way(StrEnum):
 
 
 A_WAY = f"the ways are: {', '.join(Way)}"
-SYSTEMS: Mapping[Way, tuple[str, ...]] = {
-    Way.KUBEFLEET: ("placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io"),
-    Way.KARMADA: tuple(
-        f"{group}.karmada.io"
-        for group in (
-            "policy",
-            "apps",
-            "autoscaling",
-            "networking",
-            "config",
-            "remedy",
-            "cluster",
-            "work",
-        )
-    ),
+STEERING: Mapping[str, str] = {
+    kind: system.NAME for system in SYSTEMS.values() for kind in system.STEERING
 }
-"""API groups of each system's hub."""
-_STEERING: Mapping[str, Way] = {
-    "ClusterResourcePlacement": Way.KUBEFLEET,
-    "ResourcePlacement": Way.KUBEFLEET,
-    PROPAGATION: Way.KARMADA,
-    CLUSTER_PROPAGATION: Way.KARMADA,
-}
-"""The hub that carries out each kind whose objects go some way."""
-NAMES: Mapping[str, str] = {"": "", Way.KUBEFLEET: "KubeFleet", Way.KARMADA: "Karmada"}
+"""The system whose hub carries out each kind whose objects go some way."""
+NAMES: Mapping[str, str] = {"": "", **{name: system.TITLE for name, system in SYSTEMS.items()}}
 """Name of each system by its way."""
 
 
@@ -123,7 +99,7 @@ class Ways:
         return self._hub(self.asked.get((kind, namespace, name), self.default))
 
     def template(
-        self, policy: PolicyKey | None, others: Iterable[str], before: Mapping[str, Any]
+        self, policy: ObjectKey | None, others: Iterable[str], before: Mapping[str, Any]
     ) -> str:
         """Return the hub of a template; empty if it is delivered directly.
 
@@ -163,7 +139,7 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
     first: dict[str, Manifest] = {}
     otherwise: list[Manifest] = []
     for policy in policies:
-        wanted, own = asked_way(policy), _STEERING.get(policy.kind)
+        wanted, own = asked_way(policy), STEERING.get(policy.kind)
         if own is None:
             if wanted:
                 problems.append(policy.problem(_NOT_ITS_OWN, _PATH, _OWN_HINT))
@@ -184,7 +160,7 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
     if otherwise:
         more = f"; so {_are(len(otherwise) - 1)}" if otherwise[1:] else ""
         what = (
-            f"is {_of(_STEERING[otherwise[0].kind])}, and this fleet goes through a hub of"
+            f"is {_of(STEERING[otherwise[0].kind])}, and this fleet goes through a hub of"
             f" {NAMES[default]}{more}"
         )
         hint = f"annotate it with {ANNOTATION}: direct, or take it out"
@@ -204,7 +180,7 @@ _NOT_ITS_OWN = "has no effect: only placements and propagation policies go a way
 _OWN_HINT = "write it on the placement or the propagation policy"
 
 
-def _of(way: Way) -> str:
+def _of(way: str) -> str:
     return f"a policy of {NAMES[way]}"
 
 

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.observation import Observation
     from fleet_components.model.inventory import Inventory
+    from fleet_components.model.manifest import Manifest
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
+    from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
+    from fleet_components.plan.source import Source
     from fleet_components.plan.subject import Decided, Subject
     from fleet_components.scheduler.framework import Profile
     from fleet_components.status.facts import Facts
@@ -35,7 +38,14 @@ class System(ABC):
         NAME: name in options, files and states: ``kubefleet`` or ``karmada``.
         TITLE: name in texts.
         COMPONENT: name of the component type of its subjects: ``Placement`` or ``Template``.
+        GROUPS: API groups of its hub.
         MEMBER: ``apiVersion`` and kind of its members.
+        STEERING: kinds whose objects go a way: placements, or propagation policies.
+        RULES: kinds that its hub goes by when it places: they go there first.
+        RULE_GROUPS: groups all of whose kinds are such rules.
+        JOBS: kinds that ask for something once all else is there: runs, evictions, rebalances.
+        ONCE: kinds of these that are carried out once by name.
+        APPROVALS: kinds that a hub makes, and that are approved there.
         MARKS: groups and kinds that its hub serves, and together nothing else.
         AGGREGATED: True if API servers of their own serve some of these.
         STAYS_ON_LEAVING: True if objects stay on a member that leaves its hub.
@@ -44,7 +54,14 @@ class System(ABC):
     NAME: ClassVar[str]
     TITLE: ClassVar[str]
     COMPONENT: ClassVar[str]
+    GROUPS: ClassVar[tuple[str, ...]]
     MEMBER: ClassVar[tuple[str, str]]
+    STEERING: ClassVar[tuple[str, ...]]
+    RULES: ClassVar[tuple[str, ...]]
+    RULE_GROUPS: ClassVar[tuple[str, ...]] = ()
+    JOBS: ClassVar[tuple[str, ...]]
+    ONCE: ClassVar[tuple[str, ...]]
+    APPROVALS: ClassVar[tuple[str, ...]] = ()
     MARKS: ClassVar[tuple[tuple[str, str], ...]]
     AGGREGATED: ClassVar[bool] = False
     STAYS_ON_LEAVING: ClassVar[bool] = False
@@ -71,6 +88,12 @@ class System(ABC):
     def record(self) -> type[Record[Any, Any]]:
         """Type of the records of its subjects."""
 
+    def placement_of(self, policy: Manifest) -> tuple[str, str, str] | None:
+        """Return kind, namespace and name of the placement that a policy is about; None for all, or
+        none.
+        """
+        return None
+
     @abstractmethod
     def read_subject(
         self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
@@ -82,6 +105,14 @@ class System(ABC):
             inventory: the members.
             policies: the feed of ``Subject.feed_policies``.
         """
+
+    def on_its_hub(self, source: Source) -> Source:
+        """Return a source as it is planned where a hub carries everything out."""
+        return source
+
+    @abstractmethod
+    def planned(self, planning: Planning) -> SystemPlan:
+        """Return its part of a plan: its subjects, decided."""
 
     # Hub
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fleet_components.model.cluster import NO_LABELS, Cluster, Taint
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.serving import serving_both
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan.no_match import meant
-from fleet_components.systems.karmada.plan.member import serving_both
 
 # Frames of this module say nothing to who reads a test that fails.
 __tracebackhide__ = True

@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 
 from fleet_components.cli.command import fleet
 from fleet_components.hub.listing import Listing
-from fleet_components.systems.framework import System
 from fleet_components.systems.registry import SYSTEMS
 from tests.hub.karmada.api import Api as ControlPlane
 from tests.hub.karmada.test_reading import secretive
@@ -47,13 +46,13 @@ class Hub:
         allows(self.api, self.listing, role)
 
 
-@pytest.fixture(params=list(System))
+@pytest.fixture(params=SYSTEMS)
 def hub(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Hub]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.chdir(tmp_path)
-    if request.param == SYSTEMS["kubefleet"]:
+    if request.param == "kubefleet":
         objects: Objects = list(with_secret())
         listing = hub_of(*objects)
     else:

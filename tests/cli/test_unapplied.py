@@ -123,7 +123,7 @@ def test_where_everything_is_applied_nothing_is_said(tmp_path: Path) -> None:
     assert plan(tmp_path / "fleet")["unfulfilled"] == []
 
 
-@pytest.mark.parametrize("system", [SYSTEMS["karmada"], SYSTEMS["kubefleet"]])
+@pytest.mark.parametrize("system", [SYSTEMS["karmada"], SYSTEMS["kubefleet"]], ids=str)
 def test_a_hub_makes_nothing_anew(tmp_path: Path, system: System) -> None:
     place = jobs(tmp_path, system)
     edit(place / SUMS, "completions: 1", "completions: 2")
@@ -138,7 +138,7 @@ def test_a_hub_makes_nothing_anew(tmp_path: Path, system: System) -> None:
     assert "anew" not in run("plan", str(place), "--diff").output
 
 
-@pytest.mark.parametrize("system", [SYSTEMS["karmada"], SYSTEMS["kubefleet"]])
+@pytest.mark.parametrize("system", [SYSTEMS["karmada"], SYSTEMS["kubefleet"]], ids=str)
 def test_parallelism_of_a_job_changes_in_place(tmp_path: Path, system: System) -> None:
     place = jobs(tmp_path, system)
     edit(place / SUMS, "parallelism: 1", "parallelism: 2")

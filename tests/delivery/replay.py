@@ -16,13 +16,13 @@ from fleet_components.content.files import Text
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import Releases
+from fleet_components.model.serving import serving_both
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gather
 from fleet_components.plan.state import reveal
-from fleet_components.systems.karmada.plan.member import serving_both
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
 from tests.delivery.recording import (

@@ -444,7 +444,7 @@ def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     system: System, objects: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     write_observation(tmp_path, observed(objects, system), update=False)
-    run = through(tmp_path, system.value)
+    run = through(tmp_path, system.NAME)
     assert run.error is None
     text = "\n".join(text for _, text in run.messages)
     assert "wave 1: add" not in text
@@ -452,21 +452,21 @@ def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     data = yaml.safe_load(deployment.read_text())
     data["spec"]["template"]["spec"]["containers"][0]["image"] = "another:2"
     deployment.write_text(yaml.safe_dump(data))
-    run = through(tmp_path, system.value)
+    run = through(tmp_path, system.NAME)
     assert run.error is None
     text = "\n".join(text for _, text in run.messages)
     assert "update" in text
     assert "add" not in text
     assert _AGAIN not in text
     # Once more, as what was decided last is not what the state has, but what was observed.
-    again = through(tmp_path, system.value, run.state())
+    again = through(tmp_path, system.NAME, run.state())
     assert again.error is None
     (told,) = (text for _, text in again.messages if _AGAIN in text)
     assert f"fleet observe --hub KUBECONFIG --out {tmp_path} --update" in told
     # The hub has taken it, and was observed: its record is what was sent.
     taken = [data if one["kind"] == "Deployment" else one for one in objects]
     write_observation(tmp_path, later(observed(taken, system)), update=True)
-    quiet = through(tmp_path, system.value, run.state())
+    quiet = through(tmp_path, system.NAME, run.state())
     assert quiet.error is None
     assert not any(_AGAIN in text for _, text in quiet.messages)
 

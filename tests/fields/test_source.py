@@ -21,6 +21,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gathered, read_source, source_of
 from fleet_components.rollout.rollout import Change
 from fleet_components.systems.karmada.plan.templates import templates_of
+from fleet_components.systems.kubefleet.plan.planning import taken
 from tests.fields import karmada, kubefleet
 from tests.fields.seen import Object
 
@@ -30,7 +31,7 @@ MEMBER, *_ = kubefleet.MEMBERS
 def warned(*objects: Object, hub: bool = False) -> list[str]:
     """The warnings of a fleet, or of the forecast of a hub, but for those of what matches nothing."""
     source = gathered(Given(tuple(map(Manifest, objects)), hub=hub)).sound()
-    own = (*source.warnings, *templates_of(source, source.selections()[0], ()).warnings)
+    own = (*source.warnings, *templates_of(source, taken(source.selections()[0]), ()).warnings)
     plan = plan_fleet(source, Past(), Options())
     return [str(warning) for warning in plan.warnings if warning in own]
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub import reading
 from fleet_components.hub.listing import Listing, Query, Resource
 from fleet_components.hub.observation import Observation
-from fleet_components.hub.reading import Reader
 from fleet_components.live.lists import path_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.registry import SYSTEMS
@@ -74,8 +72,9 @@ def reads(
     def nothing(listing: Listing) -> Observation:
         return Observation(system=listing.system, as_of=listing.as_of)
 
-    reader = Reader(queries, read or nothing)
-    monkeypatch.setattr(reading, "_READERS", dict.fromkeys(SYSTEMS, reader))
+    for system in map(type, SYSTEMS.values()):
+        monkeypatch.setattr(system, "queries", lambda _, listing: queries(listing))
+        monkeypatch.setattr(system, "observation", lambda _, listing: (read or nothing)(listing))
 
 
 def holds(api: Api, listing: Listing, objects: Iterable[Mapping[str, Any]]) -> None:

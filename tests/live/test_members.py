@@ -104,10 +104,10 @@ def test_nodes_that_are_none_are_no_answer(apis: list[Api], wrong: dict[str, Any
     assert [one["metadata"]["name"] for one in found.members] == ["east", "west"]
 
 
-@pytest.mark.parametrize("system", list(System))
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=str)
 def test_members_without_a_hub(apis: list[Api], system: System) -> None:
     found = members_alone(system, kubeconfigs(apis))
-    kind = {"kubefleet": "MemberCluster", "karmada": "Cluster"}[system]
+    kind = {"kubefleet": "MemberCluster", "karmada": "Cluster"}[system.NAME]
     assert [(one["kind"], one["metadata"]["name"]) for one in found.members] == [
         (kind, "east"),
         (kind, "west"),

@@ -14,8 +14,6 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector
 from fleet_components.rollout.rollout import Change, Done, Gates, Wave
-from fleet_components.rollout.run_record import FAILED, RunRecord
-from fleet_components.rollout.strategy import Budget, External, Stage, Task, UpdateRun, target_of
 from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget, Eviction
 from fleet_components.systems.kubefleet.model.override import ResourceOverride
 from fleet_components.systems.kubefleet.model.placement import (
@@ -28,6 +26,15 @@ from fleet_components.systems.kubefleet.model.placement import (
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.rollout.run_record import FAILED, RunRecord
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    Budget,
+    External,
+    Stage,
+    Task,
+    UpdateRun,
+    target_of,
+)
 
 NAMES = "abcdef"
 BEGAN = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.model.cluster import Cluster
+from fleet_components.model.cluster import DRAINED, Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.rollout.rollout import Change, Done
-from fleet_components.rollout.strategy import scaled
 from fleet_components.systems.kubefleet.model.eviction import EXECUTED, DisruptionBudget, Eviction
 from fleet_components.systems.kubefleet.model.placement import (
     PICK_ALL,
@@ -20,10 +19,10 @@ from fleet_components.systems.kubefleet.model.placement import (
     PlacementPolicy,
     RollingUpdate,
 )
-from fleet_components.systems.kubefleet.plan.evictions import DRAINED
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.rollout.strategy import scaled
 
 pytestmark = pytest.mark.long
 

@@ -20,12 +20,14 @@ from fleet_components.systems.karmada.model.policy import (
     FieldSelector,
     ResourceSelector,
 )
+from fleet_components.systems.karmada.plan.asked_members import KarmadaMembers
 from fleet_components.systems.karmada.plan.unmatched import _wanted
 from fleet_components.systems.kubefleet.model.placement import (
     ClusterSelectorTerm,
     PropertyRequirement,
     PropertySelector,
 )
+from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
 from tests.plan.stack import Stack
 from tests.plan.test_histories import alike, warning
 from tests.plan.unmatched import Document, changed, deployment, object_of, planned, told
@@ -450,7 +452,7 @@ def test_a_label_selector_is_warned_of_exactly_where_no_member_matches(
 def test_an_affinity_is_warned_of_exactly_where_it_is_in_vain(
     members: list[Cluster], asked: ClusterAffinity
 ) -> None:
-    found = list(AskedMembers.of(members, Inventory(members)).affinity((), asked))
+    found = list(KarmadaMembers.of(members, Inventory(members)).affinity((), asked))
     known = {one.name for one in members}
     unknown = [name for name in (*asked.cluster_names, *asked.exclude) if name not in known]
     assert [one.what for one in found if "there is no member" in one.what] == [
@@ -475,7 +477,7 @@ def test_a_required_term_is_warned_of_exactly_where_no_member_meets_it(
         )
         return has and (asked.label_selector is None or asked.label_selector.matches(one.labels))
 
-    found = list(AskedMembers.of(members, Inventory(members)).term((), asked))
+    found = list(KubeFleetMembers.of(members, Inventory(members)).term((), asked))
     assert bool(found) == (not any(map(meets, members)))
 
 

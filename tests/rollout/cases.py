@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.model.codec import decode
-from fleet_components.rollout.strategy import target_of
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy, Strategy
 from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
+from fleet_components.systems.kubefleet.rollout.strategy import target_of
 from tests.rollout.one_pass import PENDING, Binding, Condition, one_pass
 
 

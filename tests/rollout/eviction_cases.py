@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.model.codec import decode, encode
-from fleet_components.rollout.eviction import Held, check_eviction, missing_placement
 from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.rollout.eviction import (
+    Held,
+    check_eviction,
+    missing_placement,
+)
 from tests.rollout.cases import binding
 from tests.rollout.one_pass import Binding
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 import attrs
 
-from fleet_components.rollout.strategy import Budget
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.strategy import Budget
 
 BindingState = Literal["Scheduled", "Bound", "Unscheduled"]
 

@@ -9,8 +9,8 @@ import pytest
 
 from fleet_components.model.selector import LabelSelector
 from fleet_components.rollout.rollout import Change, Done, Rollout
-from fleet_components.rollout.strategy import External, Stage, Task, UpdateRun
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, Task, UpdateRun
 from tests.rollout.world import World, picked
 
 ONE = RollingUpdate(1, 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fleet_components.rollout.describe import describe
-from fleet_components.rollout.strategy import External, UpdateRun
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.strategy import External, UpdateRun
 from tests.rollout.world import World, picked
 
 

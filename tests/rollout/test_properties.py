@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.rollout.planner import plan_rollout
 from fleet_components.rollout.rollout import Change, Done, Rollout, Wanted
-from fleet_components.rollout.strategy import Budget
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
+from fleet_components.systems.kubefleet.rollout.strategy import Budget
 from tests.rollout.one_pass import Binding, Condition, one_pass
 from tests.rollout.world import World, picked
 

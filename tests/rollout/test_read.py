@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.rollout.strategy import target_of
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.rollout.strategy import target_of
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted
-from fleet_components.rollout.run_record import RunRecord, preempted
-from fleet_components.rollout.strategy import External, Stage, UpdateRun, read_update_run
 from fleet_components.systems.kubefleet.model.release import RELEASES
+from fleet_components.systems.kubefleet.rollout.run_record import RunRecord, preempted
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    External,
+    Stage,
+    UpdateRun,
+    read_update_run,
+)
 from tests.rollout.world import World
 from tests.vectors import vectors
 

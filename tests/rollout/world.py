@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fleet_components.rollout.planner import plan_rollout
 from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted, Wave
-from fleet_components.rollout.strategy import Budget, External
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
+from fleet_components.systems.kubefleet.rollout.strategy import Budget, External
 
 
 def picked(names: Collection[str], revision: int, target: int | None = None) -> Wanted:

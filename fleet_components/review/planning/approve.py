@@ -23,8 +23,8 @@ from fleet_components.review.planning.survey import (
     survey_source,
 )
 from fleet_components.rollout.rollout import Change, Opens
-from fleet_components.rollout.strategy import External, Stage, UpdateRun, When
 from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS
+from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, UpdateRun, When
 
 _IN_PROGRAM = "approvals=(...) of its Settings; or fleet:approvals of the stack"
 _CONDITION = {

@@ -12,8 +12,8 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.serving import REGION_LABELS
 from fleet_components.model.text import Vocabulary, count, few, nearest
-from fleet_components.systems.karmada.plan.member import REGION_LABELS
 
 REGION, MEMBER = "region", "member"
 SPEC_REGION, SPEC_PROVIDER = "spec.region", "spec.provider"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from fleet_components.systems.framework import System
 
 if TYPE_CHECKING:
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
+    from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
+    from fleet_components.plan.source import Source
     from fleet_components.plan.subject import Decided, Subject
     from fleet_components.scheduler.framework import Profile
     from fleet_components.status.facts import Facts
@@ -26,7 +30,21 @@ class Karmada(System):
     NAME = "karmada"
     TITLE = "Karmada"
     COMPONENT = "Template"
+    GROUPS = (
+        "policy.karmada.io",
+        "apps.karmada.io",
+        "autoscaling.karmada.io",
+        "networking.karmada.io",
+        "config.karmada.io",
+        "remedy.karmada.io",
+        "cluster.karmada.io",
+        "work.karmada.io",
+    )
     MEMBER = ("cluster.karmada.io/v1alpha1", "Cluster")
+    STEERING = ("PropagationPolicy", "ClusterPropagationPolicy")
+    RULES = ("OverridePolicy", "ClusterOverridePolicy")
+    RULE_GROUPS = ("config.karmada.io",)
+    ONCE = JOBS = ("WorkloadRebalancer",)
     MARKS = (
         ("cluster.karmada.io", "Cluster"),
         ("policy.karmada.io", "PropagationPolicy"),
@@ -63,6 +81,19 @@ class Karmada(System):
         from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
         return TemplateSubject.from_wire(wire, inventory, read_policies(policies or {}))
+
+    def on_its_hub(self, source: Source) -> Source:
+        """Return the source with the settings of a control plane that is there: it brings every
+        namespace to every member by itself, and leaves nothing to a later update.
+        """
+        settings = attrs.evolve(source.settings, exact=True, brings_namespaces=True)
+        return attrs.evolve(source, settings=settings)
+
+    def planned(self, planning: Planning) -> SystemPlan:
+        """Return the templates, decided."""
+        from fleet_components.systems.karmada.plan.planning import planned
+
+        return planned(planning)
 
     def queries(self, listing: Listing) -> tuple[Query, ...]:
         """Return the requests: members, policies, bindings, and what they select."""

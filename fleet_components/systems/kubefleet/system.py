@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.observation import Observation
     from fleet_components.model.inventory import Inventory
+    from fleet_components.model.manifest import Manifest
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
+    from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
     from fleet_components.plan.subject import Decided, Subject
     from fleet_components.scheduler.framework import Profile
@@ -27,7 +29,19 @@ class KubeFleet(System):
     NAME = "kubefleet"
     TITLE = "KubeFleet"
     COMPONENT = "Placement"
+    GROUPS = ("placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io")
     MEMBER = ("cluster.kubernetes-fleet.io/v1", "MemberCluster")
+    STEERING = ("ClusterResourcePlacement", "ResourcePlacement")
+    RULES = (
+        "ClusterResourceOverride",
+        "ResourceOverride",
+        "ClusterStagedUpdateStrategy",
+        "StagedUpdateStrategy",
+        "ClusterResourcePlacementDisruptionBudget",
+    )
+    ONCE = ("ClusterResourcePlacementEviction",)
+    JOBS = ("ClusterStagedUpdateRun", "StagedUpdateRun", *ONCE)
+    APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
     MARKS = (
         ("cluster.kubernetes-fleet.io", "MemberCluster"),
         ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"),
@@ -56,6 +70,12 @@ class KubeFleet(System):
 
         return PlacementRecord
 
+    def placement_of(self, policy: Manifest) -> tuple[str, str, str] | None:
+        """Return what a run, an eviction, a budget or an override names."""
+        from fleet_components.systems.kubefleet.plan.naming import placement_of
+
+        return placement_of(policy)
+
     def read_subject(
         self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
     ) -> Subject[Any]:
@@ -63,6 +83,12 @@ class KubeFleet(System):
         from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
         return PlacementSubject.from_wire(wire, inventory)
+
+    def planned(self, planning: Planning) -> SystemPlan:
+        """Return the placements, decided."""
+        from fleet_components.systems.kubefleet.plan.planning import planned
+
+        return planned(planning)
 
     def queries(self, listing: Listing) -> tuple[Query, ...]:
         """Return the requests: members, placements, snapshots, bindings, and what they select."""

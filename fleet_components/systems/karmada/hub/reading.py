@@ -216,7 +216,7 @@ class Reading:
             for item in self.objects
             if Manifest(item).key in self.bindings
         ]
-        return templates_of(self.source, (), known)
+        return templates_of(self.source, {}, known)
 
     @cached_property
     def copies(self) -> Mapping[str, Copies]:

@@ -15,10 +15,9 @@ import attrs
 from fleet_components.content.catalogue import Alike
 from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.dependencies import Dependency, dependencies_of
-from fleet_components.content.envelope import is_envelope, unwrapped
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN
-from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
@@ -28,8 +27,9 @@ from fleet_components.plan.guard import is_protected
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
+from fleet_components.plan.planning import Taken
 from fleet_components.plan.record import digest
-from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.source import Source
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.plugins import meant_for
 from fleet_components.systems.karmada.model.application_health import by_object
@@ -160,19 +160,17 @@ class Templates:
         )
 
 
-def templates_of(
-    source: Source, placed: Iterable[SelectedPlacement], known: Collection[str]
-) -> Templates:
+def templates_of(source: Source, brought: Taken, known: Collection[str]) -> Templates:
     """Return the templates of a source.
 
     Args:
         source: the parsed fleet.
-        placed: what KubeFleet's placements select; an object must not be claimed by both systems.
+        brought: objects that another system brings; an object must not be claimed by two of them.
         known: keys of the templates of the past. They stay templates when no policy matches them
             any more, since deleting a policy leaves what it placed, unless a placement selects
             them now.
     """
-    reader = _Reading(source, tuple(placed), known)
+    reader = _Reading(source, brought, known)
     return Templates(
         reader.workloads(),
         reader.policies,
@@ -211,7 +209,7 @@ def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, Ob
 @attrs.frozen(slots=False)
 class _Reading:
     source: Source
-    placed: tuple[SelectedPlacement, ...]
+    brought: Taken
     known: Collection[str]
 
     @cached_property
@@ -295,21 +293,6 @@ class _Reading:
                 found.setdefault(key, {})[parent] = True
         return found
 
-    @cached_property
-    def brought(self) -> dict[ObjectKey, tuple[str, Origin | None]]:
-        """Objects that KubeFleet's placements bring, each with its placement, and where it is
-        written.
-        """
-        found: dict[ObjectKey, tuple[str, Origin | None]] = {}
-        for workload in self.placed:
-            placement, selected = (
-                f"{workload.placement.kind} {workload.placement.key}",
-                workload.selection.manifests,
-            )
-            inner = unwrapped(filter(is_envelope, selected))
-            found.update({item.key: (placement, item.origin) for item in (*selected, *inner)})
-        return found
-
     def workloads(self) -> tuple[TemplateWorkload, ...]:
         """Return the templates, parents first."""
         keys = dict.fromkeys((*self.own, *self.dependencies, *self.namespaces))
@@ -359,7 +342,7 @@ class _Reading:
         """Return digests of what no policy claims; empty if the fleet has placements but no
         propagation policy.
         """
-        if self.placed and not self.propagation:
+        if self.source.placements and not self.propagation:
             return {}
         return {template_name(manifest): digest((manifest.data,)) for manifest in self._left}
 

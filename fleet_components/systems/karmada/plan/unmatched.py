@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import Vocabulary
-from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.no_match import NoMatch, meant, problems_of
 from fleet_components.plan.source import Source
@@ -21,6 +20,7 @@ from fleet_components.systems.karmada.model.policy import (
     PropagationPolicy,
     ResourceSelector,
 )
+from fleet_components.systems.karmada.plan.asked_members import KarmadaMembers
 from fleet_components.systems.karmada.plan.templates import Templates, rebalanced, template_name
 from fleet_components.systems.karmada.scheduler.spread import ignores_constraints
 
@@ -29,7 +29,7 @@ _NONE = Vocabulary(())
 
 
 def in_policies(
-    templates: Templates, members: AskedMembers, objects: AskedObjects
+    templates: Templates, members: KarmadaMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield what propagation and override policies ask for in vain."""
     overrides = templates.policies.overrides
@@ -47,7 +47,7 @@ def in_policies(
 
 
 def in_requests(
-    source: Source, templates: Templates, members: AskedMembers, objects: AskedObjects
+    source: Source, templates: Templates, members: KarmadaMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield rebalancers and observations that name objects or members that do not exist.
 
@@ -107,7 +107,7 @@ def _wanted(selector: ResourceSelector) -> AskedFor:
     )
 
 
-def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[NoMatch]:
+def _of_placement(placement: Placement, members: KarmadaMembers) -> Iterator[NoMatch]:
     yield from members.affinity((*_PLACEMENT, "clusterAffinity"), placement.cluster_affinity)
     for index, group in enumerate(placement.cluster_affinities):
         path: FieldPath = (*_PLACEMENT, "clusterAffinities", index)
@@ -191,7 +191,7 @@ def _of_overrides(
             )
 
 
-def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[NoMatch]:
+def _of_rules(override: OverridePolicy, members: KarmadaMembers) -> Iterator[NoMatch]:
     """Yield what the rules ask of members in vain.
 
     The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from fleet_components.content.catalogue import DEFAULT_NAMESPACE, Catalogue
+from fleet_components.content.catalogue import DEFAULT_NAMESPACE, HUB_NAMESPACES, Catalogue
 from fleet_components.content.conditional_defaults import NAME_LABEL
 from fleet_components.content.eligible import is_disabled, is_reserved, why_skipped
 from fleet_components.content.envelope import is_envelope, successors
@@ -31,8 +31,6 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.systems.kubefleet.model.placement import Placement, ResourceSelector
 
-HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
-"""Namespaces that every cluster has."""
 _WITH_SELECTORS = "NamespaceWithResourceSelectors"
 OLD_ENVELOPE = "kubernetes-fleet.io/envelope-configmap"
 """Annotation that made an envelope of a ConfigMap before v0.3."""

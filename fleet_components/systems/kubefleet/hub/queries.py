@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet_components.content.catalogue import labels_of
+from fleet_components.content.catalogue import HUB_NAMESPACES, labels_of
 from fleet_components.content.eligible import is_disabled
 from fleet_components.content.secret import is_secret
 from fleet_components.hub.listing import Listing, Object, Query, Resource
@@ -12,7 +12,6 @@ from fleet_components.model.codec import decode
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.selector import LabelSelector
-from fleet_components.systems.kubefleet.content.select import HUB_NAMESPACES
 from fleet_components.systems.kubefleet.hub.kinds import (
     ENVELOPES,
     GROUP,

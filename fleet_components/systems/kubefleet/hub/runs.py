@@ -10,12 +10,16 @@ import attrs
 from fleet_components.hub.listing import Listing
 from fleet_components.model.cluster import Cluster, read_time
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.rollout.run_record import SUCCEEDED, RunRecord, preempted
-from fleet_components.rollout.strategy import UpdateRun, read_update_run, target_of
 from fleet_components.systems.kubefleet.hub.kinds import GROUP, PLACEMENTS, conditions_of
 from fleet_components.systems.kubefleet.hub.snapshots import Contents, Numbering, listed_overrides
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from fleet_components.systems.kubefleet.plan.update_runs import RunMemory
+from fleet_components.systems.kubefleet.rollout.run_record import SUCCEEDED, RunRecord, preempted
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    UpdateRun,
+    read_update_run,
+    target_of,
+)
 
 _NONE = -1
 """Stands for no override rules where a number is kept."""

@@ -16,7 +16,6 @@ import attrs
 from fleet_components.model.cluster import DRAINED
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.text import few
-from fleet_components.rollout.eviction import Held, allowed, check_eviction
 from fleet_components.rollout.rollout import Change, Done, Placed, Rollout
 from fleet_components.rollout.situation import broken_of
 from fleet_components.systems.kubefleet.model.eviction import (
@@ -28,6 +27,7 @@ from fleet_components.systems.kubefleet.model.eviction import (
 )
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.rollout.eviction import Held, allowed, check_eviction
 from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
 
 _ONCE = "an eviction is checked once, as on a hub: under another name it is checked again"

@@ -17,11 +17,8 @@ from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
-from fleet_components.rollout.planner import plan_rollout
 from fleet_components.rollout.rollout import Change, Entry, Placed, Rollout, Wanted
-from fleet_components.rollout.run_record import Scheduled
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External, target_of
 from fleet_components.systems.kubefleet.model.eviction import EXECUTED
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
@@ -39,6 +36,9 @@ from fleet_components.systems.kubefleet.plan.update_runs import (
     RunsInForce,
     runs_in_force,
 )
+from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
+from fleet_components.systems.kubefleet.rollout.run_record import Scheduled
+from fleet_components.systems.kubefleet.rollout.strategy import External, target_of
 
 if TYPE_CHECKING:
     from fleet_components.systems.kubefleet.plan.subject import PlacementSubject

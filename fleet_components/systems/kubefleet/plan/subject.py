@@ -25,7 +25,6 @@ from fleet_components.plan.record import Objects
 from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject, SubjectPolicy
 from fleet_components.rollout.rollout import Done, Gate, Gates
-from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import POLICY, Edits
 from fleet_components.scheduler.explain import MemberExplanation
@@ -51,6 +50,7 @@ from fleet_components.systems.kubefleet.plan.place import (
 )
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.stickiness import sticky
+from fleet_components.systems.kubefleet.rollout.strategy import External
 from fleet_components.systems.kubefleet.scheduler import schedule
 from fleet_components.systems.kubefleet.scheduler.comparison import compare, proposals
 from fleet_components.systems.kubefleet.scheduler.explain import explain

@@ -15,7 +15,6 @@ from fleet_components.model.problem import Problem, in_order
 from fleet_components.model.release import Release
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ABANDON, ApplyMode
-from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.options import Options
@@ -39,6 +38,7 @@ from fleet_components.systems.kubefleet.model.override import (
 )
 from fleet_components.systems.kubefleet.model.placement import Placement
 from fleet_components.systems.kubefleet.model.release import Rule
+from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
 from fleet_components.systems.kubefleet.plan.overrides import by_target, concerning
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.unmatched import in_placement
@@ -53,7 +53,7 @@ def placement_subjects(
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
     members, objects = (
-        AskedMembers.of(source.clusters, inventory),
+        KubeFleetMembers.of(source.clusters, inventory),
         AskedObjects(source.catalogue, bool(options.hub)),
     )
     evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)

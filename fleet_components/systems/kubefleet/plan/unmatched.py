@@ -12,12 +12,10 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
-from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.no_match import NoMatch, meant, problems_of
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
-from fleet_components.rollout.strategy import External
 from fleet_components.systems.kubefleet.content.override import RULES, label_variables, targets_of
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED
@@ -34,8 +32,10 @@ from fleet_components.systems.kubefleet.model.placement import (
     PlacementPolicy,
     ResourceSelector,
 )
+from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.update_runs import PLACEMENT_OF, STRATEGY_OF
+from fleet_components.systems.kubefleet.rollout.strategy import External
 
 _POLICY: FieldPath = ("spec", "policy")
 _AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
@@ -44,7 +44,7 @@ _NONE = Vocabulary(())
 
 
 def in_placement(
-    policy: Manifest, selected: SelectedPlacement, members: AskedMembers, objects: AskedObjects
+    policy: Manifest, selected: SelectedPlacement, members: KubeFleetMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield what a placement asks for in vain.
 
@@ -60,7 +60,7 @@ def in_placement(
     )
 
 
-def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
+def in_runs(source: Source, members: KubeFleetMembers) -> Iterator[Problem]:
     """Yield what update runs, and the strategies that they may follow, ask for in vain."""
     placements: dict[tuple[str, str], dict[str, Placement]] = defaultdict(dict)
     for placement in source.placements:
@@ -213,7 +213,7 @@ def _no_placement(override: ResourceOverride, keys: Collection[str]) -> NoMatch:
     return _nowhere(path, wanted.name, known, missing)
 
 
-def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iterator[NoMatch]:
+def _of_rule(path: FieldPath, rule: OverrideRule, members: KubeFleetMembers) -> Iterator[NoMatch]:
     """Yield what a rule asks of members in vain."""
     if rule.cluster_selector is None:
         yield NoMatch(
@@ -239,7 +239,7 @@ def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> 
 
 
 def in_overrides(
-    source: Source, subjects: Iterable[Decided], members: AskedMembers, objects: AskedObjects
+    source: Source, subjects: Iterable[Decided], members: KubeFleetMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield what overrides ask for in vain."""
     placements = [
@@ -267,7 +267,9 @@ def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[
         yield Problem(what, ("approvals",), meant(name, known, "asked for is"))
 
 
-def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
+def skipped_stages(
+    source: Source, decided: Decided, members: KubeFleetMembers
+) -> Iterator[Problem]:
     """Yield the stages of an update run that are skipped because none of the placement's members is
     in them.
     """
@@ -353,7 +355,7 @@ def _is_default(wanted: AskedFor) -> bool:
     return _is_namespace(wanted) and wanted.name == DEFAULT_NAMESPACE
 
 
-def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[NoMatch]:
+def _of_members(policy: PlacementPolicy, members: KubeFleetMembers) -> Iterator[NoMatch]:
     yield from members.named((*_POLICY, "clusterNames"), policy.cluster_names)
     required = (
         *_AFFINITY,
@@ -404,7 +406,7 @@ def _of_run(
 
 
 def _of_stage(
-    path: FieldPath, stage: Mapping[str, Any], members: AskedMembers
+    path: FieldPath, stage: Mapping[str, Any], members: KubeFleetMembers
 ) -> Iterator[NoMatch]:
     if stage.get("labelSelector") is None:
         yield NoMatch(

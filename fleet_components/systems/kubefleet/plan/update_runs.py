@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.rollout import Gates, Rollout, StageProgress
-from fleet_components.rollout.run_record import (
+from fleet_components.systems.kubefleet.rollout.run_record import (
     FAILED,
     SUCCEEDED,
     RunRecord,
@@ -20,7 +20,7 @@ from fleet_components.rollout.run_record import (
     outdated,
     preempted,
 )
-from fleet_components.rollout.strategy import NO_RUN, UpdateRun
+from fleet_components.systems.kubefleet.rollout.strategy import NO_RUN, UpdateRun
 
 
 @attrs.frozen(kw_only=True)

@@ -20,13 +20,13 @@ from fleet_components.plan.record import Objects, overridden
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Placed
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External
 from fleet_components.systems.kubefleet.content.override import read_in_force
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N
 from fleet_components.systems.kubefleet.plan.overrides import PlacementOverrides
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.rollout.strategy import External
 from fleet_components.systems.kubefleet.status.conditions import (
     FALSE,
     NO_OVERRIDE,

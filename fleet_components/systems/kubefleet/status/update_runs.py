@@ -14,13 +14,13 @@ import attrs
 from fleet_components.model.decision import Condition
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import StageProgress
-from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External, Stage, Task, UpdateRun
 from fleet_components.systems.kubefleet.model.eviction import EVICTION
 from fleet_components.systems.kubefleet.model.release import Rule
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.rollout.run_record import FAILED, SUCCEEDED, RunRecord
+from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, Task, UpdateRun
 from fleet_components.systems.kubefleet.status.conditions import FALSE, TRUE, to_wire
 
 _VERSION = "placement.kubernetes-fleet.io/v1beta1"

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import attrs
 
-from fleet_components.rollout.strategy import scaled
 from fleet_components.systems.kubefleet.model.eviction import (
     BLOCKED,
     EXECUTED,
@@ -26,6 +25,7 @@ from fleet_components.systems.kubefleet.model.placement import (
     PICK_N,
     PlacementPolicy,
 )
+from fleet_components.systems.kubefleet.rollout.strategy import scaled
 
 _OF_A_BUDGET = (
     "by specified ClusterResourcePlacementDisruptionBudget, availablePlacements: {},"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fleet_components.model.digits import integer
 from fleet_components.rollout.rollout import Labels, Wanted
-from fleet_components.rollout.strategy import Stage, Task, UpdateRun, scaled
+from fleet_components.systems.kubefleet.rollout.strategy import Stage, Task, UpdateRun, scaled
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 """Length of the longest value of a label."""

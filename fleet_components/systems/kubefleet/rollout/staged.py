@@ -18,9 +18,9 @@ import attrs
 from fleet_components.model.text import few
 from fleet_components.rollout.rollout import Gate, Gates, Opens, StageProgress
 from fleet_components.rollout.situation import Clusters, Layout, Situation
-from fleet_components.rollout.stages import InvalidRunError, arrange, in_parts
-from fleet_components.rollout.strategy import External, Stage, UpdateRun
 from fleet_components.systems.kubefleet.model.release import Rule
+from fleet_components.systems.kubefleet.rollout.stages import InvalidRunError, arrange, in_parts
+from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, UpdateRun
 
 
 def unapproved(request: str, gates: Gates) -> Gate | None:

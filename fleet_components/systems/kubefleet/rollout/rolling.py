@@ -16,8 +16,8 @@ import attrs
 from fleet_components.model.text import count
 from fleet_components.rollout.rollout import NEXT_UPDATE
 from fleet_components.rollout.situation import Clusters, Layout, Situation
-from fleet_components.rollout.strategy import Budget
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.strategy import Budget
 
 
 @attrs.define

@@ -18,8 +18,8 @@ import attrs
 from fleet_components.model.codec import MOST_INT32, choice_of, ranged
 from fleet_components.model.digits import integer
 from fleet_components.rollout.rollout import Version, Wanted
-from fleet_components.rollout.stages import ABORTED, InvalidRunError, arrange
-from fleet_components.rollout.strategy import Stage, UpdateRun
+from fleet_components.systems.kubefleet.rollout.stages import ABORTED, InvalidRunError, arrange
+from fleet_components.systems.kubefleet.rollout.strategy import Stage, UpdateRun
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 _UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "

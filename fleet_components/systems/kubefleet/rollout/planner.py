@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fleet_components.rollout.rolling import roll
 from fleet_components.rollout.rollout import (
     Change,
     Done,
@@ -20,9 +19,10 @@ from fleet_components.rollout.rollout import (
     Wave,
 )
 from fleet_components.rollout.situation import Layout, Situation, assess
-from fleet_components.rollout.staged import roll_staged
-from fleet_components.rollout.strategy import External
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
+from fleet_components.systems.kubefleet.rollout.rolling import roll
+from fleet_components.systems.kubefleet.rollout.staged import roll_staged
+from fleet_components.systems.kubefleet.rollout.strategy import External
 
 
 def plan_rollout(
