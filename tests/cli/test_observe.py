@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from fleet_components.cli.command import fleet
 from fleet_components.hub.listing import Listing, Query
 from fleet_components.hub.observation import Observation
+from fleet_components.systems.registry import SYSTEMS
 from tests.hub.members.clusters import node, pod
 from tests.live.api_server import CANARY, Api, api_server, hangs, refuses, serves
 from tests.live.hubs import CONFIG_MAPS, MEMBERS, SECRETS, kubefleet, reads, thing
