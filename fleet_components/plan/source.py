@@ -13,11 +13,10 @@ from typing import TypeVar
 import attrs
 
 from fleet_components.admission import Existing, admit, misnamed, workload
-from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.custom_kinds import CustomKinds
 from fleet_components.content.declared import misplaced, names_a_build
-from fleet_components.content.envelope import is_envelope, out_of_place, unwrap, unwrapped
+from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.files import Text
 from fleet_components.content.load import named, readable
 from fleet_components.model.cluster import Cluster
@@ -28,44 +27,23 @@ from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.releases import Releases
 from fleet_components.model.serving import serving_both
-from fleet_components.model.text import count, few, nearest
+from fleet_components.model.text import count, nearest
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.model.workload import shape_of
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.given import Given
-from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
 from fleet_components.plan.ways import is_for_hub
-from fleet_components.systems.karmada.content.template import as_matched
 from fleet_components.systems.karmada.model.application_health import ApplicationHealth, read_health
-from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
-from fleet_components.systems.karmada.model.policy import (
-    CLUSTER_OVERRIDE,
-    CLUSTER_PROPAGATION,
-    OVERRIDE,
-    PROPAGATION,
-)
-from fleet_components.systems.karmada.model.release import Rule
 from fleet_components.systems.karmada.model.settings import KarmadaSettings, read_settings
-from fleet_components.systems.kubefleet.content.select import Selection, select, surprises
-from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
-from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
-from fleet_components.systems.kubefleet.model.placement import Placement, RollingUpdate
-from fleet_components.systems.kubefleet.plan.update_runs import STRATEGY_OF, is_approved, runs_of
-from fleet_components.systems.kubefleet.rollout.strategy import (
-    External,
-    UpdateRun,
-    in_reach,
-    read_update_run,
-)
+from fleet_components.systems.kubefleet.model.placement import PLACEMENTS, Placement
+from fleet_components.systems.registry import SYSTEMS
 
 A = TypeVar("A")
 T = TypeVar("T")
-_PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
-_KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
-_OVERRIDES = ("ClusterResourceOverride", "ResourceOverride")
-_STEERING = (*_PLACEMENTS, *_OVERRIDES, *STRATEGY_OF, *STRATEGY_OF.values(), EVICTION, BUDGET)
-CARRIED_OUT = frozenset((*_STEERING, *_KARMADA, "WorkloadRebalancer"))
+CARRIED_OUT = frozenset(
+    kind for system in SYSTEMS.values() for kind in (*system.STEERING, *system.RULES, *system.JOBS)
+)
 """Kinds of policies that this package carries out."""
 MADE_BY_A_HUB = (
     "Snapshot",
@@ -77,30 +55,6 @@ MADE_BY_A_HUB = (
     "ApprovalRequest",
 )
 """Ends of the kinds of which a hub makes the objects for itself."""
-
-
-@attrs.frozen
-class SelectedPlacement:
-    """A placement with what it selects.
-
-    Attributes:
-        placement: the placement.
-        strategy: its rollout strategy.
-        selection: the result of its selectors, for explanations.
-        objects: the objects of its revision, envelopes as they are.
-        untrackable: True if some objects are of kinds whose readiness cannot be determined.
-    """
-
-    placement: Placement
-    strategy: RollingUpdate | External
-    selection: Selection
-    objects: Objects
-    untrackable: bool
-
-    @property
-    def name(self) -> str:
-        """Key of the placement, its name in a stack."""
-        return self.placement.key
 
 
 @attrs.frozen
@@ -183,27 +137,15 @@ class Source:
         """Return the policy of that kind, namespace and name, with defaults filled in. It must
         exist.
         """
-        return self._policies[kind, namespace, name]
+        return self.by_name[kind, namespace, name]
 
     @cached_property
-    def _policies(self) -> Mapping[tuple[str, str, str], Manifest]:
+    def by_name(self) -> Mapping[tuple[str, str, str], Manifest]:
+        """The policies by kind, namespace and name."""
         return {
             (policy.kind, policy.namespace, policy.name): policy
             for policy in reversed(self.policies)
         }
-
-    @cached_property
-    def runs(self) -> Mapping[tuple[str, str], Sequence[Manifest]]:
-        """The update runs of each placement, by the placement's namespace and name."""
-        return runs_of(self.policies)
-
-    @cached_property
-    def approvals(self) -> frozenset[str]:
-        """Names of the approval requests that are approved, after their namespace and a slash if
-        they have one.
-        """
-        requests = (policy for policy in self.given.manifests if is_approved(policy))
-        return frozenset("/".join(filter(None, (item.namespace, item.name))) for item in requests)
 
     @property
     def origins(self) -> Mapping[ObjectKey, Origin]:
@@ -220,10 +162,10 @@ class Source:
     def _contents(self) -> Sequence[Manifest]:
         """The contents of all envelopes that can be opened."""
         envelopes = filter(is_envelope, self.catalogue.manifests)
-        return [item for envelope in envelopes for item in _collected([], unwrap, envelope) or ()]
+        return [item for envelope in envelopes for item in collected([], unwrap, envelope) or ()]
 
     @cached_property
-    def _definitions(self) -> Catalogue:
+    def definitions(self) -> Catalogue:
         """The definitions of custom kinds, those in envelopes included."""
         every = (*self.catalogue.manifests, *self._contents)
         return Catalogue(tuple(item for item in every if item.kind == "CustomResourceDefinition"))
@@ -231,70 +173,7 @@ class Source:
     @cached_property
     def custom(self) -> CustomKinds:
         """The custom kinds that its definitions define."""
-        return CustomKinds.of(self._definitions.manifests)
-
-    @cached_property
-    def matched(self) -> Catalogue:
-        """The objects as Karmada's policies select them."""
-        matched = (as_matched(item, self.custom.kind(item)) for item in self.catalogue.manifests)
-        return attrs.evolve(self.catalogue, manifests=tuple(matched))
-
-    def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
-        """Return every placement with what it selects, and the problems of those without a result.
-
-        A selection may be refused.
-        """
-        problems: list[Problem] = []
-        found = [_collected(problems, self._selected, placement) for placement in self.placements]
-        return tuple(item for item in found if item), problems
-
-    def _selected(self, placement: Placement) -> SelectedPlacement:
-        selection = select(self.catalogue, placement)
-        manifests = list(unwrapped(selection.manifests))
-        inner = [manifest for manifest in manifests if manifest.origin and manifest.origin.envelope]
-        problems = list(out_of_place(inner, self._definitions))
-        if problems:
-            raise FleetError(problems)
-        warnings = (warning for manifest in inner for warning in surprises(manifest))
-        selection = attrs.evolve(selection, warnings=(*selection.warnings, *warnings))
-        untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
-        objects = tuple(manifest.data for manifest in selection.manifests)
-        return SelectedPlacement(
-            placement, self._strategy(placement), selection, objects, untrackable
-        )
-
-    def _strategy(self, placement: Placement) -> RollingUpdate | External:
-        strategy = placement.spec.strategy
-        if strategy.type != "External":
-            return strategy.rolling_update
-        runs = self.runs.get((placement.namespace, placement.name), ())
-        return External(runs=tuple(map(self._run, runs)), release=self.given.releases.kubefleet)
-
-    def _run(self, run: Manifest) -> UpdateRun:
-        kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
-        strategy = self._policies.get((kind, run.namespace, wanted))
-        if strategy and (endless := list(_endless(strategy))):
-            raise FleetError(endless)
-        return read_update_run(run, strategy)
-
-    def run_faults(self, placement: Placement) -> Mapping[str, Problem]:
-        """Return why update runs of a placement cannot begin, by name: their strategy is not
-        there.
-        """
-        found = {}
-        for run in self.runs.get((placement.namespace, placement.name), ()):
-            kind, wanted = (
-                STRATEGY_OF[run.kind],
-                run.data["spec"].get("stagedRolloutStrategyName", ""),
-            )
-            if (kind, run.namespace, wanted) not in self._policies:
-                known = [
-                    m.name for m in self.policies if (m.kind, m.namespace) == (kind, run.namespace)
-                ]
-                path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
-                hint = f"there is: {few(known) or 'none'}"
-                found[run.name] = attrs.evolve(run.problem(what, path, hint), follows=True)
-        return found
+        return CustomKinds.of(self.definitions.manifests)
 
 
 AnySource = str | Path | Sequence[str | Path] | Source
@@ -396,17 +275,17 @@ def gathered(given: Given) -> Source:
     envelopes = [manifest for manifest in parts.objects.manifests if is_envelope(manifest)]
     # One that cannot be unwrapped is refused by the placement that selects it.
     wrapped = {
-        item.key: _collected([], unwrap, item) or ()
+        item.key: collected([], unwrap, item) or ()
         for item in _admitted(envelopes, context, problems)
     }
     problems += _declared_twice(declarations)
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
-    clusters = [_collected(problems, _cluster, member) for member in declarations]
+    clusters = [collected(problems, _cluster, member) for member in declarations]
     declared = _of_guests(parts.objects.manifests, given.subscription, policies, problems)
-    settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
+    settings = collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     objects = _readable(parts.objects, wrapped, settings, problems)
-    health = _collected(problems, read_health, parts.objects.manifests) or ()
+    health = collected(problems, read_health, parts.objects.manifests) or ()
     problems += [
         _listed_too(written[cluster.name]) for cluster in declared if cluster.name in written
     ]
@@ -423,11 +302,11 @@ def gathered(given: Given) -> Source:
     warnings += _of_a_hub(parts.policies)
     warnings += _of_no_kind(objects, chain(objects.manifests, *wrapped.values()))
     placements = tuple(
-        Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS
+        Placement.from_manifest(policy) for policy in policies if policy.kind in PLACEMENTS
     )
-    in_all_zones = not given.releases.karmada.has(Rule.ANY_ZONE)
-    read = (*filter(None, clusters), *declared)
-    everyone = [attrs.evolve(each, in_all_zones=True) for each in read] if in_all_zones else read
+    everyone: Sequence[Cluster] = (*filter(None, clusters), *declared)
+    for system in SYSTEMS.values():
+        everyone = system.as_scheduled(everyone, given.releases)
     # Of several members with one name the first counts; the others are among the problems.
     first = {cluster.name: cluster for cluster in reversed(everyone)}
     return Source(
@@ -480,9 +359,9 @@ def _cluster(member: Manifest) -> Cluster:
     problems = misread(member)
     if problems:
         raise FleetError(problems)
-    read = read_member_cluster if member.kind == "MemberCluster" else read_karmada_cluster
+    system = next(system for system in SYSTEMS.values() if system.MEMBER[1] == member.kind)
     try:
-        return serving_both(read(member.data))
+        return serving_both(system.read_member(member.data))
     except ValueError as error:
         raise FleetError([member.problem(str(error), ("status",))]) from error
 
@@ -499,8 +378,7 @@ def _of_guests(
     found: list[Cluster] = []
     for guest in present(manifests):
         clusters = (
-            _collected(problems, partial(guest.clusters, subscription=subscription), manifests)
-            or ()
+            collected(problems, partial(guest.clusters, subscription=subscription), manifests) or ()
         )
         problems += [problem for policy in policies for problem in guest.problems(policy, clusters)]
         found += clusters
@@ -537,18 +415,6 @@ def _of_no_kind(objects: Catalogue, manifests: Iterable[Manifest]) -> Iterator[P
             yield manifest.problem(what, ("kind",), hint)
 
 
-def _endless(strategy: Manifest) -> Iterator[Problem]:
-    """Yield problems of waits that no controller can read, though the API server lets them pass."""
-    for index, stage in enumerate(strategy.data["spec"].get("stages") or ()):
-        for place, task in enumerate(stage.get("afterStageTasks") or ()):
-            wait = task.get("waitTime", "0")
-            if not in_reach(wait):
-                path = ("spec", "stages", index, "afterStageTasks", place, "waitTime")
-                yield strategy.problem(
-                    f'time: invalid duration "{wait}"', path, "write, for example, waitTime: 1h"
-                )
-
-
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
     first: dict[str, Manifest] = {}
     for member in members:
@@ -566,7 +432,8 @@ def _listed_too(member: Manifest) -> Problem:
     )
 
 
-def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:
+def collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:
+    """Return what is read of a value; None if it cannot be read, with the problems added."""
     try:
         return read(value)
     except FleetError as error:
@@ -583,12 +450,17 @@ def _is_beyond_us(policy: Manifest) -> bool:
     return policy.kind not in CARRIED_OUT and not misnamed(policy)
 
 
+def _is_answer(policy: Manifest) -> bool:
+    """Return whether an object that a hub makes says what somebody has answered."""
+    return any(system.is_answer(policy) for system in SYSTEMS.values())
+
+
 def _of_a_hub(policies: Iterable[Manifest]) -> Iterator[Problem]:
     """Yield a warning for each kind of object in an export that hubs make: their number, and the
     first location.
     """
     found: dict[str, list[Manifest]] = {}
-    for policy in (item for item in policies if _made_by_a_hub(item) and not is_approved(item)):
+    for policy in (item for item in policies if _made_by_a_hub(item) and not _is_answer(item)):
         found.setdefault(policy.kind, []).append(policy)
     for kind, made in found.items():
         what = "made by a hub, passed over"

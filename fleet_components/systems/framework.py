@@ -12,17 +12,19 @@ Each method loads the part that it needs: a process that only decides loads no h
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.observation import Observation
+    from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.manifest import Manifest
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
+    from fleet_components.model.releases import Releases
     from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
     from fleet_components.plan.source import Source
@@ -105,6 +107,22 @@ class System(ABC):
             inventory: the members.
             policies: the feed of ``Subject.feed_policies``.
         """
+
+    @abstractmethod
+    def read_member(self, data: Mapping[str, Any]) -> Cluster:
+        """Return the member that an object of its kind describes.
+
+        Raises:
+            ValueError: a time is not one.
+        """
+
+    def as_scheduled(self, members: Sequence[Cluster], releases: Releases) -> Sequence[Cluster]:
+        """Return members as its scheduler takes them under a release."""
+        return members
+
+    def is_answer(self, policy: Manifest) -> bool:
+        """Return whether an object that its hub makes says what somebody has answered."""
+        return False
 
     def on_its_hub(self, source: Source) -> Source:
         """Return a source as it is planned where a hub carries everything out."""

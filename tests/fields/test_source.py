@@ -22,6 +22,7 @@ from fleet_components.plan.source import Source, gathered, read_source, source_o
 from fleet_components.rollout.rollout import Change
 from fleet_components.systems.karmada.plan.templates import templates_of
 from fleet_components.systems.kubefleet.plan.planning import taken
+from fleet_components.systems.kubefleet.plan.selection import Placements
 from tests.fields import karmada, kubefleet
 from tests.fields.seen import Object
 
@@ -31,7 +32,10 @@ MEMBER, *_ = kubefleet.MEMBERS
 def warned(*objects: Object, hub: bool = False) -> list[str]:
     """The warnings of a fleet, or of the forecast of a hub, but for those of what matches nothing."""
     source = gathered(Given(tuple(map(Manifest, objects)), hub=hub)).sound()
-    own = (*source.warnings, *templates_of(source, taken(source.selections()[0]), ()).warnings)
+    own = (
+        *source.warnings,
+        *templates_of(source, taken(Placements(source).selections()[0]), ()).warnings,
+    )
     plan = plan_fleet(source, Past(), Options())
     return [str(warning) for warning in plan.warnings if warning in own]
 

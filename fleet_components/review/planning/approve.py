@@ -23,7 +23,7 @@ from fleet_components.review.planning.survey import (
     survey_source,
 )
 from fleet_components.rollout.rollout import Change, Opens
-from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS
+from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS, runs_of
 from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, UpdateRun, When
 
 _IN_PROGRAM = "approvals=(...) of its Settings; or fleet:approvals of the stack"
@@ -215,7 +215,7 @@ def _give(drafts: Drafts, source: Source, item: Asked) -> None:
         _accept(drafts, request)
         return
     subject: Any = item.decided.subject
-    runs = source.runs[namespace, subject.key.rpartition("/")[2]]
+    runs = runs_of(source.policies)[namespace, subject.key.rpartition("/")[2]]
     run = next(run for run in runs if run.name == item.run.name)
     data = {
         "apiVersion": run.api_version,

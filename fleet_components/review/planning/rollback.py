@@ -27,6 +27,7 @@ from fleet_components.review.planning.survey import (
     gathered_from,
     survey_source,
 )
+from fleet_components.systems.kubefleet.plan.update_runs import runs_of
 
 Data = Mapping[str, Any]
 _IN_PROGRAM = (
@@ -323,7 +324,9 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
     subject: Any = decided.subject
     runs = {
         run.name: run
-        for run in source.runs.get((subject.namespace, subject.key.rpartition("/")[2]), ())
+        for run in runs_of(source.policies).get(
+            (subject.namespace, subject.key.rpartition("/")[2]), ()
+        )
     }
     if not runs:
         hint = "write the first run of it yourself, with its stagedRolloutStrategyName"

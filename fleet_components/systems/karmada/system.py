@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.observation import Observation
+    from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
+    from fleet_components.model.releases import Releases
     from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
     from fleet_components.plan.source import Source
@@ -81,6 +83,20 @@ class Karmada(System):
         from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
         return TemplateSubject.from_wire(wire, inventory, read_policies(policies or {}))
+
+    def read_member(self, data: Mapping[str, Any]) -> Cluster:
+        """Return the member that a Cluster describes."""
+        from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
+
+        return read_karmada_cluster(data)
+
+    def as_scheduled(self, members: Sequence[Cluster], releases: Releases) -> Sequence[Cluster]:
+        """Return the members, in all their zones before a zone of several is enough."""
+        from fleet_components.systems.karmada.model.release import Rule
+
+        if releases.karmada.has(Rule.ANY_ZONE):
+            return members
+        return [attrs.evolve(member, in_all_zones=True) for member in members]
 
     def on_its_hub(self, source: Source) -> Source:
         """Return the source with the settings of a control plane that is there: it brings every

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.observation import Observation
+    from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.manifest import Manifest
     from fleet_components.model.observed import ObservedMember
@@ -83,6 +84,18 @@ class KubeFleet(System):
         from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
         return PlacementSubject.from_wire(wire, inventory)
+
+    def read_member(self, data: Mapping[str, Any]) -> Cluster:
+        """Return the member that a MemberCluster describes."""
+        from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+
+        return read_member_cluster(data)
+
+    def is_answer(self, policy: Manifest) -> bool:
+        """Return whether it is an approved request for approval."""
+        from fleet_components.systems.kubefleet.plan.update_runs import is_approved
+
+        return is_approved(policy)
 
     def planned(self, planning: Planning) -> SystemPlan:
         """Return the placements, decided."""

@@ -114,7 +114,7 @@ def _unmatched(
     partial_source = bool(planning.options.hub)
     members = KarmadaMembers.of(source.clusters, inventory)
     objects = AskedObjects(source.catalogue, partial_source)
-    yield from in_policies(templates, members, AskedObjects(source.matched, partial_source))
+    yield from in_policies(templates, members, AskedObjects(templates.matched, partial_source))
     yield from idle_rules(templates, subjects, inventory)
     yield from changed_totals(subjects, inventory)
     yield from in_requests(source, templates, members, objects)

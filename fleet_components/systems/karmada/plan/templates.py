@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.catalogue import Alike
+from fleet_components.content.catalogue import Alike, Catalogue
 from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.dependencies import Dependency, dependencies_of
 from fleet_components.model.inventory import Inventory
@@ -32,6 +32,7 @@ from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.plugins import meant_for
+from fleet_components.systems.karmada.content.template import as_matched
 from fleet_components.systems.karmada.model.application_health import by_object
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import (
@@ -107,6 +108,7 @@ class Templates:
         warnings: warnings about policies without effect.
         problems: what cannot be carried out.
         refused: objects that both systems claim.
+        matched: the objects of the source as policies select them.
     """
 
     workloads: tuple[TemplateWorkload, ...]
@@ -116,6 +118,7 @@ class Templates:
     warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
+    matched: Catalogue = Catalogue(())
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -179,6 +182,7 @@ def templates_of(source: Source, brought: Taken, known: Collection[str]) -> Temp
         (*reader.without_effect(), *reader.unwatched(), *reader.undivided()),
         tuple(reader.without_priority()),
         tuple(reader.claimed_twice()),
+        reader.catalogue,
     )
 
 
@@ -238,9 +242,18 @@ class _Reading:
         return {template_name(m): m for m in manifests if propagates(m)}
 
     @cached_property
+    def catalogue(self) -> Catalogue:
+        """The objects of the source as policies select them."""
+        source = self.source
+        matched = (
+            as_matched(item, source.custom.kind(item)) for item in source.catalogue.manifests
+        )
+        return attrs.evolve(source.catalogue, manifests=tuple(matched))
+
+    @cached_property
     def matched(self) -> dict[str, Manifest]:
         """The same objects as policies select them."""
-        manifests = (m for m in self.source.matched.manifests if m.api_version != API_VERSION)
+        manifests = (m for m in self.catalogue.manifests if m.api_version != API_VERSION)
         return {template_name(m): m for m in manifests if template_name(m) in self.objects}
 
     @cached_property

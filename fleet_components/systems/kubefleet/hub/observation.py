@@ -27,6 +27,7 @@ from fleet_components.systems.kubefleet.hub.queries import (
 from fleet_components.systems.kubefleet.hub.snapshots import Contents, Policies
 from fleet_components.systems.kubefleet.hub.subjects import policies_of, subjects_of
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.plan.selection import Placements
 from fleet_components.systems.kubefleet.scheduler import schedule
 
 
@@ -89,7 +90,7 @@ def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object,
         source: policies and objects of the hub, as they are read.
         there: all objects that may be selected.
     """
-    selections, _ = source.selections()
+    selections, _ = Placements(source).selections()
     wanted = {
         manifest.key for selection in selections for manifest in selection.selection.manifests
     }
@@ -233,7 +234,7 @@ def refused_policies(
         kept: what the hub keeps.
         inventory: the members.
     """
-    selections, failed = source.selections()
+    selections, failed = Placements(source).selections()
     why = {problem.subject: _words(problem) for problem in reversed((*source.problems, *failed))}
     taken = {
         (selection.placement.kind, selection.placement.namespace, selection.placement.name)

@@ -18,6 +18,7 @@ from fleet_components.model.text import nearest
 from fleet_components.model.typed import Typed
 
 GROUP = "placement.kubernetes-fleet.io"
+PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 PICK_ALL, PICK_FIXED, PICK_N = "PickAll", "PickFixed", "PickN"
 
 

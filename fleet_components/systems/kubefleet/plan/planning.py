@@ -10,9 +10,10 @@ from fleet_components.model.manifest import ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.planning import Planning, SystemPlan, Taken
-from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
+from fleet_components.systems.kubefleet.plan.selection import Placements, SelectedPlacement
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject, located
 from fleet_components.systems.kubefleet.plan.subjects import placement_subjects
 from fleet_components.systems.kubefleet.plan.trial import idle_rules
@@ -29,9 +30,10 @@ _WHOLE = ("", "Namespace", "NamespaceWithResources")
 
 def planned(planning: Planning) -> SystemPlan:
     """Return the placements of a source, decided."""
-    selections, unselectable = planning.source.selections()
+    placements = Placements(planning.source)
+    selections, unselectable = placements.selections()
     problems: list[Problem] = []
-    subjects = tuple(_decided(planning, selections, problems))
+    subjects = tuple(_decided(planning, placements, selections, problems))
     given = planning.options.settings.approvals
     return SystemPlan(
         subjects=subjects,
@@ -45,13 +47,16 @@ def planned(planning: Planning) -> SystemPlan:
 
 
 def _decided(
-    planning: Planning, selections: tuple[SelectedPlacement, ...], problems: list[Problem]
+    planning: Planning,
+    placements: Placements,
+    selections: tuple[SelectedPlacement, ...],
+    problems: list[Problem],
 ) -> Iterator[Decided]:
     """Yield the placements, decided; problems get the location of the member or placement that
     causes them.
     """
     source, past, options = planning.source, planning.past, planning.options
-    for subject in placement_subjects(source, selections, planning.inventory, past, options):
+    for subject in placement_subjects(placements, selections, planning.inventory, past, options):
         try:
             yield _decide(planning, subject)
         except FleetError as error:

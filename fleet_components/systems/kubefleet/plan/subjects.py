@@ -19,7 +19,7 @@ from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.source import Source
 from fleet_components.plan.standing import nothing_on
 from fleet_components.scheduler.framework import KUBEFLEET
 from fleet_components.scheduler.plugins import meant_for
@@ -40,18 +40,20 @@ from fleet_components.systems.kubefleet.model.placement import Placement
 from fleet_components.systems.kubefleet.model.release import Rule
 from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
 from fleet_components.systems.kubefleet.plan.overrides import by_target, concerning
+from fleet_components.systems.kubefleet.plan.selection import Placements, SelectedPlacement
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.unmatched import in_placement
 
 
 def placement_subjects(
-    source: Source,
+    placements: Placements,
     selections: tuple[SelectedPlacement, ...],
     inventory: Inventory,
     past: Past,
     options: Options,
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
+    source = placements.source
     members, objects = (
         KubeFleetMembers.of(source.clusters, inventory),
         AskedObjects(source.catalogue, bool(options.hub)),
@@ -84,7 +86,9 @@ def placement_subjects(
             abandons=placement.spec.strategy.delete_strategy.propagation_policy == ABANDON,
             done={} if new else past.done.get(name, {}),
             standing_on=nothing_on if new else partial(past.standing_on, name),
-            gates=attrs.evolve(options.gates, approvals=options.gates.approvals | source.approvals),
+            gates=attrs.evolve(
+                options.gates, approvals=options.gates.approvals | placements.approvals
+            ),
             plugins=plugins,
             untrackable=selected.untrackable,
             protected=is_protected(policy),
@@ -99,7 +103,7 @@ def placement_subjects(
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
             history=placement.spec.revision_history_limit,
-            run_faults=source.run_faults(placement),
+            run_faults=placements.run_faults(placement),
             reports_in=placement.spec.reports_in,
             labels=policy.labels,
             overrides=concerned,

@@ -14,7 +14,7 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.no_match import NoMatch, meant, problems_of
-from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.systems.kubefleet.content.override import RULES, label_variables, targets_of
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
@@ -33,6 +33,7 @@ from fleet_components.systems.kubefleet.model.placement import (
     ResourceSelector,
 )
 from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
+from fleet_components.systems.kubefleet.plan.selection import SelectedPlacement
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.update_runs import PLACEMENT_OF, STRATEGY_OF
 from fleet_components.systems.kubefleet.rollout.strategy import External
