@@ -22,6 +22,7 @@ from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.given import Given
 from fleet_components.plan.source import gathered
+from fleet_components.systems.kubefleet.plan.selection import Placements
 from fleet_components.systems.registry import SYSTEMS
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import NOW, Data, Key, Step
@@ -151,9 +152,8 @@ class RecordedHub:
 
     def _remember(self, step: Step) -> None:
         """Take down what is selected, and the policies, under the indexes that are new."""
-        selections, _ = gathered(
-            Given(tuple(map(Manifest, self.objects.values())), releases=self.recording.releases)
-        ).selections()
+        given = Given(tuple(map(Manifest, self.objects.values())), releases=self.recording.releases)
+        selections, _ = Placements(gathered(given)).selections()
         selected = {
             (one.placement.kind, one.placement.namespace, one.placement.name): one.objects
             for one in selections
