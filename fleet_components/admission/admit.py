@@ -23,8 +23,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import Releases
 from fleet_components.model.text import nearest
-from fleet_components.systems.karmada import admission as karmada
-from fleet_components.systems.kubefleet import admission as kubefleet
+from fleet_components.systems.registry import SYSTEMS
 
 _STAGES: tuple[Stage, ...] = ("kind", "strict", "decode", "crd", "webhook")
 
@@ -199,7 +198,7 @@ def _problem(manifest: Manifest, finding: Finding) -> Problem:
 @cache
 def kinds_under(releases: Releases) -> Mapping[tuple[str, str], Kind]:
     """Return the checked kinds of both systems, by ``apiVersion`` and ``kind``."""
-    every = (*kubefleet.kinds_in(releases.kubefleet), *karmada.kinds_in(releases.karmada))
+    every = (kind for system in SYSTEMS.values() for kind in system.kinds(releases))
     return {(kind.api_version, kind.name): kind for kind in every}
 
 
@@ -208,8 +207,7 @@ KINDS = kinds_under(Releases())
 _ALL = tuple(KINDS.values())
 
 _MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
-    **kubefleet.MADE_BY_SYSTEM,
-    **karmada.MADE_BY_SYSTEM,
+    group: kinds for system in SYSTEMS.values() for group, kinds in system.made_kinds.items()
 }
 _GROUPS = tuple(dict.fromkeys(kind.group for kind in _ALL))
 _NAMES = tuple(dict.fromkeys(kind.name for kind in _ALL))

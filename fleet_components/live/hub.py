@@ -102,7 +102,7 @@ def system_of(served: Served) -> System:
     Raises:
         FleetError: it runs none, or both.
     """
-    found = [system for system in SYSTEMS.values() if all(mark in served for mark in system.MARKS)]
+    found = [system for system in SYSTEMS.values() if all(mark in served for mark in system.SERVED)]
     if len(found) == 1:
         return found[0]
     groups = sorted({group for group, _ in served if group.endswith(STEERING)})
@@ -110,10 +110,11 @@ def system_of(served: Served) -> System:
         what = "serves the kinds of KubeFleet and of Karmada, and one directory has one of them"
         raise _wrong(what, "ask the two control planes by kubeconfigs of their own")
     lacking = {
-        system: [mark for mark in system.MARKS if mark not in served] for system in SYSTEMS.values()
+        system: [mark for mark in system.SERVED if mark not in served]
+        for system in SYSTEMS.values()
     }
     partly = next(
-        (system for system, marks in lacking.items() if len(marks) < len(system.MARKS)), None
+        (system for system, marks in lacking.items() if len(marks) < len(system.SERVED)), None
     )
     if partly:
         names = few([f"{kind}.{group}" for group, kind in lacking[partly]])

@@ -22,29 +22,10 @@ from fleet_components.live.exchange import hub_room
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.transfer import SeenObject
-from fleet_components.plan.ways import Way
-from fleet_components.systems.karmada.hub.binding import BINDING_MARKS
+from fleet_components.systems.registry import SYSTEMS
 
 T = TypeVar("T")
 _TRIES = 5
-_PLACEMENTS, _WORKS = "placement.kubernetes-fleet.io", "work.karmada.io"
-_PLACEMENT, _PLACEMENT_SPACE = (
-    "kubernetes-fleet.io/parent-CRP",
-    "kubernetes-fleet.io/parent-placement-namespace",
-)
-_SPACES: Mapping[str, str] = {Way.KUBEFLEET: "fleet-member-", Way.KARMADA: "karmada-es-"}
-_LEFT: Mapping[str, tuple[str, ...]] = {
-    Way.KUBEFLEET: (
-        "kubernetes-fleet.io/last-applied-configuration",
-        "kubernetes-fleet.io/spec-hash",
-    ),
-    Way.KARMADA: ("work.karmada.io/conflict-resolution",),
-}
-"""Annotations that a hub leaves on objects that it lets go (seen on KubeFleet v0.3.1 and Karmada
-v1.19).
-"""
-_NEVER: Mapping[str, Any] = {"strategy": {"applyStrategy": {"whenToTakeOver": "Never"}}}
-_PRESERVED: Mapping[str, Any] = {"preserveResourcesOnDeletion": True}
 _ODD = "answers with something else than Kubernetes objects"
 _NOT_REACHED = "does not answer in time, or its kubeconfig or credential plugin does not work"
 
@@ -96,19 +77,11 @@ def seen_object(data: Mapping[str, Any], hub: str, stack: str) -> SeenObject:
     if not isinstance(metadata["uid"], str):
         raise TypeError("uid")
     annotations = metadata.get("annotations") or {}
-    if hub == Way.KUBEFLEET:
-        taken = any(_is_hubs(owner) for owner in metadata.get("ownerReferences") or ())
-    else:
-        taken = any(mark in (metadata.get("labels") or {}) for mark in BINDING_MARKS)
-    marked = taken or any(key in annotations for key in _LEFT[hub])
+    marks = SYSTEMS[hub].marks
+    taken = marks.takes(metadata)
+    marked = taken or any(key in annotations for key in marks.left)
     ours = annotations.get(STACK_ANNOTATION) == stack
     return SeenObject(metadata["uid"], bool(metadata.get("deletionTimestamp")), taken, marked, ours)
-
-
-def _is_hubs(owner: Mapping[str, Any]) -> bool:
-    return owner.get("kind") == "AppliedWork" and str(owner.get("apiVersion")).startswith(
-        f"{_PLACEMENTS}/"
-    )
 
 
 def release(member: Connection, leftover: Leftover, hub: str, stack: str, manager: str) -> None:
@@ -126,7 +99,9 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the member refuses it.
     """
-    marks = _LEFT[hub] if hub == Way.KUBEFLEET else ()
+    marks = SYSTEMS[hub].marks
+    is_agent = marks.owner
+    taken_off = marks.left if is_agent else ()
     for left in reversed(range(_TRIES)):
         found = member.get(leftover)
         if found is None:
@@ -135,9 +110,13 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
         annotations = {
             key: text
             for key, text in (metadata.get("annotations") or {}).items()
-            if key not in marks
+            if key not in taken_off
         }
-        owners = [owner for owner in metadata.get("ownerReferences") or () if not _is_hubs(owner)]
+        owners = [
+            owner
+            for owner in metadata.get("ownerReferences") or ()
+            if not (is_agent and is_agent(owner))
+        ]
         patch = [
             # Only what was read is changed: somebody may write it meanwhile.
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
@@ -153,7 +132,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
             },
             *(
                 [{"op": "add", "path": "/metadata/ownerReferences", "value": owners}]
-                if hub == Way.KUBEFLEET
+                if is_agent
                 else ()
             ),
         ]
@@ -174,9 +153,8 @@ def clear(member: Connection, leftover: Leftover, hub: str, manager: str) -> Non
         UnexpectedAnswer: the member refuses it.
     """
     if member.get(leftover):
-        member.change(
-            leftover, {"metadata": {"annotations": dict.fromkeys(_LEFT[hub])}}, manager=manager
-        )
+        left = dict.fromkeys(SYSTEMS[hub].marks.left)
+        member.change(leftover, {"metadata": {"annotations": left}}, manager=manager)
 
 
 @attrs.frozen
@@ -206,21 +184,19 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the hub refuses it.
     """
-    group, labels = (
-        (_PLACEMENTS, (_PLACEMENT,)) if system == Way.KUBEFLEET else (_WORKS, BINDING_MARKS)
-    )
-    each = (data for label in labels for data in hub.items(group, "Work", label))
-    works = [data for data in each if _subjects(data, system) & set(subjects)]
+    marks = SYSTEMS[system].marks
+    each = (data for label in marks.labels for data in hub.items(marks.works, "Work", label))
+    works = [data for data in each if marks.subjects(data, _manifests(data)) & set(subjects)]
     objects: dict[str, list[Leftover]] = {}
     for work in works:
-        member = work["metadata"]["namespace"].removeprefix(_SPACES[system])
+        member = work["metadata"]["namespace"].removeprefix(marks.space)
         found = (
             Leftover(it.api_version, it.kind, it.namespace, it.name) for it in _manifests(work)
         )
         objects.setdefault(member, []).extend(found)
     return HeldObjects(
         {name: tuple(dict.fromkeys(found)) for name, found in objects.items()},
-        held=all(_is_held(work, system) for work in works),
+        held=all(map(marks.held, works)),
         let_go=not any(_is_applied(work) for work in works),
     )
 
@@ -230,30 +206,6 @@ def _manifests(work: Mapping[str, Any]) -> list[Manifest]:
         Manifest(manifest)
         for manifest in (work["spec"].get("workload") or {}).get("manifests") or ()
     ]
-
-
-def _subjects(work: Mapping[str, Any], system: str) -> set[ObjectKey]:
-    """Return the placement that a Work is of, or the templates that are in it."""
-    if system == Way.KARMADA:
-        return {manifest.key for manifest in _manifests(work)}
-    labels = work["metadata"]["labels"]
-    space = labels.get(_PLACEMENT_SPACE) or ""
-    kind = "ResourcePlacement" if space else "ClusterResourcePlacement"
-    return {ObjectKey(_PLACEMENTS, kind, space, labels[_PLACEMENT])}
-
-
-def _is_held(work: Mapping[str, Any], system: str) -> bool:
-    spec = work["spec"]
-    if system == Way.KARMADA:
-        return spec.get("preserveResourcesOnDeletion") is True
-    conditions = (work.get("status") or {}).get("conditions") or ()
-    # A strategy that the agent has not seen yet does not bind it.
-    seen = any(
-        condition.get("type") == "Applied"
-        and condition.get("observedGeneration") == work["metadata"]["generation"]
-        for condition in conditions
-    )
-    return seen and (spec.get("applyStrategy") or {}).get("whenToTakeOver") == "Never"
 
 
 def _is_applied(work: Mapping[str, Any]) -> bool:
@@ -278,8 +230,8 @@ def hold(hub: Connection, system: str, steering: Iterable[ObjectKey], manager: s
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the hub refuses it, or has one of them not.
     """
+    version, spec = SYSTEMS[system].marks.hold
     for key in steering:
-        version, spec = ("v1beta1", _NEVER) if system == Way.KUBEFLEET else ("v1alpha1", _PRESERVED)
         hub.change(
             Leftover(f"{key.group}/{version}", key.kind, key.namespace, key.name),
             {"spec": spec},

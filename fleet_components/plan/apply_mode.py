@@ -5,11 +5,8 @@ conflict resolution.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
 
 import attrs
-
-from fleet_components.systems.kubefleet.model.placement import ApplyStrategy
 
 
 class TakeOver(StrEnum):
@@ -41,20 +38,6 @@ class ApplyMode:
     full: bool = False
     stops_at_drift: bool = False
     co_owned: bool = True
-
-    @classmethod
-    def of(cls, strategy: ApplyStrategy) -> Self:
-        """Return the mode of an apply strategy of KubeFleet."""
-        config = strategy.server_side_apply_config
-        return cls(
-            takes_over=TakeOver(strategy.when_to_take_over),
-            # Client-side apply overwrites what others have set, as a forced server-side apply does.
-            forces=strategy.type != "ServerSideApply" or (config is not None and config.force),
-            reports=strategy.type == "ReportDiff",
-            full=strategy.comparison_option == "FullComparison",
-            stops_at_drift=strategy.when_to_apply == "IfNotDrifted",
-            co_owned=strategy.allow_co_ownership,
-        )
 
     @property
     def at_drift(self) -> ApplyMode:

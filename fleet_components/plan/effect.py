@@ -20,7 +20,6 @@ import attrs
 from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.systems.karmada.model.settings import KarmadaSettings
 
 Steps = tuple[str, ...]
 """Path of a field in a schema: names, ``[]`` for any item of a list, ``{}`` for any value of a
@@ -88,9 +87,7 @@ class Unheeded:
         """
         return self.effect is Effect.REFUSED or bool(self.unless)
 
-    def found(
-        self, schema: Schema, manifest: Manifest, settings: KarmadaSettings
-    ) -> Iterator[Found]:
+    def found(self, schema: Schema, manifest: Manifest, settings: object) -> Iterator[Found]:
         """Yield the places where an object uses the field; a value that equals the default does not
         count.
 
@@ -123,6 +120,27 @@ class Unheeded:
         return neighbour and (
             not self.only or any(_matches(text, pattern) for pattern in self.only)
         )
+
+
+@attrs.frozen(kw_only=True)
+class FieldTable:
+    """The kinds of a system, and what becomes of their fields.
+
+    Attributes:
+        policies: kinds that steer a fleet.
+        protected: kinds of these whose objects an annotation of ours protects.
+        envelopes: kinds that hold objects.
+        members: kinds of members.
+        effects: fields that are not carried out.
+        elsewhere: fields that are carried out, and that other deliveries treat otherwise.
+    """
+
+    policies: tuple[str, ...]
+    protected: tuple[str, ...] = ()
+    envelopes: tuple[str, ...] = ()
+    members: tuple[str, ...]
+    effects: tuple[Unheeded, ...]
+    elsewhere: tuple[Elsewhere, ...]
 
 
 @attrs.frozen(kw_only=True)

@@ -17,31 +17,21 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.effect import Effect, Elsewhere, Found, Unheeded
 from fleet_components.plan.guard import PROTECTED
-from fleet_components.systems.karmada.model.settings import KarmadaSettings
-from fleet_components.systems.karmada.plan import effects as karmada
-from fleet_components.systems.kubefleet.plan import effects as kubefleet
+from fleet_components.systems.registry import SYSTEMS
 
-_MEMBERS = (*kubefleet.MEMBER, *karmada.MEMBER)
-_KARMADA = (*karmada.PROPAGATIONS, *karmada.OVERRIDES, *karmada.REBALANCER)
-_STAGED = (*kubefleet.RUNS, *kubefleet.STRATEGIES, *kubefleet.APPROVALS)
-_KUBEFLEET = (*kubefleet.PLACEMENTS, *_STAGED, *kubefleet.EVICTIONS, *kubefleet.OVERRIDES)
-STEERING = (*_KUBEFLEET, *_KARMADA)
+_TABLES = tuple(system.fields for system in SYSTEMS.values())
+STEERING = tuple(kind for table in _TABLES for kind in table.policies)
 """Kinds of policies: all that steers a fleet."""
-ALL = (*STEERING, *kubefleet.ENVELOPES, *_MEMBERS)
+ALL = (
+    *STEERING,
+    *(kind for table in _TABLES for kind in table.envelopes),
+    *(kind for table in _TABLES for kind in table.members),
+)
 """Kinds that are carried out: neither refused as a whole nor made by a hub."""
+_PROTECTED = tuple(kind for table in _TABLES for kind in table.protected)
 _NAMESPACED = {kind.name for kind in KINDS.values() if kind.namespaced}
 
 _METADATA: tuple[Unheeded, ...] = (
-    Unheeded(
-        kinds=(*_KARMADA, *karmada.MEMBER),
-        field="metadata.labels{}",
-        only=("resourcetemplate.karmada.io/deletion-protected",),
-        effect=Effect.NONE,
-        reason=(
-            "it protects objects that policies take; a policy that goes leaves what it has placed"
-        ),
-        hint="write it on the objects",
-    ),
     Unheeded(
         kinds=STEERING,
         field="metadata.labels{}",
@@ -49,7 +39,7 @@ _METADATA: tuple[Unheeded, ...] = (
         reason="nothing selects by it",
     ),
     Unheeded(
-        kinds=tuple(kind for kind in ALL if kind not in kubefleet.PLACEMENTS),
+        kinds=tuple(kind for kind in ALL if kind not in _PROTECTED),
         field="metadata.annotations{}",
         only=(PROTECTED,),
         effect=Effect.NONE,
@@ -57,14 +47,14 @@ _METADATA: tuple[Unheeded, ...] = (
         hint="write it there",
     ),
     Unheeded(
-        kinds=kubefleet.PLACEMENTS,
+        kinds=_PROTECTED,
         field="metadata.annotations{}",
         only=(f"!{PROTECTED}",),
         effect=Effect.NOT_NEEDED,
         reason="nothing goes by it",
     ),
     Unheeded(
-        kinds=tuple(kind for kind in ALL if kind not in kubefleet.PLACEMENTS),
+        kinds=tuple(kind for kind in ALL if kind not in _PROTECTED),
         field="metadata.annotations{}",
         effect=Effect.NOT_NEEDED,
         reason="nothing goes by it",
@@ -131,15 +121,18 @@ _METADATA: tuple[Unheeded, ...] = (
     ),
 )
 
-EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADATA)
+EFFECTS: tuple[Unheeded, ...] = (
+    *(entry for table in _TABLES for entry in table.effects),
+    *_METADATA,
+)
 """The table. A field of :data:`KINDS` without an entry is carried out."""
-ELSEWHERE: tuple[Elsewhere, ...] = (*kubefleet.ELSEWHERE, *karmada.ELSEWHERE)
+ELSEWHERE: tuple[Elsewhere, ...] = tuple(entry for table in _TABLES for entry in table.elsewhere)
 """Of the fields that are carried out, those that other deliveries treat otherwise."""
 
 
 def unheeded(
     manifests: Iterable[Manifest],
-    settings: KarmadaSettings,
+    settings: object,
     *,
     hub: Callable[[Manifest], bool] = lambda _: False,
 ) -> tuple[list[Problem], list[Problem]]:
@@ -178,7 +171,7 @@ def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ..
     )
 
 
-def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
+def _found(manifest: Manifest, settings: object) -> Iterator[Found]:
     """Yield the uses of the table's fields in an object; of several entries for one place the first
     counts.
     """

@@ -29,6 +29,8 @@ OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
 PROVISIONED = f"{_DYNAMIC}Provisioned"
 """Type of the records of what guests have provisioned."""
 TEMPLATE_KIND = "Template"
+NAMESPACE_KEY = "Namespace/"
+"""Begin of the keys of templates that are namespaces."""
 """Kind with which the names of templates begin."""
 FLEET, TARGET, HUB = "fleet:index:Fleet", "fleet:index:Target", "fleet:index:Hub"
 PROVIDER = "pulumi:providers:kubernetes"

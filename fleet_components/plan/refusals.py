@@ -23,8 +23,7 @@ from fleet_components.plan.moving import moved_over, releases
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.ways import Way
-from fleet_components.systems.karmada.plan.templates import NAMESPACE, PROTECTED_LABEL
+from fleet_components.systems.registry import BY_COMPONENT, SYSTEMS
 
 _SHOWN = 10
 _CLASH = (
@@ -277,8 +276,9 @@ def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
 
 def _protected(guard: Guard, name: str) -> Problem | None:
     marks = f"its annotation {PROTECTED}"
-    if name.startswith(f"{names.TEMPLATE_KIND}/"):
-        marks += f", or its label {PROTECTED_LABEL}"
+    label = BY_COMPONENT[names.component_of(name)].PROTECTING_LABEL
+    if label:
+        marks += f", or its label {label}"
     return guard.refuse(name, f"is protected from deletion by {marks}, and would go", [name])
 
 
@@ -341,7 +341,7 @@ def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     along.
     """
     # Which hands every namespace out, and takes it back.
-    too = " and on every member" if Way.KARMADA in plan.past.forecast.values() else ""
+    too = " and on every member" if any(map(_hands_out, plan.past.forecast.values())) else ""
     for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
         if key.kind in _CONTAINERS:
             where = too if key.kind == "Namespace" else ""
@@ -352,6 +352,10 @@ def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
             yield guard.refuse(str(key), what, ["hub"])
 
 
+def _hands_out(way: str) -> bool:
+    return way in SYSTEMS and SYSTEMS[way].HANDS_OUT_NAMESPACES
+
+
 def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces that a control plane takes back from every member by itself.
 
@@ -360,8 +364,8 @@ def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """
     taken = {decided.subject.key for decided in plan.subjects}
     gone = plan.past.waiting.keys() - plan.waiting.keys() - taken if plan.handed_out else ()
-    for key in sorted(text for text in gone if text.startswith(NAMESPACE)):
-        known = ObjectKey("", "Namespace", "", key.removeprefix(NAMESPACE))
+    for key in sorted(text for text in gone if text.startswith(names.NAMESPACE_KEY)):
+        known = ObjectKey("", "Namespace", "", key.removeprefix(names.NAMESPACE_KEY))
         if known not in plan.past.on_hub:
             what = (
                 "would be deleted on the hub and on every member, with all that is in it, whoever"

@@ -14,7 +14,6 @@ from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.cluster import Cluster
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Done, Placed
-from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL
 
 NOWHERE, NEWEST, OLDER = "not there", "newest", "older"
 
@@ -149,7 +148,8 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
         yield "the forecast knew no such member"
         return
     known: Cluster = decided.subject.inventory.clusters[position]
-    labels = {MEMBER_NAME_LABEL: name, **(live["metadata"].get("labels") or {})}
+    always = decided.subject.system.labels_of_member(name)
+    labels = {**always, **(live["metadata"].get("labels") or {})}
     changed = sorted(key for key, text in known.labels.items() if labels.get(key) != text)
     if changed:
         yield f"its labels are otherwise on the hub: {', '.join(changed)}"

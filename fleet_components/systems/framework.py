@@ -16,8 +16,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from fleet_components.admission.registry import Kind
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
+    from fleet_components.hub.marks import HubMarks
     from fleet_components.hub.observation import Observation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
     from fleet_components.model.releases import Releases
+    from fleet_components.plan.effect import FieldTable
     from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
     from fleet_components.plan.source import Source
@@ -48,8 +51,10 @@ class System(ABC):
         JOBS: kinds that ask for something once all else is there: runs, evictions, rebalances.
         ONCE: kinds of these that are carried out once by name.
         APPROVALS: kinds that a hub makes, and that are approved there.
-        MARKS: groups and kinds that its hub serves, and together nothing else.
+        SERVED: groups and kinds that its hub serves, and together nothing else.
         AGGREGATED: True if API servers of their own serve some of these.
+        PROTECTING_LABEL: label of its own that protects an object from deletion; empty if none.
+        HANDS_OUT_NAMESPACES: True if its hub brings every namespace to every member.
         STAYS_ON_LEAVING: True if objects stay on a member that leaves its hub.
     """
 
@@ -64,14 +69,16 @@ class System(ABC):
     JOBS: ClassVar[tuple[str, ...]]
     ONCE: ClassVar[tuple[str, ...]]
     APPROVALS: ClassVar[tuple[str, ...]] = ()
-    MARKS: ClassVar[tuple[tuple[str, str], ...]]
+    SERVED: ClassVar[tuple[tuple[str, str], ...]]
     AGGREGATED: ClassVar[bool] = False
+    PROTECTING_LABEL: ClassVar[str] = ""
+    HANDS_OUT_NAMESPACES: ClassVar[bool] = False
     STAYS_ON_LEAVING: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return self.NAME
 
-    # Model and scheduler
+    # Model, scheduler and admission
 
     @property
     @abstractmethod
@@ -83,7 +90,21 @@ class System(ABC):
     def profile(self) -> Profile:
         """The plug-ins of its scheduler."""
 
+    @abstractmethod
+    def kinds(self, releases: Releases) -> Iterable[Kind]:
+        """Return its checked kinds under a release."""
+
+    @property
+    @abstractmethod
+    def made_kinds(self) -> Mapping[str, tuple[str, ...]]:
+        """Kinds that it makes itself, by group: they are known, and admitted unchanged."""
+
     # Plan
+
+    @property
+    @abstractmethod
+    def fields(self) -> FieldTable:
+        """The fields of its kinds that are not carried out."""
 
     @property
     @abstractmethod
@@ -146,6 +167,11 @@ class System(ABC):
         """Return groups and kinds that are asked for or not by what a hub is about to do."""
         return ()
 
+    @property
+    @abstractmethod
+    def marks(self) -> HubMarks:
+        """The marks of what its hub sends to members."""
+
     @abstractmethod
     def member(self, name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
         """Return the member that a cluster is.
@@ -155,6 +181,10 @@ class System(ABC):
             facts: what it tells of itself; None if it told nothing.
             old: the object that a hub has of it; None if none has.
         """
+
+    def labels_of_member(self, name: str) -> Mapping[str, str]:
+        """Return labels that every member has, whether they are written or not."""
+        return {}
 
     @abstractmethod
     def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:

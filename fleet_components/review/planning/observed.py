@@ -25,12 +25,12 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.names import NAMESPACE_KEY
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import DEFAULT_FLEET, StateFile, observed_state
 from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
-from fleet_components.systems.karmada.plan.templates import NAMESPACE
 
 _OF_CLUSTERS = (
     "a copy without the folder observed/ is the source of a new fleet, which a project delivers"
@@ -172,10 +172,10 @@ def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
     """
     before, now = plan.past.waiting, plan.waiting if plan.handed_out else {}
     changed = sorted(
-        key for key in now if key.startswith(NAMESPACE) and before.get(key) != now[key]
+        key for key in now if key.startswith(NAMESPACE_KEY) and before.get(key) != now[key]
     )
     if changed:
-        names = few([key.removeprefix(NAMESPACE) for key in changed])
+        names = few([key.removeprefix(NAMESPACE_KEY) for key in changed])
         each = (
             f"{count(len(changed), 'Namespace')} that {count(len(plan.inventory), 'member')} get"
             " from the hub as it is"

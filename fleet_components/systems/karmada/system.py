@@ -10,14 +10,17 @@ import attrs
 from fleet_components.systems.framework import System
 
 if TYPE_CHECKING:
+    from fleet_components.admission.registry import Kind
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
+    from fleet_components.hub.marks import HubMarks
     from fleet_components.hub.observation import Observation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
     from fleet_components.model.releases import Releases
+    from fleet_components.plan.effect import FieldTable
     from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
     from fleet_components.plan.source import Source
@@ -47,12 +50,14 @@ class Karmada(System):
     RULES = ("OverridePolicy", "ClusterOverridePolicy")
     RULE_GROUPS = ("config.karmada.io",)
     ONCE = JOBS = ("WorkloadRebalancer",)
-    MARKS = (
+    SERVED = (
         ("cluster.karmada.io", "Cluster"),
         ("policy.karmada.io", "PropagationPolicy"),
         ("work.karmada.io", "ResourceBinding"),
     )
     AGGREGATED = True
+    PROTECTING_LABEL = "resourcetemplate.karmada.io/deletion-protected"
+    HANDS_OUT_NAMESPACES = True
 
     @property
     def releases(self) -> ReleaseTable:
@@ -67,6 +72,26 @@ class Karmada(System):
         from fleet_components.systems.karmada.scheduler.profile import PROFILE
 
         return PROFILE
+
+    def kinds(self, releases: Releases) -> Iterable[Kind]:
+        """Return the kinds as the definitions and webhooks of a release check them."""
+        from fleet_components.systems.karmada.admission import kinds_in
+
+        return kinds_in(releases.karmada)
+
+    @property
+    def made_kinds(self) -> Mapping[str, tuple[str, ...]]:
+        """Kinds of its groups that users do not write."""
+        from fleet_components.systems.karmada.admission import MADE_BY_SYSTEM
+
+        return MADE_BY_SYSTEM
+
+    @property
+    def fields(self) -> FieldTable:
+        """The table of fields."""
+        from fleet_components.systems.karmada.plan.effects import FIELDS
+
+        return FIELDS
 
     @property
     def record(self) -> type[Record[Any, Any]]:
@@ -126,6 +151,13 @@ class Karmada(System):
     def later_kinds(self) -> Iterable[tuple[str, str]]:
         """Return the Works."""
         return (("work.karmada.io", "Work"),)
+
+    @property
+    def marks(self) -> HubMarks:
+        """The marks that were seen on its objects."""
+        from fleet_components.systems.karmada.hub.marks import MARKS
+
+        return MARKS
 
     def member(self, name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
         """Return the Cluster."""

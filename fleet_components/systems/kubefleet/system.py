@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 from fleet_components.systems.framework import System
 
 if TYPE_CHECKING:
+    from fleet_components.admission.registry import Kind
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
+    from fleet_components.hub.marks import HubMarks
     from fleet_components.hub.observation import Observation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.manifest import Manifest
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
+    from fleet_components.model.releases import Releases
+    from fleet_components.plan.effect import FieldTable
     from fleet_components.plan.planning import Planning, SystemPlan
     from fleet_components.plan.record import Record
     from fleet_components.plan.subject import Decided, Subject
@@ -43,7 +47,7 @@ class KubeFleet(System):
     ONCE = ("ClusterResourcePlacementEviction",)
     JOBS = ("ClusterStagedUpdateRun", "StagedUpdateRun", *ONCE)
     APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
-    MARKS = (
+    SERVED = (
         ("cluster.kubernetes-fleet.io", "MemberCluster"),
         ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"),
     )
@@ -63,6 +67,26 @@ class KubeFleet(System):
         from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
 
         return PROFILE
+
+    def kinds(self, releases: Releases) -> Iterable[Kind]:
+        """Return the kinds as the definitions and webhooks of a release check them."""
+        from fleet_components.systems.kubefleet.admission import kinds_in
+
+        return kinds_in(releases.kubefleet)
+
+    @property
+    def made_kinds(self) -> Mapping[str, tuple[str, ...]]:
+        """Kinds of its groups that users do not write."""
+        from fleet_components.systems.kubefleet.admission import MADE_BY_SYSTEM
+
+        return MADE_BY_SYSTEM
+
+    @property
+    def fields(self) -> FieldTable:
+        """The table of fields."""
+        from fleet_components.systems.kubefleet.plan.effects import FIELDS
+
+        return FIELDS
 
     @property
     def record(self) -> type[Record[Any, Any]]:
@@ -115,11 +139,24 @@ class KubeFleet(System):
 
         return kubefleet_observation(listing)
 
+    @property
+    def marks(self) -> HubMarks:
+        """The marks that were seen on its objects."""
+        from fleet_components.systems.kubefleet.hub.marks import MARKS
+
+        return MARKS
+
     def member(self, name: str, facts: ClusterFacts | None, old: Object | None = None) -> Object:
         """Return the MemberCluster."""
         from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
 
         return member_cluster(name, facts, old)
+
+    def labels_of_member(self, name: str) -> Mapping[str, str]:
+        """Return the label with the name."""
+        from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL
+
+        return {MEMBER_NAME_LABEL: name}
 
     def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:
         """Return the placement."""

@@ -6,7 +6,7 @@ otherwise.
 
 from __future__ import annotations
 
-from fleet_components.plan.effect import Effect, Elsewhere, Unheeded
+from fleet_components.plan.effect import Effect, Elsewhere, FieldTable, Unheeded
 
 PROPAGATIONS = ("PropagationPolicy", "ClusterPropagationPolicy")
 OVERRIDES = ("OverridePolicy", "ClusterOverridePolicy")
@@ -255,4 +255,22 @@ EFFECTS: tuple[Unheeded, ...] = (
         effect=Effect.NOT_NEEDED,
         reason="objects have kinds, and these are asked for",
     ),
+    Unheeded(
+        kinds=(*PROPAGATIONS, *OVERRIDES, *REBALANCER, *MEMBER),
+        field="metadata.labels{}",
+        only=("resourcetemplate.karmada.io/deletion-protected",),
+        effect=Effect.NONE,
+        reason=(
+            "it protects objects that policies take; a policy that goes leaves what it has placed"
+        ),
+        hint="write it on the objects",
+    ),
 )
+
+FIELDS = FieldTable(
+    policies=(*PROPAGATIONS, *OVERRIDES, *REBALANCER),
+    members=MEMBER,
+    effects=EFFECTS,
+    elsewhere=ELSEWHERE,
+)
+"""The table of Karmada."""

@@ -24,7 +24,7 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
 from fleet_components.model.workload import shape_of
 from fleet_components.plan.guard import is_protected
-from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.names import NAMESPACE_KEY, TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.planning import Taken
@@ -55,7 +55,6 @@ from fleet_components.systems.karmada.scheduler.matching import (
 )
 
 REBALANCER = "WorkloadRebalancer"
-NAMESPACE = "Namespace/"  # of the keys of namespaces
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label that protects an object from deletion; the value is ``Always``."""
 SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation"
@@ -297,7 +296,7 @@ class _Reading:
         if self.source.settings.brings_namespaces:
             return found
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
-            key = f"{NAMESPACE}{self.objects[parent].namespace}"
+            key = f"{NAMESPACE_KEY}{self.objects[parent].namespace}"
             if (
                 key in self.objects
                 and self.objects[key].key not in self.brought

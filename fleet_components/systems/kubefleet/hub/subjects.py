@@ -15,7 +15,6 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.release import Release
 from fleet_components.model.text import few
-from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.record import digest
 from fleet_components.rollout.rollout import Done, Placed
@@ -42,6 +41,7 @@ from fleet_components.systems.kubefleet.model.member_cluster import read_member_
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import Strategy
 from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
+from fleet_components.systems.kubefleet.plan.apply import mode_of
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.update_runs import RunMemory, is_approved
 
@@ -143,7 +143,7 @@ class _Subject:
         runs = self._runs()
         done = self._done(runs)
         record = self._record(runs, done)
-        mode = ApplyMode.of(self.strategy.apply_strategy)
+        mode = mode_of(self.strategy.apply_strategy)
         notes += self._notes(done)
         return ObservedSubject(
             name=self.name,

@@ -6,7 +6,7 @@ Kubernetes provider writes the objects by server-side apply.
 
 from __future__ import annotations
 
-from fleet_components.plan.effect import Effect, Elsewhere, Unheeded
+from fleet_components.plan.effect import Effect, Elsewhere, FieldTable, Unheeded
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
 from fleet_components.systems.kubefleet.model.override import CLUSTER_OVERRIDE, OVERRIDE
 
@@ -243,3 +243,13 @@ EFFECTS: tuple[Unheeded, ...] = (
         )
     ),
 )
+
+FIELDS = FieldTable(
+    policies=(*PLACEMENTS, *RUNS, *STRATEGIES, *APPROVALS, *EVICTIONS, *OVERRIDES),
+    protected=PLACEMENTS,
+    envelopes=ENVELOPES,
+    members=MEMBER,
+    effects=EFFECTS,
+    elsewhere=ELSEWHERE,
+)
+"""The table of KubeFleet."""

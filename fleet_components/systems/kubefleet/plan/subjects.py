@@ -14,7 +14,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem, in_order
 from fleet_components.model.release import Release
 from fleet_components.model.text import few
-from fleet_components.plan.apply_mode import ABANDON, ApplyMode
+from fleet_components.plan.apply_mode import ABANDON
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.options import Options
@@ -38,6 +38,7 @@ from fleet_components.systems.kubefleet.model.override import (
 )
 from fleet_components.systems.kubefleet.model.placement import Placement
 from fleet_components.systems.kubefleet.model.release import Rule
+from fleet_components.systems.kubefleet.plan.apply import mode_of
 from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
 from fleet_components.systems.kubefleet.plan.overrides import by_target, concerning
 from fleet_components.systems.kubefleet.plan.selection import Placements, SelectedPlacement
@@ -69,7 +70,7 @@ def placement_subjects(
         policy = source.policy(placement.kind, placement.namespace, placement.name)
         content = redacted_content(selected.objects) if past.redacted else selected.objects
         mode, name = (
-            ApplyMode.of(placement.spec.strategy.apply_strategy),
+            mode_of(placement.spec.strategy.apply_strategy),
             f"{placement.kind}/{placement.key}",
         )
         # What was only compared stands nowhere: applied, it is a new placement.
