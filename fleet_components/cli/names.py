@@ -17,12 +17,10 @@ from fleet_components.content.load import readable
 from fleet_components.model.manifest import Manifest
 from fleet_components.review.planning.edit import source_paths
 from fleet_components.review.planning.survey import PIPED, CommandLine
-from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION
+from fleet_components.systems.registry import SYSTEMS
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
-_MEMBERS = {"MemberCluster", "Cluster"}
-_PLACEMENTS = {"ClusterResourcePlacement", "ResourcePlacement"}
-_POLICIES = {PROPAGATION, CLUSTER_PROPAGATION}
+_MEMBERS = {system.MEMBER[1] for system in SYSTEMS.values()}
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 """Names that mean themselves in every shell: others may come from a stranger's files."""
 _INSTEAD = "name the directory"
@@ -73,18 +71,9 @@ def _members(manifests: Sequence[Manifest]) -> Iterator[str]:
 
 
 def _placements(manifests: Sequence[Manifest]) -> Iterator[str]:
-    """Yield the names of KubeFleet's placements, and of the objects of the kinds that Karmada's
-    policies select.
-    """
-    selected = set()
-    for manifest in manifests:
-        if manifest.kind in _PLACEMENTS:
-            yield "/".join(filter(None, (manifest.namespace, manifest.name)))
-        elif manifest.kind in _POLICIES:
-            selected |= {each.get("kind") for each in manifest.data["spec"]["resourceSelectors"]}
-    for manifest in manifests:
-        if manifest.kind in selected:
-            yield "/".join(filter(None, (manifest.namespace, manifest.kind, manifest.name)))
+    """Yield the keys that placements and templates may have."""
+    for system in SYSTEMS.values():
+        yield from system.keys_in(manifests)
 
 
 members, placements = _names(_members), _names(_placements)

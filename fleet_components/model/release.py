@@ -59,12 +59,14 @@ class ReleaseTable:
         title: the name of the system.
         names: the names of its releases, the oldest first.
         default: the name of the one that counts where none is named.
+        rules: the rules in which they differ.
     """
 
     setting: str
     title: str
     names: tuple[str, ...]
     default: str
+    rules: type[ReleaseRule] = attrs.field(repr=False, eq=False)
 
     @property
     def choice(self) -> str:

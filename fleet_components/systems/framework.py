@@ -118,6 +118,12 @@ class System(ABC):
         return None
 
     @abstractmethod
+    def keys_in(self, manifests: Sequence[Manifest]) -> Iterator[str]:
+        """Yield the keys that its subjects may have in a source that is not read: those of all
+        objects of the kinds concerned.
+        """
+
+    @abstractmethod
     def read_subject(
         self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
     ) -> Subject[Any]:
@@ -162,6 +168,10 @@ class System(ABC):
     @abstractmethod
     def observation(self, listing: Listing) -> Observation:
         """Return the observation that complete answers amount to."""
+
+    def tells_release(self, query: Query) -> bool:
+        """Return whether the answer to a request says nothing but the release of the hub."""
+        return False
 
     def later_kinds(self) -> Iterable[tuple[str, str]]:
         """Return groups and kinds that are asked for or not by what a hub is about to do."""

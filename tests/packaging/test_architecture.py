@@ -67,3 +67,34 @@ def test_a_class_has_a_name_of_its_own_in_its_layer() -> None:
             if isinstance(node, ast.ClassDef):
                 homes[*home, node.name].append("/".join(parts))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+SUBJECT_TYPES = re.compile(r"(Placement|Template)(Subject|Record|State|Outcome)")
+EXCEPTIONS = 14
+"""Modules that may import the folder of a system; the number may only fall."""
+
+
+def test_nothing_outside_tells_the_subjects_of_the_two_systems_apart() -> None:
+    """A subject is asked; ``systems/framework.py`` has what else a system answers."""
+    found = [
+        f"{file.relative_to(PACKAGE)}:{node.lineno}"
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if "systems" not in file.relative_to(PACKAGE).parts
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("isinstance", "issubclass")
+        and SUBJECT_TYPES.search(ast.unparse(node.args[1]))
+    ]
+    assert found == []
+
+
+def test_exceptions_to_the_one_interface_become_fewer() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (protected,) = (it for it in contracts if it["type"] == "protected")
+    assert len(protected["ignore_imports"]) <= EXCEPTIONS
+    folders = sorted(it.parent.name for it in (PACKAGE / "systems").glob("*/system.py"))
+    assert sorted(protected["protected_modules"]) == [
+        f"fleet_components.systems.{name}" for name in folders
+    ]

@@ -12,7 +12,6 @@ from fleet_components.hub.folder.writing import Changes
 from fleet_components.hub.listing import Listing, in_words, missed
 from fleet_components.hub.observation import Observation
 from fleet_components.review.documents.form import Document
-from fleet_components.systems.kubefleet.hub.queries import AGENT
 
 _TEMPLATE = "Template/"
 
@@ -45,8 +44,12 @@ class Observed:
 
         Without its agent the release is not known, which is said apart.
         """
-        asked = missed(self.listing.refused) if self.listing else {}
-        return in_words({query: why for query, why in asked.items() if query != AGENT})
+        if self.listing is None:
+            return ()
+        asked, system = missed(self.listing.refused), self.listing.system
+        return in_words(
+            {query: why for query, why in asked.items() if not system.tells_release(query)}
+        )
 
     @property
     def left_out(self) -> tuple[str, ...]:

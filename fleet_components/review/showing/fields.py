@@ -4,7 +4,7 @@ documentation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,10 +16,7 @@ from fleet_components.review.documents.deliveries import CARRIED_OUT, DELIVERIES
 from fleet_components.review.documents.fields import OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
-from fleet_components.systems.karmada.model.release import TABLE as KARMADA
-from fleet_components.systems.karmada.model.release import Rule as KarmadaRule
-from fleet_components.systems.kubefleet.model.release import TABLE as KUBEFLEET
-from fleet_components.systems.kubefleet.model.release import Rule
+from fleet_components.systems.registry import SYSTEMS
 
 _STYLES = {"refused": "red", "no effect": "yellow", "not needed": "dim"}
 _REST = "All other fields are carried out, or refused as the API servers refuse them."
@@ -67,6 +64,8 @@ newest patch; before 1.17.2 a member of a divided Job may get the completions of
 These are the rules in which they differ, of all that a plan goes by. Interpreters of third-party
 kinds, as that of FlinkDeployment, change with releases: plans have those of 1.19.
 """
+_ABOUT = {"kubefleet": _KUBEFLEET, "karmada": _KARMADA}
+"""What the page says of the releases of each system."""
 
 
 def print_fields(console: Console, document: Document) -> None:
@@ -96,9 +95,9 @@ def fields_markdown(document: Document) -> str:
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
     if not document["kind"]:
         parts.append(_marks())
-        parts.append(_releases(KUBEFLEET, "Placements", _KUBEFLEET, (rule.value for rule in Rule)))
-        parts.append(
-            _releases(KARMADA, "Templates", _KARMADA, (rule.value for rule in KarmadaRule))
+        parts += (
+            _releases(system.releases, f"{system.COMPONENT}s", _ABOUT[system.NAME])
+            for system in SYSTEMS.values()
         )
     return "\n".join([*parts, f"{_last(document)}\n"])
 
@@ -113,13 +112,14 @@ def _marks() -> str:
     return "\n".join(["## Labels and annotations of objects", "", *head, *lines, ""])
 
 
-def _releases(table: ReleaseTable, subjects: str, about: str, changes: Iterable[Change]) -> str:
+def _releases(table: ReleaseTable, subjects: str, about: str) -> str:
     """Return the part of the page about the rules in which releases of a system differ."""
     known = ", ".join(table.names)
     title, setting, default = table.title, table.setting, table.default
     text = _RELEASES.format(
         title=title, setting=setting, subjects=subjects, known=known, default=default
     )
+    changes: list[Change] = [rule.value for rule in table.rules]
     cells = (
         (change.source, change.since, change.before, change.after, change.left or "the same")
         for change in changes

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fleet_components.hub.observation import Observation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
+    from fleet_components.model.manifest import Manifest
     from fleet_components.model.observed import ObservedMember
     from fleet_components.model.release import ReleaseTable
     from fleet_components.model.releases import Releases
@@ -99,6 +100,15 @@ class Karmada(System):
         from fleet_components.systems.karmada.plan.record import TemplateRecord
 
         return TemplateRecord
+
+    def keys_in(self, manifests: Sequence[Manifest]) -> Iterator[str]:
+        """Yield the keys of the objects of kinds that policies select."""
+        policies = (item for item in manifests if item.kind in self.STEERING)
+        asked = (item.data["spec"]["resourceSelectors"] for item in policies)
+        kinds = {selector.get("kind") for selectors in asked for selector in selectors}
+        for manifest in manifests:
+            if manifest.kind in kinds:
+                yield "/".join(filter(None, (manifest.namespace, manifest.kind, manifest.name)))
 
     def read_subject(
         self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None

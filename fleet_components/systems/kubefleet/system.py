@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +101,12 @@ class KubeFleet(System):
 
         return placement_of(policy)
 
+    def keys_in(self, manifests: Sequence[Manifest]) -> Iterator[str]:
+        """Yield the keys of placements."""
+        for manifest in manifests:
+            if manifest.kind in self.STEERING:
+                yield "/".join(filter(None, (manifest.namespace, manifest.name)))
+
     def read_subject(
         self, wire: Mapping[str, Any], inventory: Inventory, policies: Mapping[str, str] | None
     ) -> Subject[Any]:
@@ -138,6 +144,12 @@ class KubeFleet(System):
         from fleet_components.systems.kubefleet.hub.observation import kubefleet_observation
 
         return kubefleet_observation(listing)
+
+    def tells_release(self, query: Query) -> bool:
+        """Return whether it asks for the hub's agent, whose image has the release."""
+        from fleet_components.systems.kubefleet.hub.queries import AGENT
+
+        return query == AGENT
 
     @property
     def marks(self) -> HubMarks:

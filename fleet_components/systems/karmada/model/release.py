@@ -51,5 +51,5 @@ class Rule(ReleaseRule):
     )
 
 
-TABLE = ReleaseTable("karmada", "Karmada", ("1.17", "1.18", "1.19"), "1.19")
+TABLE = ReleaseTable("karmada", "Karmada", ("1.17", "1.18", "1.19"), "1.19", Rule)
 """The known releases."""

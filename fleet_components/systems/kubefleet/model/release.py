@@ -117,7 +117,7 @@ class Rule(ReleaseRule):
     )
 
 
-TABLE = ReleaseTable("kubefleet", "KubeFleet", ("0.3.1", _MAIN), "0.3.1")
+TABLE = ReleaseTable("kubefleet", "KubeFleet", ("0.3.1", _MAIN), "0.3.1", Rule)
 """The known releases."""
 RELEASES = {name: TABLE.named(name) for name in TABLE.names}
 """The known releases by name, the oldest first."""
