@@ -1,4 +1,4 @@
-"""What is known of the objects that a hub sends: its marks, and how it is told to let them stay."""
+"""Marks of the objects that a hub sends, and the change by which it lets them stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a system gets to plan its part of a fleet, and what it returns."""
+"""Input of a system for its part of a plan, and the part that it returns."""
 
 from __future__ import annotations
 

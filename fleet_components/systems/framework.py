@@ -188,7 +188,7 @@ class System(ABC):
 
         Args:
             name: its name.
-            facts: what it tells of itself; None if it told nothing.
+            facts: what it reports of itself; None if it does not answer.
             old: the object that a hub has of it; None if none has.
         """
 

@@ -65,7 +65,7 @@ These are the rules in which they differ, of all that a plan goes by. Interprete
 kinds, as that of FlinkDeployment, change with releases: plans have those of 1.19.
 """
 _ABOUT = {"kubefleet": _KUBEFLEET, "karmada": _KARMADA}
-"""What the page says of the releases of each system."""
+"""Paragraphs of the page about the releases of each system."""
 
 
 def print_fields(console: Console, document: Document) -> None:

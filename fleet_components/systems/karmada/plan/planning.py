@@ -1,4 +1,4 @@
-"""The part of Karmada in a plan: its templates, decided, and what policies ask for in vain."""
+"""The part of Karmada in a plan: its templates, decided, and what matches nothing."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a control plane of Karmada says of templates and their bindings."""
+"""Statuses of templates and their bindings, as a control plane of Karmada has them."""

@@ -1,4 +1,4 @@
-"""What a control plane of Karmada says of the members on which not all is well."""
+"""Reasons that the status of a binding has for members on which not all is well."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fleet_components.systems.karmada.hub.kinds import BINDINGS, WORK_GROUP
 
 
 def complaints(status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the members of a template on which not all is well, each with what is said of them.
+    """Yield the members of a template on which not all is well, each with the reasons.
 
     Args:
         status: the status of the binding.

@@ -1,4 +1,4 @@
-"""How an apply strategy of KubeFleet writes objects."""
+"""Mode in which an apply strategy of KubeFleet writes objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of KubeFleet in a plan: its placements, decided, and what they ask for in vain."""
+"""The part of KubeFleet in a plan: its placements, decided, and what matches nothing."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _whole_namespaces(source: Source) -> Iterator[str]:
 def _unmatched(planning: Planning, subjects: Sequence[Decided]) -> Iterator[Problem]:
     """Yield warnings of what matches nothing.
 
-    What a placement itself asks for in vain is among the warnings of that placement instead.
+    What the selectors and the policy of a placement do not match is among its own warnings.
     """
     source, inventory = planning.source, planning.inventory
     members = KubeFleetMembers.of(source.clusters, inventory)

@@ -1,1 +1,1 @@
-"""What a hub of KubeFleet says of placements, update runs and evictions."""
+"""Statuses of placements, update runs and evictions, as a hub of KubeFleet has them."""

@@ -1,4 +1,4 @@
-"""What a hub of KubeFleet says of the members on which not all is well."""
+"""Reasons that the status of a placement has for members on which not all is well."""
 
 from __future__ import annotations
 
