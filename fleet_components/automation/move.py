@@ -37,6 +37,7 @@ from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.stack_config import read_stack_config
 from fleet_components.review.planning.survey import CommandLine, survey
+from fleet_components.systems.registry import SYSTEMS
 
 T = TypeVar("T")
 DELIVERY = "fleet:delivery"
@@ -265,9 +266,10 @@ class StackMove:
         system = self._system(tuple(moving))
         names = {decided.name: decided.subject.PROFILE.name for decided in moving}
         for standing in self.plan.past.standing:
-            # Karmada has namespaces on all members for reasons of its own.
+            # A hub that hands namespaces out has them on members for reasons of its own.
             if standing.subject in names and not (
-                standing.key.kind == "Namespace" and names[standing.subject] == Way.KARMADA
+                standing.key.kind == "Namespace"
+                and SYSTEMS[names[standing.subject]].HANDS_OUT_NAMESPACES
             ):
                 key = Leftover.of(standing.api_version, standing.key)
                 self._known.setdefault(standing.cluster, {})[key] = names[standing.subject]

@@ -15,12 +15,15 @@ from fleet_components.model.kinds import BUILT_IN, Kind, guess_plural
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.selector import LabelIndex, LabelSelector
+from fleet_components.systems.registry import SYSTEMS
 
 DEFAULT_NAMESPACE = "default"
 HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
 """Namespaces that every cluster has."""
 
-_MEMBERS = (("cluster.kubernetes-fleet.io", "MemberCluster"), ("cluster.karmada.io", "Cluster"))
+_MEMBERS = frozenset(
+    (system.MEMBER[0].partition("/")[0], system.MEMBER[1]) for system in SYSTEMS.values()
+)
 _ENVELOPES = ("ResourceEnvelope", "ClusterResourceEnvelope")
 _FLEET_GROUPS = ("placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io")
 

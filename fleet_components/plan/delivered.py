@@ -14,7 +14,7 @@ from fleet_components.plan.own_outputs import ALL, MODES
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.ways import Way
+from fleet_components.systems.registry import SYSTEMS
 
 
 def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
@@ -80,7 +80,7 @@ def forecast_of(decided: Decided) -> dict[str, str]:
     """
     if not decided.hub:
         return {}
-    keeps = decided.hub == Way.KARMADA and any(
+    keeps = SYSTEMS[decided.hub].KEEPS_ON_REMOVAL and any(
         delivery.keeps for delivery in decided.deliveries.values()
     )
     return {"delivery": decided.hub, **({"keeps": ALL} if keeps else {})}

@@ -30,8 +30,8 @@ from fleet_components.plan.remainder import Remainder, remainders_of
 from fleet_components.plan.renames import Renames
 from fleet_components.plan.standing import Claim, Standing, outlives
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.ways import Way
 from fleet_components.rollout.rollout import Change, Done
+from fleet_components.systems.registry import SYSTEMS
 
 _MOVES = (Change.ADD, Change.UPDATE)
 T = TypeVar("T")
@@ -393,7 +393,8 @@ class FleetPlan:
         none if empty.
         """
         if decided.deliveries[member].keeps:
-            return "" if decided.hub == Way.KUBEFLEET else ALL  # which does not read deleteStrategy
+            by_hub = bool(decided.hub)
+            return "" if by_hub and not SYSTEMS[decided.hub].KEEPS_ON_REMOVAL else ALL
         if decided.hub:
             return ""
         if self.options.moving:

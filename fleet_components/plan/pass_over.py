@@ -20,7 +20,7 @@ from fleet_components.systems.registry import SYSTEMS
 
 _PATH = ("passOver",)
 _TAKE_OUT = "leave it out of fleet:passOver"
-_MEMBERS = ("Cluster", "MemberCluster")
+_MEMBERS = {system.MEMBER[1] for system in SYSTEMS.values()}
 _INSTEAD = {
     "ResourceInterpreterCustomization": (
         "say where the kind has its replicas: spec.workloads of a KarmadaSettings"

@@ -25,7 +25,6 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.departures import old_objects
 from fleet_components.plan.guard import Pair
-from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
@@ -80,8 +79,7 @@ class Provider(NamedTuple):
 
     def __str__(self) -> str:
         name = self.subject.name.replace("/", " ", 1)
-        is_template = self.subject.subject.kind == TEMPLATE_KIND
-        return str(self.key) if is_template else f"{self.key} of {name}"
+        return str(self.key) if self.subject.subject.ONE_OBJECT else f"{self.key} of {name}"
 
 
 class Wait(NamedTuple):

@@ -16,7 +16,6 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity
 from fleet_components.model.text import Vocabulary, count, few
-from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.no_match import near_name
 from fleet_components.plan.planning import SystemPlan
 from fleet_components.plan.source import Source
@@ -40,10 +39,7 @@ def unmatched(
     parts = tuple(parts)
     for part in parts:
         yield from part.unmatched(subjects)
-    there = source.settings.brings_namespaces
-    alone = [
-        subject for subject in subjects if not (there and subject.subject.kind == TEMPLATE_KIND)
-    ]
+    alone = [decided for decided in subjects if not decided.subject.finds_namespaces]
     yield from forgotten_namespaces(source.catalogue, alone, inventory)
     yield from no_quantities(inventory.clusters, source.declarations)
     unclaimed = [part.unclaimed for part in parts if part.unclaimed is not None]
@@ -152,11 +148,7 @@ def _called(decided: Decided, manifest: Manifest) -> str:
     """Return what a message calls the subject of an object: a placement's name, or a template's
     object.
     """
-    return (
-        str(manifest.key)
-        if decided.subject.kind == TEMPLATE_KIND
-        else decided.name.replace("/", " ", 1)
-    )
+    return str(manifest.key) if decided.subject.ONE_OBJECT else decided.name.replace("/", " ", 1)
 
 
 def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> Members:

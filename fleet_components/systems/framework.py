@@ -55,6 +55,7 @@ class System(ABC):
         AGGREGATED: True if API servers of their own serve some of these.
         PROTECTING_LABEL: label of its own that protects an object from deletion; empty if none.
         HANDS_OUT_NAMESPACES: True if its hub brings every namespace to every member.
+        KEEPS_ON_REMOVAL: True if its hub lets objects stay that are to outlive their subject.
         STAYS_ON_LEAVING: True if objects stay on a member that leaves its hub.
     """
 
@@ -73,6 +74,7 @@ class System(ABC):
     AGGREGATED: ClassVar[bool] = False
     PROTECTING_LABEL: ClassVar[str] = ""
     HANDS_OUT_NAMESPACES: ClassVar[bool] = False
+    KEEPS_ON_REMOVAL: ClassVar[bool] = False
     STAYS_ON_LEAVING: ClassVar[bool] = False
 
     def __str__(self) -> str:

@@ -59,6 +59,8 @@ class Karmada(System):
     AGGREGATED = True
     PROTECTING_LABEL = "resourcetemplate.karmada.io/deletion-protected"
     HANDS_OUT_NAMESPACES = True
+    # Source: preserveResourcesOnDeletion; the hub of KubeFleet does not read its deleteStrategy.
+    KEEPS_ON_REMOVAL = True
 
     @property
     def releases(self) -> ReleaseTable:

@@ -137,6 +137,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     RECORD = TemplateRecord
     COMPONENT = "Template"
     PROFILE = PROFILE
+    ONE_OBJECT = True
 
     key: str
     manifest: Manifest
@@ -166,6 +167,11 @@ class TemplateSubject(Subject[TemplateRecord]):
     def matched(self) -> Manifest:
         """The object as policies select it, and as it is interpreted."""
         return as_matched(self.manifest, self.custom)
+
+    @property
+    def finds_namespaces(self) -> bool:
+        """True if the settings say so of the control plane."""
+        return self.settings.brings_namespaces
 
     @property
     def required_by(self) -> Mapping[str, Mapping[str, int]]:
