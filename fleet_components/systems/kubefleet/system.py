@@ -56,7 +56,7 @@ class KubeFleet(System):
 
     @property
     def releases(self) -> ReleaseTable:
-        """Releases since v0.2.0, and a commit of the main branch."""
+        """Release v0.3.1, and a commit of the main branch."""
         from fleet_components.systems.kubefleet.model.release import TABLE
 
         return TABLE
