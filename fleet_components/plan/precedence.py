@@ -79,7 +79,7 @@ class Provider(NamedTuple):
 
     def __str__(self) -> str:
         name = self.subject.name.replace("/", " ", 1)
-        return str(self.key) if self.subject.subject.ONE_OBJECT else f"{self.key} of {name}"
+        return str(self.key) if self.subject.subject.SINGLE else f"{self.key} of {name}"
 
 
 class Wait(NamedTuple):

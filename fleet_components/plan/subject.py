@@ -223,7 +223,7 @@ class Subject(ABC, Generic[R]):
         COMPONENT: name of its component type: ``Placement`` or ``Template``.
         PROFILE: the plug-ins of the real system.
         EVICTION: kind of the objects that evict it from a member; empty if a taint alone does.
-        ONE_OBJECT: True if it is one object, by which messages call it.
+        SINGLE: True if it is one object, by which messages call it.
         KEEPS_REVISIONS: True if earlier contents are kept, to go back to.
         key: name in the fleet, without the kind.
         kind: the kind, first part of its name.
@@ -242,7 +242,7 @@ class Subject(ABC, Generic[R]):
     COMPONENT: ClassVar[str]
     PROFILE: ClassVar[Profile]
     EVICTION: ClassVar[str] = ""
-    ONE_OBJECT: ClassVar[bool] = False
+    SINGLE: ClassVar[bool] = False
     KEEPS_REVISIONS: ClassVar[bool] = False
 
     key: str

@@ -148,7 +148,7 @@ def _called(decided: Decided, manifest: Manifest) -> str:
     """Return what a message calls the subject of an object: a placement's name, or a template's
     object.
     """
-    return str(manifest.key) if decided.subject.ONE_OBJECT else decided.name.replace("/", " ", 1)
+    return str(manifest.key) if decided.subject.SINGLE else decided.name.replace("/", " ", 1)
 
 
 def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> Members:

@@ -179,19 +179,19 @@ class Karmada(System):
 
     def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:
         """Return the binding."""
-        from fleet_components.systems.karmada.status.complaints import binding_of
+        from fleet_components.systems.karmada.status.bindings import binding_of
 
         return binding_of(subject.hub_key, listing)
 
     def complaints(self, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         """Yield members on which the template is not applied, or Unhealthy."""
-        from fleet_components.systems.karmada.status.complaints import complaints
+        from fleet_components.systems.karmada.status.bindings import complaints
 
         return complaints(status)
 
     def facts(self, decided: Decided) -> Facts:
         """Return the facts of a template."""
-        from fleet_components.systems.karmada.status.facts import facts
+        from fleet_components.systems.karmada.status.bindings import facts
 
         return facts(decided)
 

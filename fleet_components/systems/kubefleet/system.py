@@ -97,7 +97,7 @@ class KubeFleet(System):
 
     def placement_of(self, policy: Manifest) -> tuple[str, str, str] | None:
         """Return what a run, an eviction, a budget or an override names."""
-        from fleet_components.systems.kubefleet.plan.naming import placement_of
+        from fleet_components.systems.kubefleet.plan.update_runs import placement_of
 
         return placement_of(policy)
 
@@ -176,7 +176,7 @@ class KubeFleet(System):
 
     def complaints(self, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         """Yield members with a condition that is not True, or with objects that have failed."""
-        from fleet_components.systems.kubefleet.status.complaints import complaints
+        from fleet_components.systems.kubefleet.status.conditions import complaints
 
         return complaints(status)
 

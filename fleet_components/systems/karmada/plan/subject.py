@@ -137,7 +137,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     RECORD = TemplateRecord
     COMPONENT = "Template"
     PROFILE = PROFILE
-    ONE_OBJECT = True
+    SINGLE = True
 
     key: str
     manifest: Manifest

@@ -7,17 +7,22 @@ control plane are left out: there is none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from fleet_components.hub.listing import Listing, Object
+from fleet_components.model.codec import encode
 from fleet_components.model.decision import Condition
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided, Delivery
+from fleet_components.status.facts import Facts
 from fleet_components.systems.karmada.content.health import UNKNOWN, health
+from fleet_components.systems.karmada.hub.kinds import BINDINGS, WORK_GROUP
 from fleet_components.systems.karmada.model.template import binding_name
+from fleet_components.systems.karmada.plan.place import TemplateOutcome
 from fleet_components.systems.karmada.plan.record import TemplateState
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
 from fleet_components.systems.karmada.scheduler.status import SUCCESS, TemplateDecision
@@ -203,3 +208,56 @@ def _health(delivery: Delivery, found: ObservedObject) -> str:
     return health(
         {**data, "metadata": {**data["metadata"], **known}, "spec": stated, "status": found.status}
     )
+
+
+def facts(decided: Decided) -> Facts:
+    """Return the facts of a template."""
+    subject, outcome = decided.subject, decided.outcome
+    assert isinstance(subject, TemplateSubject)
+    assert isinstance(outcome, TemplateOutcome)
+    verdicts, memory = subject.verdicts(outcome), outcome.record.memory
+    policy = memory.policy
+    return Facts(
+        policy=f"{policy.kind} {policy}" if policy else "no policy",
+        policies=tuple(
+            {
+                "policy": f"{v.policy.kind} {v.policy}",
+                "wins": v.wins,
+                "matches": v.matches,
+                "why": v.words,
+            }
+            for v in verdicts
+        ),
+        other_policies=len(subject.policies.propagation) - len(verdicts),
+        hints=tuple(subject.label_hints(outcome)),
+        due=outcome.due,
+        left=outcome.left,
+        required_by=encode(memory.schedule.required_by),
+        status=scheduling_status(outcome.decision, memory),
+    )
+
+
+def complaints(status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the members of a template on which not all is well, each with the reasons.
+
+    Args:
+        status: the status of the binding.
+    """
+    for item in status.get("aggregatedStatus") or ():
+        wrong = [] if item.get("applied") else [item.get("appliedMessage") or "is not applied yet"]
+        wrong += [f"is {item['health']}"] if item.get("health") == "Unhealthy" else []
+        if item.get("clusterName") and wrong:
+            yield item["clusterName"], wrong
+
+
+def binding_of(template: ObjectKey, listing: Listing) -> Object | None:
+    """Return the binding of a template; None if there is none."""
+    bindings = (data for kind in BINDINGS for data in listing.all(kind, WORK_GROUP))
+    return next((binding for binding in bindings if _is_of(binding, template)), None)
+
+
+def _is_of(binding: Object, template: ObjectKey) -> bool:
+    resource = (binding.get("spec") or {}).get("resource") or {}
+    group = str(resource.get("apiVersion", "")).rpartition("/")[0]
+    asked = (group, resource.get("kind"), resource.get("namespace") or "", resource.get("name"))
+    return asked == (template.group, template.kind, template.namespace, template.name)

@@ -41,8 +41,8 @@ from fleet_components.systems.kubefleet.model.member_cluster import read_member_
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import Strategy
 from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
-from fleet_components.systems.kubefleet.plan.apply import mode_of
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.kubefleet.plan.selection import mode_of
 from fleet_components.systems.kubefleet.plan.update_runs import RunMemory, is_approved
 
 _EXTERNAL = "External"

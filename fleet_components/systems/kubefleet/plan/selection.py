@@ -12,10 +12,15 @@ from fleet_components.content.envelope import out_of_place, unwrapped
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
+from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.record import Objects
 from fleet_components.plan.source import Source, collected
 from fleet_components.systems.kubefleet.content.select import Selection, select, surprises
-from fleet_components.systems.kubefleet.model.placement import Placement, RollingUpdate
+from fleet_components.systems.kubefleet.model.placement import (
+    ApplyStrategy,
+    Placement,
+    RollingUpdate,
+)
 from fleet_components.systems.kubefleet.plan.update_runs import STRATEGY_OF, is_approved, runs_of
 from fleet_components.systems.kubefleet.rollout.strategy import (
     External,
@@ -144,3 +149,17 @@ def _endless(strategy: Manifest) -> Iterator[Problem]:
                 yield strategy.problem(
                     f'time: invalid duration "{wait}"', path, "write, for example, waitTime: 1h"
                 )
+
+
+def mode_of(strategy: ApplyStrategy) -> ApplyMode:
+    """Return the mode of an apply strategy."""
+    config = strategy.server_side_apply_config
+    return ApplyMode(
+        takes_over=TakeOver(strategy.when_to_take_over),
+        # Client-side apply overwrites what others have set, as a forced server-side apply does.
+        forces=strategy.type != "ServerSideApply" or (config is not None and config.force),
+        reports=strategy.type == "ReportDiff",
+        full=strategy.comparison_option == "FullComparison",
+        stops_at_drift=strategy.when_to_apply == "IfNotDrifted",
+        co_owned=strategy.allow_co_ownership,
+    )

@@ -38,10 +38,9 @@ from fleet_components.systems.kubefleet.model.override import (
 )
 from fleet_components.systems.kubefleet.model.placement import Placement
 from fleet_components.systems.kubefleet.model.release import Rule
-from fleet_components.systems.kubefleet.plan.apply import mode_of
 from fleet_components.systems.kubefleet.plan.asked_members import KubeFleetMembers
 from fleet_components.systems.kubefleet.plan.overrides import by_target, concerning
-from fleet_components.systems.kubefleet.plan.selection import Placements, SelectedPlacement
+from fleet_components.systems.kubefleet.plan.selection import Placements, SelectedPlacement, mode_of
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.unmatched import in_placement
 

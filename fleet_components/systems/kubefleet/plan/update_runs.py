@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.rollout import Gates, Rollout, StageProgress
+from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
 from fleet_components.systems.kubefleet.rollout.run_record import (
     FAILED,
     SUCCEEDED,
@@ -305,3 +306,25 @@ def runs_of(policies: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest
             (run.namespace, str(run.data["spec"].get("placementName", ""))), []
         ).append(run)
     return found
+
+
+def placement_of(policy: Manifest) -> tuple[str, str, str] | None:
+    """Return kind, namespace and name of the placement that a policy of KubeFleet is about; None
+    for all, or none.
+    """
+    spec = policy.data.get("spec")
+    spec = spec if isinstance(spec, Mapping) else {}
+    if policy.kind in STRATEGY_OF:
+        return PLACEMENT_OF[policy.kind], policy.namespace, str(spec.get("placementName", ""))
+    if policy.kind == EVICTION:
+        return "ClusterResourcePlacement", "", str(spec.get("placementName", ""))
+    if policy.kind == BUDGET:
+        return "ClusterResourcePlacement", "", policy.name
+    named = spec.get("placement")
+    if policy.kind in ("ClusterResourceOverride", "ResourceOverride") and isinstance(
+        named, Mapping
+    ):
+        inside = named.get("scope") == "Namespaced"
+        kind = "ResourcePlacement" if inside else "ClusterResourcePlacement"
+        return kind, policy.namespace if inside else "", str(named.get("name", ""))
+    return None
