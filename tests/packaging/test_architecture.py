@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fleet_components.systems.registry import SYSTEMS
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 PACKAGE = ROOT / "fleet_components"
@@ -98,3 +100,4 @@ def test_exceptions_to_the_one_interface_become_fewer() -> None:
     assert sorted(protected["protected_modules"]) == [
         f"fleet_components.systems.{name}" for name in folders
     ]
+    assert sorted(SYSTEMS) == folders
