@@ -52,6 +52,10 @@ from fleet_components.plan.ways import STEERING, ways_of
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.registry import SYSTEMS
 
+# Whoever shows progress shows that of planning, and not of loading.
+for _system in SYSTEMS.values():
+    _system.load()
+
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     """Return the plan of a fleet. This is the only function that makes plans.

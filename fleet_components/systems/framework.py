@@ -158,6 +158,10 @@ class System(ABC):
         return source
 
     @abstractmethod
+    def load(self) -> None:
+        """Load what :meth:`planned` needs, so that the first plan takes no longer than others."""
+
+    @abstractmethod
     def planned(self, planning: Planning) -> SystemPlan:
         """Return its part of a plan: its subjects, decided."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -141,6 +142,10 @@ class Karmada(System):
         """
         settings = attrs.evolve(source.settings, exact=True, brings_namespaces=True)
         return attrs.evolve(source, settings=settings)
+
+    def load(self) -> None:
+        """Load the planning of templates."""
+        import_module("fleet_components.systems.karmada.plan.planning")
 
     def planned(self, planning: Planning) -> SystemPlan:
         """Return the templates, decided."""

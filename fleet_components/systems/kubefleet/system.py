@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,10 @@ class KubeFleet(System):
         from fleet_components.systems.kubefleet.plan.update_runs import is_approved
 
         return is_approved(policy)
+
+    def load(self) -> None:
+        """Load the planning of placements."""
+        import_module("fleet_components.systems.kubefleet.plan.planning")
 
     def planned(self, planning: Planning) -> SystemPlan:
         """Return the placements, decided."""
