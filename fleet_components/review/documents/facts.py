@@ -19,7 +19,17 @@ from fleet_components.plan.deviation import Deviation, Rule
 from fleet_components.plan.no_match import values_of_label
 from fleet_components.plan.record import particulars
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import (
+    EvictionDocument,
+    FieldAndRule,
+    OverriddenMembers,
+    OverriddenObject,
+    PolicyDocument,
+    RuleDocument,
+    StageDocument,
+    UpdateRunDocument,
+)
+from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.describe import describe_stages
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import show_requirement
@@ -56,7 +66,7 @@ class Facts:
     """
 
     policy: str
-    policies: tuple[Document, ...] = ()
+    policies: tuple[PolicyDocument, ...] = ()
     other_policies: int = 0
     hints: tuple[str, ...] = ()
     first_reasons: Mapping[str, str] = attrs.field(factory=dict)
@@ -64,9 +74,9 @@ class Facts:
     left: str = ""
     skipped: tuple[tuple[str, str], ...] = ()
     required_by: Mapping[str, Any] = attrs.field(factory=dict)
-    status: Document = attrs.field(factory=dict)
-    evictions: tuple[Document, ...] = ()
-    update_run: Document | None = None
+    status: Mapping[str, Any] = attrs.field(factory=dict)
+    evictions: tuple[EvictionDocument, ...] = ()
+    update_run: UpdateRunDocument | None = None
 
 
 def facts_of(decided: Decided) -> Facts:
@@ -94,46 +104,42 @@ def _of_placement(decided: Decided) -> Facts:
     )
 
 
-def _update_run(decided: Decided) -> Document | None:
+def _update_run(decided: Decided) -> UpdateRunDocument | None:
     """Return the update run that is or was in force, with its stages."""
     assert isinstance(decided.outcome, PlacementOutcome)
     runs = decided.outcome.runs
     if runs is None or runs.last is None:
         return None
     record = decided.outcome.record.runs.records[runs.latest]
-    return {
-        "name": runs.latest,
-        "revision": record.revision if record.revision >= 0 else None,
-        "state": runs.run.state if runs.run else None,
-        "outcome": record.outcome or None,
-        "message": record.message or None,
-        "approvals": list(record.approvals),
-        "stages": [
-            {
-                "name": stage.name,
-                "clusters": [list(part) for part in stage.parts],
-                "done": list(stage.done),
-                "moves": list(stage.moves),
-                "waitsBefore": stage.before or None,
-                "waitsAfter": stage.after or None,
-            }
-            for stage in runs.stages(decided.outcome.rollout)
+    stages = runs.stages(decided.outcome.rollout)
+    return UpdateRunDocument(
+        name=runs.latest,
+        revision=record.revision if record.revision >= 0 else None,
+        state=runs.run.state if runs.run else None,
+        outcome=record.outcome or None,
+        message=record.message or None,
+        approvals=record.approvals,
+        stages=[
+            StageDocument(
+                stage.name,
+                stage.parts,
+                stage.done,
+                stage.moves,
+                stage.before or None,
+                stage.after or None,
+            )
+            for stage in stages
         ],
-        "words": list(describe_stages(runs.stages(decided.outcome.rollout))),
-    }
+        words=list(describe_stages(stages)),
+    )
 
 
-def _evictions(decided: Decided) -> Iterator[Document]:
+def _evictions(decided: Decided) -> Iterator[EvictionDocument]:
     assert isinstance(decided.outcome, PlacementOutcome)
     checked = {check.eviction.name for check, _ in decided.outcome.evictions}
     for name, handled in decided.outcome.record.memory.evictions.items():
         conditions = [encode(condition) for condition in handled.conditions]
-        yield {
-            "name": name,
-            "member": handled.cluster,
-            "checkedNow": name in checked,
-            "conditions": conditions,
-        }
+        yield EvictionDocument(name, handled.cluster, name in checked, conditions)
 
 
 def unmet_labels(subject: PlacementSubject) -> list[str]:
@@ -176,12 +182,7 @@ def _of_template(decided: Decided) -> Facts:
     return Facts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
         policies=tuple(
-            {
-                "policy": f"{v.policy.kind} {v.policy}",
-                "wins": v.wins,
-                "matches": v.matches,
-                "why": v.words,
-            }
+            PolicyDocument(f"{v.policy.kind} {v.policy}", v.wins, v.matches, v.words)
             for v in verdicts
         ),
         other_policies=len(subject.policies.propagation) - len(verdicts),
@@ -243,7 +244,7 @@ def missing_labels(
 _MOVES = (Change.ADD, Change.UPDATE)
 
 
-def overridden_members(decided: Decided) -> list[Document]:
+def overridden_members(decided: Decided) -> list[OverriddenMembers]:
     """Return what overrides change on the members that have the subject once the update is over.
 
     Members with equal changes share an entry; those whose objects the state hides have no objects.
@@ -254,7 +255,7 @@ def overridden_members(decided: Decided) -> list[Document]:
             # Members of one number have equal objects, as the values of variables are part of the
             # rules.
             numbered[json.dumps([placed.revision, particulars(placed)])].append(cluster)
-    alike: dict[str, Document] = {}
+    alike: dict[str, tuple[list[OverriddenObject] | None, list[str]]] = {}
     for members in numbered.values():
         found = decided.subject.deviations(
             decided.record, members[0], decided.record.decisions[members[0]]
@@ -262,32 +263,32 @@ def overridden_members(decided: Decided) -> list[Document]:
         if found == ():
             continue
         objects = None if found is None else deviation_documents(found)
-        entry = alike.setdefault(
-            json.dumps(objects), {"members": [], "moving": [], "objects": objects}
-        )
-        entry["members"] += members
-        entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
+        alike.setdefault(json.dumps(as_data(objects)), (objects, []))[1].extend(members)
     return [
-        {**data, "members": sorted(data["members"]), "moving": sorted(data["moving"])}
-        for data in alike.values()
+        OverriddenMembers(
+            sorted(members),
+            sorted(name for name in members if decided.entries[name].change in _MOVES),
+            objects,
+        )
+        for objects, members in alike.values()
     ]
 
 
-def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
+def deviation_documents(found: Iterable[Deviation]) -> list[OverriddenObject]:
     """Return the objects that overrides change on a member."""
     return [
-        {
-            "object": str(deviation.key),
-            "deleted": rule_document(deviation.deleted) if deviation.deleted else None,
-            "fields": [
-                {**field.difference.to_wire(), "by": rule_document(field.rule)}
+        OverriddenObject(
+            str(deviation.key),
+            rule_document(deviation.deleted) if deviation.deleted else None,
+            [
+                FieldAndRule(**field.difference.to_wire(), by=rule_document(field.rule))
                 for field in deviation.fields
             ],
-        }
+        )
         for deviation in found
     ]
 
 
-def rule_document(rule: Rule) -> Document:
+def rule_document(rule: Rule) -> RuleDocument:
     """Return the document of a rule."""
-    return {"override": rule.override, "rule": rule.position, "source": rule.source or None}
+    return RuleDocument(rule.override, rule.position, rule.source or None)
