@@ -15,10 +15,13 @@ import pytest
 
 from fleet_components.review.documents.form import EVERYTHING
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.documents.schema import PlanDocument
+from fleet_components.review.documents.schema import MemberDocument, PlanDocument
 from fleet_components.review.planning.survey import CommandLine, survey
+from fleet_components.review.showing import subject
+from fleet_components.review.showing.blocks import Column
 from fleet_components.review.showing.markdown import LIMIT, to_markdown
 from fleet_components.review.showing.plan import plan_view
+from fleet_components.review.showing.terminal import printed
 from tests.cli.fleets import PROJECT, edit, run, write
 from tests.cli.terminal import in_terminal
 
@@ -135,8 +138,8 @@ def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int)
 
 def of_subject(document: PlanDocument, **fields: object) -> str:
     """The comment on a plan in which the first subject has other fields."""
-    subject, *others = document.subjects
-    changed = attrs.evolve(subject, **fields)  # type: ignore[arg-type]
+    first, *others = document.subjects
+    changed = attrs.evolve(first, **fields)  # type: ignore[arg-type]
     return to_markdown(plan_view(attrs.evolve(document, subjects=[changed, *others])))
 
 
@@ -147,6 +150,16 @@ def test_markdown_keeps_what_users_wrote_inside_its_cells(tmp_path: Path) -> Non
     text = of_subject(document, clusters=[hostile, *others])
     row = next(line for line in text.splitlines() if "script" in line)
     assert "a \\| b &lt;script>\\`x\\`" in row
+
+
+def test_a_column_is_shown_in_the_terminal_and_in_comments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = Column[MemberDocument]("rank", lambda member: f"rank {member.rank}")
+    monkeypatch.setattr(subject, "COLUMNS", (*subject.COLUMNS, added))
+    page = plan_view(planned(tmp_path))
+    assert re.search(r"^  member .* rank +why$", printed(page.blocks), re.MULTILINE)
+    assert re.search(r"^\| \w+ \|.*\| rank \d \|", to_markdown(page), re.MULTILINE)
 
 
 MARKUP = {

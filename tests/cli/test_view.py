@@ -204,7 +204,8 @@ def test_the_schema_is_printed_and_fits_what_is_printed(
 ) -> None:
     printed = run("plan", "--schema")
     assert printed.exit_code == 0
-    assert json.loads(printed.stdout) == plan_schema()
+    published = Path(__file__).parent / "golden" / "plan.schema.json"
+    assert printed.stdout == published.read_text()  # programs rely on it
     Draft202012Validator.check_schema(plan_schema())
     folder, state = changed
     SCHEMA.validate(json.loads(run("plan", folder, "--state", state, "-o", "json").stdout))

@@ -39,7 +39,6 @@ from fleet_components.review.documents.schema import (
     ResourceTotals,
     SilentMember,
     SubjectDocument,
-    SummaryLine,
     TotalsDocument,
     UnansweredDocument,
     UnchangedDocument,
@@ -189,7 +188,7 @@ def _gone(of_fleets: Sequence[tuple[str | None, FleetPlan]]) -> GoneDocument:
         [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone],
         [departure_document(departure) for plan in plans for departure in plan.departures],
         [
-            SummaryLine(line.weight, after_fleet(fleet, line.text))
+            attrs.evolve(line, text=after_fleet(fleet, line.text))
             for fleet, plan in of_fleets
             for line in describe_plan(plan)
         ],

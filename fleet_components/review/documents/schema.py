@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import attrs
 
 from fleet_components.plan.departures import Fate
+from fleet_components.plan.describe import Line
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.weight import Weight
 from fleet_components.review.documents.wire import ABSENT, Absent, Choice, Schema, schema_of
@@ -417,14 +418,6 @@ class RefusalDocument:
 
 
 @attrs.frozen
-class SummaryLine:
-    """A line of what is lost, left or moved."""
-
-    weight: Annotated[str, Choice(("lost", "left", "moved"))]
-    text: str
-
-
-@attrs.frozen
 class GoneDocument:
     """What goes: subjects, members and objects."""
 
@@ -432,7 +425,7 @@ class GoneDocument:
     of_fleets: Sequence[str | None]
     members: Sequence[str]
     objects: Sequence[DepartureDocument]
-    summary: Sequence[SummaryLine]
+    summary: Sequence[Line]
 
 
 @attrs.frozen

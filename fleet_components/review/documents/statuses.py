@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.observed import ObservedObject
+from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
@@ -21,6 +21,7 @@ from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import last as last_decided
 from fleet_components.status import update_runs
+from fleet_components.status.on_hub import OnHub
 from fleet_components.status.stand import Stand, stand_of, stand_on
 from fleet_components.systems.karmada import status as karmada
 from fleet_components.systems.kubefleet import status as kubefleet
@@ -53,15 +54,6 @@ _WHYS = {
 
 
 @attrs.frozen
-class StatusOfField:
-    """A field that differs between what is wanted and what a member has."""
-
-    path: str
-    wanted: str | None
-    there: str | None
-
-
-@attrs.frozen
 class StatusOfObject:
     """An object on a member: how it stands, and what was said of it."""
 
@@ -69,7 +61,7 @@ class StatusOfObject:
     state: str
     broken: bool
     words: Sequence[str]
-    differences: Sequence[StatusOfField]
+    differences: Sequence[FieldDifference]
 
 
 @attrs.frozen(kw_only=True)
@@ -102,44 +94,15 @@ class Trouble:
     wave: int | None
 
 
-@attrs.frozen
-class HubStatus:
-    """What a hub has made of a placement or template on a member, beside the forecast."""
-
-    name: str
-    forecast: str
-    hub: str
-    differs: bool
-    fine: bool
-    causes: Sequence[str]
-
-
-@attrs.frozen
-class StatusOnHub:
-    """What a hub has made of a placement or template."""
-
-    missing: bool
-    conditions: Sequence[Mapping[str, Any]]
-    members: Sequence[HubStatus]
-
-    @property
-    def settled(self) -> bool:
-        """True if all is as forecast and well."""
-        unsettled = any(row.differs or not row.fine for row in self.members)
-        return not (self.missing or unsettled)
-
-
 @attrs.frozen(kw_only=True)
 class StatusOfSubject:
     """The status of a placement or template: what stands, what comes, and how to go on or back."""
 
-    name: str
-    fleet: str
     of_fleet: str | None
     kind: str
     key: str
     delivery: str
-    on_hub: StatusOnHub | None
+    on_hub: OnHub | None
     undelivered: bool
     changed: bool
     revision: int | None
@@ -187,16 +150,12 @@ def statuses_document(
     of = [status for status in found.of if status.next in wanted]
     subjects = [_subject(found, status, member) for status in of]
     settled = all(row.settled for subject in subjects for row in subject.members)
-    open_ones = any(
-        subject.undelivered or (subject.on_hub and not subject.on_hub.settled)
-        for subject in subjects
-    )
     half_removed = placement is None and found.half_removed
     return StatusesDocument(
         events=found.events,
         live=found.live,
         interrupted=found.interrupted,
-        settled=settled and not (open_ones or half_removed),
+        settled=settled and all(map(_settled, subjects)) and not half_removed,
         gone=list(found.gone) if placement is None else [],
         refused=[str(problem) for problem in found.survey.refused],
         subjects=subjects,
@@ -221,16 +180,17 @@ def api_list(found: Statuses, placement: str | None = None) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
 
 
-def _on_hub(status: Status, member: str | None) -> StatusOnHub | None:
+def _on_hub(status: Status, member: str | None) -> OnHub | None:
     found = status.on_hub
-    if found is None:
-        return None
-    rows = [
-        HubStatus(row.member, row.forecast, row.hub, row.differs, row.fine, row.causes)
-        for row in found.rows
-        if member in (None, row.member)
-    ]
-    return StatusOnHub(found.missing, found.conditions, rows)
+    if found is None or member is None:
+        return found
+    return attrs.evolve(found, rows=tuple(row for row in found.rows if row.member == member))
+
+
+def _settled(subject: StatusOfSubject) -> bool:
+    hub = subject.on_hub
+    unsettled = hub and (hub.missing or any(row.differs or not row.fine for row in hub.rows))
+    return not (subject.undelivered or unsettled)
 
 
 def _api_objects(status: Status) -> Iterator[dict[str, Any]]:
@@ -251,8 +211,6 @@ def _subject(found: Statuses, status: Status, member: str | None) -> StatusOfSub
     members = [row for row in _members(status) if member in (None, row.name)]
     last, troubles = status.last, _broken(members)
     return StatusOfSubject(
-        name=status.next.name,
-        fleet=status.plan.options.fleet,
         of_fleet=fleet_to_name(found.survey.plans, status.plan),
         kind=status.next.subject.kind,
         key=status.next.subject.key,
@@ -311,7 +269,7 @@ def _object(found: ObservedObject) -> StatusOfObject:
         str(stand),
         stand.broken,
         [*filter(None, [found.error]), *found.causes],
-        [StatusOfField(each.path, each.wanted, each.there) for each in found.differences],
+        found.differences,
     )
 
 

@@ -70,7 +70,7 @@ def _of(kind: Any, definitions: Schema) -> Schema:
     if origin is Annotated:
         return {"enum": list(kind.__metadata__[0].words)}
     if origin is Literal:
-        return {"const": arguments[0]}
+        return {"enum": list(arguments)} if arguments[1:] else {"const": arguments[0]}
     if origin is Sequence:
         return {"type": "array", "items": _of(arguments[0], definitions)}
     if origin is tuple:

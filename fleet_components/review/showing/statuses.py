@@ -13,7 +13,6 @@ from fleet_components.plan.ways import NAMES, Way
 from fleet_components.review.documents.form import kind_of, member_of, title_of
 from fleet_components.review.documents.headline import subjects_in_words
 from fleet_components.review.documents.statuses import (
-    HubStatus,
     StatusesDocument,
     StatusOfMember,
     StatusOfSubject,
@@ -33,6 +32,7 @@ from fleet_components.review.showing.blocks import (
     header_of,
 )
 from fleet_components.review.showing.words import single_line
+from fleet_components.status.on_hub import HubRow
 from fleet_components.status.stand import Stand
 
 PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
@@ -134,8 +134,8 @@ _BY_LINE: tuple[Column[StatusOfSubject], ...] = (
     Column("placement", title_of),
     Column("revision", lambda subject: _text(subject.revision)),
 )
-_ON_HUB: tuple[Column[HubStatus], ...] = (
-    Column("member", lambda row: row.name),
+_ON_HUB: tuple[Column[HubRow], ...] = (
+    Column("member", lambda row: row.member),
     Column("forecast", lambda row: row.forecast),
     Column("hub", lambda row: row.hub),
 )
@@ -189,7 +189,7 @@ def _of_hub(document: StatusesDocument) -> Iterator[Fold]:
             continue
         rows = [
             Row(cells_of(_ON_HUB, row), "; ".join(row.causes), _style_on_hub(row))
-            for row in found.members
+            for row in found.rows
         ]
         tables = [Table(header_of(_ON_HUB, "why"), rows)]
         wrong = [item for item in found.conditions if item.get("status") != "True"]
@@ -206,7 +206,7 @@ def _condition(subject: StatusOfSubject, condition: Mapping[str, Any]) -> str:
     return str(condition["type"]).removeprefix(subject.kind)
 
 
-def _style_on_hub(row: HubStatus) -> str:
+def _style_on_hub(row: HubRow) -> str:
     if row.differs:
         return "red"
     return "" if row.fine else "yellow"
@@ -333,9 +333,8 @@ def summary(document: StatusesDocument) -> str:
     fine = sum(row.settled for row in rows)
     templates = sum(item.kind == "Template" for item in document.subjects)
     placements = subjects_in_words(len(document.subjects) - templates, templates)
-    on_hub = [
-        row for subject in document.subjects if subject.on_hub for row in subject.on_hub.members
-    ]
+    hubs = (subject.on_hub for subject in document.subjects)
+    on_hub = [row for hub in hubs if hub for row in hub.rows]
     if on_hub:
         alike = sum(not row.differs for row in on_hub)
         counted = (
@@ -344,7 +343,7 @@ def summary(document: StatusesDocument) -> str:
         )
         if not rows:
             return (
-                f"{placements} on {count(len({row.name for row in on_hub}), 'member')}: {counted}"
+                f"{placements} on {count(len({row.member for row in on_hub}), 'member')}: {counted}"
             )
         placements = f"{placements}: {counted}; directly"
     from_where = "as the members say" if document.live else "as the last update left it"
