@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,14 @@ def drift(
     )
     document = drift_document(found)
     if adopt:
-        sys.stdout.write(in_form(output, document, drift_view(document)) + "\n")
+        sys.stdout.write(in_form(output, document, partial(drift_view, document)) + "\n")
         _adopt(
             adoption(found, paths, command),
             write=write,
             strict=strict,
             uncompared=_say_uncompared(document),
         )
-    sys.stdout.write(in_form(output, document, drift_view(document)))
+    sys.stdout.write(in_form(output, document, partial(drift_view, document)))
     if found.by_hub:
         click.echo(
             f"not asked for: {few(found.by_hub)}, which a hub looks after: fleet status --hub",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,8 @@ def explain(
     planned = plan_document(surveyed)
     options.say_refused(planned)
     document = explanation(surveyed.plans, placement, member)
-    page = explanation_view(document, short=placement is None)
-    sys.stdout.write(in_form(output, document, page))
+    view = partial(explanation_view, document, short=placement is None)
+    sys.stdout.write(in_form(output, document, view))
     if placement:
         _say_warnings_of(plan_document(surveyed, View(only=(placement,))))
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -175,8 +175,8 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, surveyed.after())
     aged = with_age(document, clock.now())
-    page = plan_view(aged, diff=asked.diff, command=asked.command)
-    put(asked, lambda form: in_form(form, document, page))
+    view = partial(plan_view, aged, diff=asked.diff, command=asked.command)
+    put(asked, lambda form: in_form(form, document, view))
     options.say_old(document)
     shown_already = asked.output in ("table", "markdown")
     options.say_refused(document, shown=shown_already)

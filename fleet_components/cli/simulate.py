@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -107,7 +108,7 @@ def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
     with watch("losing each in turn"):
         losses = list(sweep.losses())
     document = sweep_document(sweep, losses)
-    put(asked, lambda form: in_form(form, document, sweep_view(document)))
+    put(asked, lambda form: in_form(form, document, partial(sweep_view, document)))
     sys.exit(_status(document, asked))
 
 

@@ -20,7 +20,7 @@ CARRIED_OUT = "carried out"
 
 @attrs.frozen
 class DeliveredField:
-    """What each delivery does with a field: that to members, that through a hub, and the two tools
+    """Treatment of a field by each delivery: that to members, that through a hub, and the two tools
     that pull.
     """
 
@@ -43,7 +43,7 @@ class DeliveredKinds:
 
 @attrs.frozen
 class DeliveriesDocument:
-    """What each delivery does with the fields of policies."""
+    """Treatment of the fields of policies by each delivery."""
 
     version: int
     policies: Sequence[DeliveredKinds]

@@ -38,7 +38,7 @@ class DriftedObject:
 
 @attrs.frozen
 class DriftedMember:
-    """What differs on a member, or why it has not answered."""
+    """Drift on a member, or the reason for which it has not answered."""
 
     fleet: str
     name: str

@@ -37,7 +37,7 @@ class EditDocument:
 
 @attrs.frozen
 class FlipDocument:
-    """What would change the outcome for a member."""
+    """Change after which the outcome for a member is another."""
 
     would: Literal["be chosen", "be left out"]
     words: str
@@ -46,7 +46,7 @@ class FlipDocument:
 
 @attrs.frozen
 class ExplainedMember:
-    """Why a member is picked or not; without flips where they are not tried, and without what is
+    """Reasons for which a member is picked or not; without flips where they are not tried, and without what is
     overridden where the state hides it.
     """
 
@@ -61,7 +61,7 @@ class ExplainedMember:
 
 @attrs.frozen(kw_only=True)
 class ExplainedSubject:
-    """Why each member is in a placement or template, or is not."""
+    """Reasons for which members are in a placement or template, or are not."""
 
     name: str
     kind: str

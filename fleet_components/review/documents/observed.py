@@ -73,7 +73,7 @@ class ObservedChanges:
 
 @attrs.frozen(kw_only=True)
 class ObservationDocument:
-    """What an observation has brought, and what is missing in it."""
+    """Content of an observation, and what is missing in it."""
 
     system: str
     hub: bool

@@ -88,7 +88,7 @@ class HeldMembers:
 
 @attrs.frozen
 class RemainderDocument:
-    """What an update leaves to later ones."""
+    """Part of a rollout that an update leaves to later ones."""
 
     DEFINITION: ClassVar = "remaining"
     updates: int
@@ -101,7 +101,7 @@ class RemainderDocument:
 
 @attrs.frozen(kw_only=True)
 class ContentDocument:
-    """How an object changes on some members."""
+    """Change of an object on some members."""
 
     DEFINITION: ClassVar = "content"
     object: str
@@ -166,7 +166,7 @@ class ScoresDocument:
 
 @attrs.frozen(kw_only=True)
 class MemberDocument:
-    """What happens to a member of a placement or template: a row of the table of members."""
+    """Change of a member of a placement or template: a row of the table of members."""
 
     DEFINITION: ClassVar = "member"
     name: str
@@ -246,7 +246,7 @@ class SkippedDocument:
 
 @attrs.frozen(kw_only=True)
 class SubjectDocument:
-    """What happens to a placement or template, and why."""
+    """Change of a placement or template, with the reasons."""
 
     DEFINITION: ClassVar = "subject"
     fleet: str
@@ -311,7 +311,7 @@ class ResourceDocument:
 
 @attrs.frozen
 class ViewDocument:
-    """What is shown of a plan."""
+    """Selection of what is shown of a plan."""
 
     all: bool
     only: Sequence[str]
@@ -373,7 +373,7 @@ class HubOnlyDocument:
 
 @attrs.frozen
 class ObservedDocument:
-    """What a plan knows of the observation that it starts from."""
+    """Observation that a plan starts from, as far as the plan depends on it."""
 
     system: Annotated[str, Choice((Way.KUBEFLEET, Way.KARMADA))]
     hub: bool
@@ -419,7 +419,7 @@ class RefusalDocument:
 
 @attrs.frozen
 class GoneDocument:
-    """What goes: subjects, members and objects."""
+    """Subjects, members and objects that go."""
 
     subjects: Sequence[str]
     of_fleets: Sequence[str | None]
@@ -440,7 +440,7 @@ class ReplacedDocument:
 
 @attrs.frozen
 class UnchangedDocument:
-    """How many placements, templates and members an update does not touch."""
+    """Number of placements, templates and members that an update does not touch."""
 
     placements: int
     templates: int

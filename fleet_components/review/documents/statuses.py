@@ -85,7 +85,7 @@ class StatusOfMember:
 
 @attrs.frozen
 class Trouble:
-    """What went wrong with an object on some members; without one, with the members themselves."""
+    """Failure of an object on some members; without an object, of the members themselves."""
 
     members: Sequence[str]
     object: str | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from fleet_components.content.difference import differences as differences_of
 from fleet_components.plan.departures import Departure
@@ -37,6 +38,7 @@ from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
 
 MOST_NOT_PICKED = 20
+_pair = lru_cache(2**10)(OldAndNew)  # thousands of members have the same numbers
 UNCOMPARED = (
     "the old objects are encrypted in the state; with pulumi stack export --show-secrets their"
     " changes show too"
@@ -218,7 +220,7 @@ def _cluster(
 ) -> MemberDocument:
     placed, done = entry.placed, decided.done(name)
     moves = placed is not None and entry.change in (Change.ADD, Change.UPDATE)
-    replicas = OldAndNew(decided.replicas_before(name), decided.replicas_after(name, placed))
+    replicas = _pair(decided.replicas_before(name), decided.replicas_after(name, placed))
     share, number = getattr(placed, "replicas", None), replicas.new
     scores = decided.outcome.scores(name)
     apart = f"an override sets {number}" if number is not None and number != share else ""
@@ -229,7 +231,7 @@ def _cluster(
         change=WORDS[entry.change],
         wave=placed.wave if placed and moves else None,
         rank=placed.rank if placed else None,
-        revision=OldAndNew(done.revision, placed.revision if placed else None),
+        revision=_pair(done.revision, placed.revision if placed else None),
         replicas=replicas,
         scores=ScoresDocument(scores["affinity"], scores["topologySpread"]) if scores else None,
         why="; ".join(filter(None, whys)),

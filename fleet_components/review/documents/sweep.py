@@ -36,7 +36,7 @@ class LossRefusal:
 
 @attrs.frozen
 class LossDocument:
-    """What comes of a loss."""
+    """Outcome of a loss."""
 
     lost: str
     members: Sequence[str]

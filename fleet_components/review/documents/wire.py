@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 from cattrs import Converter
+from cattrs.fns import identity
 from cattrs.gen import make_dict_unstructure_fn, override
 
 from fleet_components.model.codec import camel
@@ -99,7 +101,22 @@ def _reference(kind: Any, definitions: Schema) -> Schema:
 @_converter.register_unstructure_hook_factory(attrs.has)
 def _unstructured(kind: Any) -> Any:
     keys: dict[str, Any] = {
-        field.name: override(rename=camel(field.name), omit_if_default=field.default is ABSENT)
+        field.name: override(
+            rename=camel(field.name),
+            omit_if_default=field.default is ABSENT,
+            # Documents have ten thousand members: what is plain already is not looked at.
+            unstruct_hook=identity if _is_plain(field.type) else None,
+        )
         for field in attrs.fields(attrs.resolve_types(kind))
     }
     return make_dict_unstructure_fn(kind, _converter, **keys)
+
+
+# What is in a map is plain: the status in the form of the API, the inputs of a resource.
+_converter.register_unstructure_hook_func(lambda kind: get_origin(kind) is Mapping, dict)
+
+
+def _is_plain(kind: Any) -> bool:
+    if get_origin(kind) is Annotated or kind in _TYPES or kind is Any:
+        return True
+    return get_origin(kind) in (Union, UnionType) and all(map(_is_plain, get_args(kind)))

@@ -22,7 +22,7 @@ _LONGEST = 200
 
 
 class Role(Enum):
-    """What a paragraph is for, which says how it stands out.
+    """Purpose of a paragraph, which says how it stands out.
 
     ``COMMAND`` is to be copied, so that its line is not broken. ``LAST`` has the outcome at the end
     of what scrolls by; a page begins with it, unless it has a ``HEADLINE``.

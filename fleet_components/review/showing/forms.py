@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fleet_components.content.wire import to_json, to_yaml
@@ -11,13 +12,13 @@ from fleet_components.review.showing.markdown import to_markdown
 from fleet_components.review.showing.terminal import printed
 
 
-def in_form(form: str, document: Any, page: Page) -> str:
+def in_form(form: str, document: Any, view: Callable[[], Page]) -> str:
     """Return a document as text.
 
     Args:
         form: ``json``, ``yaml``, ``markdown``, or another one for a terminal.
         document: the document, for programs.
-        page: its view, for people.
+        view: returns what people are shown of it.
     """
     match form:
         case "json":
@@ -25,5 +26,5 @@ def in_form(form: str, document: Any, page: Page) -> str:
         case "yaml":
             return to_yaml(as_data(document))
         case "markdown":
-            return to_markdown(page)
-    return printed(page.blocks)
+            return to_markdown(view())
+    return printed(view().blocks)

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -86,15 +87,15 @@ def subject_view(subject: SubjectDocument, *, diff: bool, whole: bool, narrow: b
         whole: whether members that are alike are shown one by one.
         narrow: whether only a part of the plan is shown.
     """
-    forms = [_blocks(subject, diff=form, whole=whole, narrow=narrow) for form in (diff, False)]
+    form = partial(_blocks, subject, whole=whole, narrow=narrow)
     changes = Counter(cluster.change for cluster in subject.clusters)
     happens = words.changes({word: changes[word] for word in WORDS.values()})
     return Fold(
         subject.key,
-        forms[0],
+        form(diff=diff),
         kind=kind_of(subject),
         outcome=f": {happens}",
-        shorter=forms[1] if diff else (),
+        shorter=form(diff=False) if diff else (),
     )
 
 
