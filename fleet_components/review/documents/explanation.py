@@ -46,8 +46,9 @@ class FlipDocument:
 
 @attrs.frozen
 class ExplainedMember:
-    """Reasons for which a member is picked or not; without flips where they are not tried, and without what is
-    overridden where the state hides it.
+    """Reasons for which a member is picked or not.
+
+    It has no flips where they are not tried, and nothing overridden where the state hides that.
     """
 
     name: str

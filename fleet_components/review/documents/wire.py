@@ -112,11 +112,15 @@ def _unstructured(kind: Any) -> Any:
     return make_dict_unstructure_fn(kind, _converter, **keys)
 
 
-# What is in a map is plain: the status in the form of the API, the inputs of a resource.
-_converter.register_unstructure_hook_func(lambda kind: get_origin(kind) is Mapping, dict)
-
-
 def _is_plain(kind: Any) -> bool:
     if get_origin(kind) is Annotated or kind in _TYPES or kind is Any:
         return True
     return get_origin(kind) in (Union, UnionType) and all(map(_is_plain, get_args(kind)))
+
+
+def _is_map(kind: Any) -> bool:
+    return get_origin(kind) is Mapping
+
+
+# What is in a map is plain: the status in the form of the API, the inputs of a resource.
+_converter.register_unstructure_hook_func(_is_map, dict)
