@@ -282,7 +282,7 @@ def _taken(
 
 
 def _changes(step: _Step) -> Iterator[ContentDocument]:
-    """Yield the change of every object that a member gets; those that go are told by
+    """Yield the change of every object that a member gets; those that go come from
     :func:`_gone`.
     """
     old = by_key(step.old) | dict(step.taken)

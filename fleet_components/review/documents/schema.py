@@ -52,7 +52,7 @@ class FieldDocument:
 
 @attrs.frozen
 class NameAndReason:
-    """Something that has a name, and the reason for what is said of it."""
+    """A name with a reason."""
 
     name: str
     why: str
@@ -430,7 +430,7 @@ class GoneDocument:
 
 @attrs.frozen
 class ReplacedDocument:
-    """An object that is made anew, because of some fields."""
+    """An object that is recreated, because of some fields."""
 
     subject: str
     member: str

@@ -55,7 +55,7 @@ _WHYS = {
 
 @attrs.frozen
 class StatusOfObject:
-    """An object on a member: how it stands, and what was said of it."""
+    """An object on a member: how it stands, and the messages about it."""
 
     object: str
     state: str

@@ -261,7 +261,7 @@ def _by_object(subject: StatusOfSubject) -> Iterator[Row]:
 
 
 def _what(row: StatusOfMember) -> str:
-    """Return what is to be said of a placement on a member in a line."""
+    """Return what there is to know about a placement on a member, in a line."""
     parts = [single_line(row.why)] if row.why else []
     for item in row.objects:
         if item.broken and item.words and single_line(item.words[0]) not in parts:

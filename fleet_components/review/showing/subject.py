@@ -100,15 +100,15 @@ def subject_view(subject: SubjectDocument, *, diff: bool, whole: bool, narrow: b
 
 
 def _blocks(subject: SubjectDocument, *, diff: bool, whole: bool, narrow: bool) -> list[Block]:
-    all_told = whole or narrow
-    holders = words.holders(subject, delivery=subject.delivery, whole=all_told)
+    complete = whole or narrow
+    holders = words.holders(subject, delivery=subject.delivery, whole=complete)
     blocks: list[Block] = [Paragraph(headline(subject), style="dim")]
     blocks += [Paragraph(line, Role.ITEM) for line in holders]
     if subject.clusters:
         blocks.append(Table(header_of(COLUMNS, "why"), rows(subject.clusters, whole=whole)))
     for change in shown_changes(subject, whole=diff, narrow=narrow):
         blocks += change_blocks(change, whole=diff)
-    for level, line in _overridden(subject, diff=diff, whole=all_told):
+    for level, line in _overridden(subject, diff=diff, whole=complete):
         blocks.append(Paragraph(line, Role.ITEM, level=level, limit=_VALUE_SHOWN))
     return [*blocks, *(Paragraph(line, Role.ITEM, style) for style, line in _notes(subject))]
 

@@ -55,18 +55,18 @@ def print_blocks(console: Console, blocks: Iterable[Block], indent: int = 0) -> 
                 _print_diff(console, block, indent)
             case Drawing():
                 if block.title:
-                    console.print(Text(_of_one_line(block.title), "bold"))
+                    console.print(Text(_safe(block.title), "bold"))
                 for root in block.roots:
                     _print_tree(console, _tree(root))
             case Fold(folded=False):
-                kind = f"{_of_one_line(block.kind)} " if block.kind else ""
-                title = Text(kind) + Text(_of_one_line(block.name), "bold cyan")
+                kind = f"{_safe(block.kind)} " if block.kind else ""
+                title = Text(kind) + Text(_safe(block.name), "bold cyan")
                 _print_line(console, title, indent)
                 print_blocks(console, block.blocks, indent + _INDENT)
 
 
 def _print_paragraph(console: Console, block: Paragraph, indent: int) -> None:
-    text = visible(block.text, lines=True) if block.multiline else _of_one_line(block.text)
+    text = visible(block.text, lines=True) if block.multiline else _safe(block.text)
     indent += _INDENT * block.level
     if block.role is Role.COMMAND:
         console.print(Text(" " * indent + text, block.style), soft_wrap=True)
@@ -83,13 +83,13 @@ def _print_diff(console: Console, block: Diff, indent: int) -> None:
             _print_line(console, Text(f"  {line}", style), indent)
 
 
-def _of_one_line(text: str) -> str:
+def _safe(text: str) -> str:
     return single_line(visible(text))
 
 
 def _plain(row: Row) -> Row:
-    cells = [_of_one_line(cell) for cell in row.cells]
-    return Row(cells, _of_one_line(row.text), row.style)
+    cells = [_safe(cell) for cell in row.cells]
+    return Row(cells, _safe(row.text), row.style)
 
 
 def _tree(branch: Branch) -> Tree:
