@@ -10,7 +10,8 @@ import attrs
 
 from fleet_components.automation.progress import Progress, Stand
 from fleet_components.model.text import count, few, visible
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import PlanDocument, WaitDocument
+from fleet_components.review.documents.wire import as_data
 
 VERSION = 1
 _SHOWN = 10
@@ -45,7 +46,7 @@ class Update:
     progress: Progress
     errors: tuple[str, ...] = ()
 
-    def document(self) -> Document:
+    def document(self) -> dict[str, Any]:
         """Return the update as a part of the document."""
         members: Any = {
             str(stand): [
@@ -83,7 +84,7 @@ class Result:
     """
 
     ending: Ending
-    plan: Document
+    plan: PlanDocument
     again: str
     cancel: str
     updates: tuple[Update, ...] = ()
@@ -94,15 +95,15 @@ class Result:
         """True if everything is as wanted on all members."""
         return self.ending is Ending.DONE
 
-    def document(self) -> Document:
+    def document(self) -> dict[str, Any]:
         """Return the document that ``-o json`` prints."""
         return {
             "version": VERSION,
-            "fleet": self.plan["fleet"],
+            "fleet": as_data(self.plan.fleet),
             "ending": str(self.ending),
             "updates": [update.document() for update in self.updates],
-            "remaining": self.plan["remaining"],
-            "refused": self.plan["refused"],
+            "remaining": as_data(self.plan.remaining),
+            "refused": as_data(self.plan.refused),
             "words": list(self.words()),
         }
 
@@ -140,28 +141,28 @@ class Result:
 
     def _left(self) -> str:
         """Return what is left before the planned update: that one, and what comes after it."""
-        remaining = self.plan["remaining"]
+        remaining = self.plan.remaining
         needed = [
-            *(f"approval {name} is needed" for name in remaining["approvals"]),
-            *_whys(remaining["waits"]),
+            *(f"approval {name} is needed" for name in remaining.approvals),
+            *_whys(remaining.waits),
         ]
-        more = count(remaining["updates"] + 1, "more update")
+        more = count(remaining.updates + 1, "more update")
         return ", then ".join(filter(None, [more, " and ".join(needed)]))
 
     def _stopped(self, ran: str) -> Iterator[str]:
-        remaining = self.plan["remaining"]
-        for name in remaining["approvals"]:
+        remaining = self.plan.remaining
+        for name in remaining.approvals:
             yield f"stopped{ran}: approval {name} is needed, and no update goes past it"
             yield f"to go on: fleet approve {name}, then {self.again}"
-        for wait in remaining["waits"]:
-            yield f"stopped{ran}: {wait['why']}"
-            then = f"after {wait['until']}" if wait["until"] else "once it is over"
+        for wait in remaining.waits:
+            yield f"stopped{ran}: {wait.why}"
+            then = f"after {wait.until}" if wait.until else "once it is over"
             yield f"to go on: {self.again} --wait, which waits until then, or --as-of TIME {then}"
-        if not (remaining["approvals"] or remaining["waits"]):
+        if not (remaining.approvals or remaining.waits):
             yield f"stopped{ran}: some members stay held, and no update changes that"
-        for subject in self.plan["subjects"]:
-            for held in subject["remaining"]["held"]:
-                yield f"{subject['key']}: {few(held['members'], _SHOWN)} held: {held['why']}"
+        for subject in self.plan.subjects:
+            for held in subject.remaining.held:
+                yield f"{subject.key}: {few(held.members, _SHOWN)} held: {held.why}"
 
     def _broken(self, errors: bool) -> Iterator[str]:
         if not self.updates:  # interrupted before the first one, or while nothing was under way
@@ -195,8 +196,8 @@ _STANDS = (
 )
 
 
-def _whys(waits: Iterable[Document]) -> list[str]:
-    return [wait["why"] for wait in waits]
+def _whys(waits: Iterable[WaitDocument]) -> list[str]:
+    return [wait.why for wait in waits]
 
 
 def errors_of(progress: Progress, ended: str) -> tuple[str, ...]:

@@ -21,9 +21,9 @@ from fleet_components.automation.running import Watcher, carried_out
 from fleet_components.content.secret import secret_values
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.documents.statuses import statuses_document
+from fleet_components.review.documents.schema import PlanDocument
+from fleet_components.review.documents.statuses import StatusesDocument, statuses_document
 from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
@@ -56,8 +56,8 @@ class StackRollout:
     config: Path
     folder: Path
     command: CommandLine
-    agreed: Callable[[Document], bool]
-    refuses: Callable[[Document], bool]
+    agreed: Callable[[PlanDocument], bool]
+    refuses: Callable[[PlanDocument], bool]
     quiet: bool
     most: int
     waits: bool
@@ -66,7 +66,7 @@ class StackRollout:
     display: Lines = attrs.field(init=False)
     updates: list[Update] = attrs.field(factory=list, init=False)
     _surveyed: Survey | None = attrs.field(default=None, init=False)
-    _document: Document = attrs.field(factory=dict, init=False)
+    _planned: PlanDocument | None = attrs.field(default=None, init=False)
     _moved: list[tuple[str, ...]] = attrs.field(factory=list, init=False)
     _counted: bool = attrs.field(default=False, init=False)
 
@@ -89,11 +89,11 @@ class StackRollout:
                 if ending:
                     return self._result(ending)
         except KeyboardInterrupt:
-            if self._surveyed is None:
+            if self._planned is None:
                 raise  # nothing is known yet, and nothing was done
             return self._result(Ending.INTERRUPTED)
 
-    def standing(self) -> Document | None:
+    def standing(self) -> StatusesDocument | None:
         """Return the statuses after an update that has failed or was stopped; None if there is
         nothing to tell.
         """
@@ -119,7 +119,7 @@ class StackRollout:
                     manifest.data for plan in self._plans for manifest in plan.written.manifests
                 )
             )
-            self._document = plan_document(self._surveyed)
+            self._planned = plan_document(self._surveyed)
         finally:
             self.display.end()
 
@@ -136,7 +136,7 @@ class StackRollout:
             due = _due(document) if self.waits else None
             if due is None:
                 return _at_rest(document)
-            self._wait(due, document["remaining"]["waits"][0]["why"])
+            self._wait(due, document.remaining.waits[0].why)
             return None
         if len(self.updates) == self.most:
             return Ending.LIMIT
@@ -163,14 +163,17 @@ class StackRollout:
             plan.moves_members if self._by_hub and self.updates else plan.changes
             for plan in self._plans
         )
-        moves = any(changes) or (not self.updates and bool(document["changes"]))
+        moves = any(changes) or (not self.updates and bool(document.changes))
         # A wait that no update has begun to count: the next one records the time.
         uncounted = (
-            self.waits
-            and bool(document["remaining"]["waits"])
-            and not (self._counted or _due(document))
+            self.waits and bool(document.remaining.waits) and not (self._counted or _due(document))
         )
         return moves or uncounted
+
+    @property
+    def _document(self) -> PlanDocument:
+        assert self._planned is not None
+        return self._planned
 
     @property
     def _by_hub(self) -> bool:
@@ -182,9 +185,9 @@ class StackRollout:
         return self._surveyed.plans if self._surveyed else ()
 
     def _progress(self) -> Progress:
-        number, left = len(self.updates) + 1, self._document["remaining"]
-        more = "+" if left["endless"] or left["approvals"] or left["waits"] else ""
-        return Progress(self._plans, number, f"{number + left['updates']}{more}")
+        number, left = len(self.updates) + 1, self._document.remaining
+        more = "+" if left.endless or left.approvals or left.waits else ""
+        return Progress(self._plans, number, f"{number + left.updates}{more}")
 
     def _update(self) -> Ending | None:
         """Run one update; return how the rollout ends with it, None if it goes on."""
@@ -244,23 +247,23 @@ class StackRollout:
         )
 
 
-def _at_rest(document: Document) -> Ending:
+def _at_rest(document: PlanDocument) -> Ending:
     """Return how a rollout ends in which no update moves anything."""
-    remaining = document["remaining"]
-    held = any(subject["remaining"]["held"] for subject in document["subjects"])
-    return Ending.STOPPED if held or remaining["approvals"] or remaining["waits"] else Ending.DONE
+    remaining = document.remaining
+    held = any(subject.remaining.held for subject in document.subjects)
+    return Ending.STOPPED if held or remaining.approvals or remaining.waits else Ending.DONE
 
 
-def _due(document: Document) -> datetime | None:
+def _due(document: PlanDocument) -> datetime | None:
     """Return the first time that is waited for; None if none is known."""
-    until = [wait["until"] for wait in document["remaining"]["waits"] if wait["until"]]
+    until = [wait.until for wait in document.remaining.waits if wait.until]
     return min(map(datetime.fromisoformat, until), default=None)
 
 
-def _moves_of(document: Document) -> list[tuple[str, ...]]:
+def _moves_of(document: PlanDocument) -> list[tuple[str, ...]]:
     return [
-        (subject["name"], cluster["name"], cluster["change"], str(cluster["revision"]))
-        for subject in document["subjects"]
-        for cluster in subject["clusters"]
-        if cluster["change"] in _MOVED
+        (subject.name, cluster.name, cluster.change, str(cluster.revision))
+        for subject in document.subjects
+        for cluster in subject.clusters
+        if cluster.change in _MOVED
     ]

@@ -19,7 +19,7 @@ from fleet_components.live.kubeconfig import read_kubeconfig_file
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest, visible
 from fleet_components.review.planning import approve as planning
-from fleet_components.review.showing.edits import print_approval
+from fleet_components.review.showing.edits import approval_view
 from fleet_components.systems.kubefleet.hub.approvals import HubApproval
 
 _SECONDS = 30.0
@@ -102,7 +102,7 @@ def approve(
         return
     approval = planning.approve(names, paths, command)
     lines = approval.edits, approval.survey
-    edits.end(*lines, lambda console: print_approval(console, approval), write=write, strict=strict)
+    edits.end(*lines, approval_view(approval), write=write, strict=strict)
 
 
 def _is_given(ctx: click.Context, name: str) -> bool:

@@ -12,7 +12,7 @@ import click
 from fleet_components.cli import edits, names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.planning import drain as planning
-from fleet_components.review.showing.edits import print_drain
+from fleet_components.review.showing.edits import drain_view
 
 
 @click.command(
@@ -36,10 +36,4 @@ def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **whe
     now counts as delivered. DIR may be a Pulumi project whose fleet:source names a directory.
     """
     found = planning.drain(member, paths, options.command_line(**where))
-    edits.end(
-        found.edits,
-        found.survey,
-        lambda console: print_drain(console, found),
-        write=write,
-        strict=strict,
-    )
+    edits.end(found.edits, found.survey, drain_view(found), write=write, strict=strict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,15 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.content.files import unreadable
-from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
-from fleet_components.review.documents.drift import drift_document
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.drift import DriftDocument, drift_document
 from fleet_components.review.planning.adoption import Adoption
 from fleet_components.review.planning.adoption import adopt as adoption
 from fleet_components.review.planning.drift import drift as compared
 from fleet_components.review.planning.survey import of_its_stack
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.drift import drift_markdown, print_adoption, print_drift
+from fleet_components.review.showing.drift import adoption_view, drift_view
+from fleet_components.review.showing.forms import in_form
 
 
 @click.command(
@@ -100,7 +99,8 @@ def drift(
         raise click.UsageError("--write is for --adopt")
     if adopt and output != "text":
         raise click.UsageError("--adopt shows files and a plan: it has no other output than text")
-    if not adopt and (unmatched := [option for name, option in _OF_PLANS.items() if where[name]]):
+    unmatched = [option for name, option in _OF_PLANS.items() if where[name]]
+    if unmatched and not adopt:
         raise click.UsageError(f"{unmatched[0]} is for --adopt")
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
@@ -110,23 +110,14 @@ def drift(
     )
     document = drift_document(found)
     if adopt:
-        sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")
+        sys.stdout.write(in_form(output, document, partial(drift_view, document)) + "\n")
         _adopt(
             adoption(found, paths, command),
             write=write,
             strict=strict,
             uncompared=_say_uncompared(document),
         )
-    match output:
-        case "json":
-            text = to_json(document)
-        case "yaml":
-            text = to_yaml(document)
-        case "markdown":
-            text = drift_markdown(document)
-        case _:
-            text = shown(lambda console: print_drift(console, document))
-    sys.stdout.write(text)
+    sys.stdout.write(in_form(output, document, partial(drift_view, document)))
     if found.by_hub:
         click.echo(
             f"not asked for: {few(found.by_hub)}, which a hub looks after: fleet status --hub",
@@ -134,10 +125,10 @@ def drift(
         )
     if _say_uncompared(document):
         sys.exit(ExitStatus.ERROR)
-    if strict and document["drifted"]:
+    if strict and document.drifted:
         click.echo("refused by --strict: somebody has changed what was delivered", err=True)
         sys.exit(ExitStatus.REFUSED)
-    sys.exit(ExitStatus.CHANGES if detailed and document["drifted"] else ExitStatus.FINE)
+    sys.exit(ExitStatus.CHANGES if detailed and document.drifted else ExitStatus.FINE)
 
 
 _OF_PLANS = {
@@ -176,7 +167,7 @@ def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) ->
         edits.end(
             adopted.edits,
             adopted.survey,
-            lambda console: print_adoption(console, adopted),
+            adoption_view(adopted),
             write=write,
             strict=strict,
         )
@@ -186,12 +177,12 @@ def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) ->
         raise
 
 
-def _say_uncompared(document: Document) -> bool:
+def _say_uncompared(document: DriftDocument) -> bool:
     """Print on standard error how much could not be compared; return whether there is anything."""
-    totals = document["totals"]
-    uncompared = totals["objects"] - totals["compared"]
-    if uncompared:
+    totals = document.totals
+    if totals.uncompared:
         click.echo(
-            f"error: {uncompared} of {totals['objects']} objects could not be compared", err=True
+            f"error: {totals.uncompared} of {totals.objects} objects could not be compared",
+            err=True,
         )
-    return bool(uncompared)
+    return bool(totals.uncompared)

@@ -5,10 +5,9 @@ files.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 
 import click
-from rich.console import Console
 
 from fleet_components.cli import clock, options
 from fleet_components.cli.progress import watch
@@ -16,9 +15,10 @@ from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.edit import Edit
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.showing.age import with_age
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.edits import print_edits
-from fleet_components.review.showing.table import plan_table
+from fleet_components.review.showing.blocks import Block
+from fleet_components.review.showing.edits import edits_view
+from fleet_components.review.showing.plan import plan_view
+from fleet_components.review.showing.terminal import printed
 
 WRITE = click.option(
     "--write", is_flag=True, help="Write the files; otherwise they are only shown."
@@ -28,7 +28,7 @@ WRITE = click.option(
 def end(
     edits: Sequence[Edit],
     surveyed: Survey,
-    show: Callable[[Console], None],
+    outcome: Iterable[Block],
     *,
     write: bool,
     strict: bool,
@@ -39,15 +39,15 @@ def end(
     Args:
         edits: the files.
         surveyed: the plan of the changed source.
-        show: prints what comes of the change.
+        outcome: what comes of the change.
         write: whether the files are written.
         strict: whether the plan is judged strictly.
     """
     with watch(options.SUMMING_UP):
         document = plan_document(surveyed)
-    sys.stdout.write(shown(lambda console: print_edits(console, edits)))
-    sys.stdout.write(shown(show))
-    sys.stdout.write(shown(lambda console: plan_table(console, with_age(document, clock.now()))))
+    page = plan_view(with_age(document, clock.now()))
+    for blocks in (edits_view(edits), outcome, page.blocks):
+        sys.stdout.write(printed(blocks))
     options.say_refused(document, shown=True)
     options.say_old(document)
     for edit in edits if write else ():

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from enum import IntEnum
 
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import PlanDocument
 from fleet_components.review.showing.words import warned
 
 
@@ -33,16 +33,18 @@ _ONLY_WITH = {ExitStatus.CHANGES: "--detailed-exitcode", ExitStatus.REFUSED: "--
 """Options without which a command does not have a status."""
 
 
-def status_of(document: Document, *, detailed: bool = False, strict: bool = False) -> ExitStatus:
+def status_of(
+    document: PlanDocument, *, detailed: bool = False, strict: bool = False
+) -> ExitStatus:
     """Return the exit status of a command that made this plan."""
-    if document["refused"] or (strict and strictly(document)):
+    if document.refused or (strict and strictly(document)):
         return ExitStatus.REFUSED
-    return ExitStatus.CHANGES if detailed and document["changes"] else ExitStatus.FINE
+    return ExitStatus.CHANGES if detailed and document.changes else ExitStatus.FINE
 
 
-def strictly(document: Document) -> str:
+def strictly(document: PlanDocument) -> str:
     """Return why ``--strict`` refuses a plan; empty if it does not."""
-    unfulfilled = len({item["subject"] for item in document["unfulfilled"]})
+    unfulfilled = len({item.subject for item in document.unfulfilled})
     warnings = warned(document)
     parts = [f"{count(unfulfilled, 'policy')} not fulfilled"] if unfulfilled else []
     parts += [count(warnings, "warning")] if warnings else []

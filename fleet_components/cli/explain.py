@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,14 @@ import click
 
 from fleet_components.cli import names, options
 from fleet_components.cli.help import Command
-from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.text import count
 from fleet_components.review.documents.explanation import explanation
-from fleet_components.review.documents.form import Document, View, title_of
+from fleet_components.review.documents.form import View, title_of
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import PlanDocument
 from fleet_components.review.planning.survey import survey
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.explained import print_explanation
+from fleet_components.review.showing.explained import explanation_view
+from fleet_components.review.showing.forms import in_form
 from fleet_components.review.showing.words import is_about
 
 
@@ -58,16 +59,8 @@ def explain(
     planned = plan_document(surveyed)
     options.say_refused(planned)
     document = explanation(surveyed.plans, placement, member)
-    match output:
-        case "json":
-            text = to_json(document)
-        case "yaml":
-            text = to_yaml(document)
-        case _:
-            text = shown(
-                lambda console: print_explanation(console, document, short=placement is None)
-            )
-    sys.stdout.write(text)
+    view = partial(explanation_view, document, short=placement is None)
+    sys.stdout.write(in_form(output, document, view))
     if placement:
         _say_warnings_of(plan_document(surveyed, View(only=(placement,))))
     else:
@@ -76,7 +69,7 @@ def explain(
     options.end(planned, strict=strict)
 
 
-def _say_warnings_of(document: Document) -> None:
+def _say_warnings_of(document: PlanDocument) -> None:
     """Print on standard error what is warned of about the subject that a document shows, and count
     the rest.
 
@@ -84,14 +77,14 @@ def _say_warnings_of(document: Document) -> None:
     """
     found = [
         (title_of(item), text)
-        for item in document["subjects"]
+        for item in document.subjects
         for text in dict.fromkeys(
-            [*item["warnings"], *(text for text in document["warnings"] if is_about(item, text))]
+            [*item.warnings, *(text for text in document.warnings if is_about(item, text))]
         )
     ]
     for name, text in found:
         options.say_warning(name, text)
-    more = document["warned"] - len(found)
+    more = document.warned - len(found)
     if more:
         click.echo(
             f"{count(more, 'warning')} about the rest of the fleet: fleet plan shows them", err=True

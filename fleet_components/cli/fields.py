@@ -11,13 +11,14 @@ from fleet_components.cli.help import Command
 from fleet_components.content.wire import to_json
 from fleet_components.review.documents.deliveries import deliveries_document
 from fleet_components.review.documents.fields import fields_document
-from fleet_components.review.showing.console import shown
+from fleet_components.review.documents.wire import as_data
 from fleet_components.review.showing.fields import (
     deliveries_markdown,
+    deliveries_view,
     fields_markdown,
-    print_deliveries,
-    print_fields,
+    fields_view,
 )
+from fleet_components.review.showing.terminal import printed
 
 
 @click.command(
@@ -46,20 +47,18 @@ def fields(kind: str | None, deliveries: bool, output: str) -> None:
     What is refused stops a plan, with file and line; what has no effect is a warning; what is not
     needed passes in silence. All other fields are carried out.
     """
-    document = deliveries_document(kind) if deliveries else fields_document(kind)
+    if deliveries:
+        of_deliveries = deliveries_document(kind)
+        data, view = as_data(of_deliveries), deliveries_view(of_deliveries)
+        page = deliveries_markdown(of_deliveries, whole=kind is None)
+    else:
+        document = fields_document(kind)
+        data, view, page = as_data(document), fields_view(document), fields_markdown(document)
     match output:
         case "json":
-            text = to_json(document)
+            text = to_json(data)
         case "markdown":
-            text = (
-                deliveries_markdown(document, whole=kind is None)
-                if deliveries
-                else fields_markdown(document)
-            )
+            text = page
         case _:
-            text = shown(
-                lambda console: (print_deliveries if deliveries else print_fields)(
-                    console, document
-                )
-            )
+            text = printed(view)
     sys.stdout.write(text)

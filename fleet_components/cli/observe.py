@@ -37,8 +37,9 @@ from fleet_components.live.observation import members_alone, with_members
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.releases import TABLES
 from fleet_components.review.documents.observed import Observed, observed_document
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.observed import print_observed
+from fleet_components.review.documents.wire import as_data
+from fleet_components.review.showing.observed import observed_view
+from fleet_components.review.showing.terminal import printed
 from fleet_components.systems.framework import System
 from fleet_components.systems.registry import SYSTEMS
 
@@ -202,11 +203,8 @@ def observe(
     document = observed_document(
         found, changes, _silent(found, previous), out, time_text(previous.as_of) if previous else ""
     )
-    sys.stdout.write(
-        to_json(document)
-        if output == "json"
-        else shown(lambda console: print_observed(console, document))
-    )
+    view = observed_view(document)
+    sys.stdout.write(to_json(as_data(document)) if output == "json" else printed(view))
     if incomplete:
         click.echo(
             "refused by --strict: not all that was asked for was answered; nothing is written",

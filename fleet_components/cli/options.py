@@ -23,7 +23,7 @@ from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import TABLES
 from fleet_components.model.text import visible
 from fleet_components.plan.options import MEANINGS
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import PlanDocument
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
@@ -435,7 +435,7 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(document: Document, *, shown: bool = False) -> None:
+def say_refused(document: PlanDocument, *, shown: bool = False) -> None:
     """Print on standard error why an update is refused.
 
     Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is
@@ -446,10 +446,10 @@ def say_refused(document: Document, *, shown: bool = False) -> None:
         shown: True if standard output shows the refusal already.
     """
     for line in () if shown and not _in_file() else words.refusals(document):
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
 
 
-def say_warnings(document: Document) -> None:
+def say_warnings(document: PlanDocument) -> None:
     """Print the warnings on standard error, policies that are not fulfilled included."""
     for name, text in words.warnings(document):
         say_warning(name, text)
@@ -463,16 +463,17 @@ def say_warning(name: str, text: str) -> None:
     click.echo(f"warning: {named}{words.single_line(visible(text))}", err=True)
 
 
-def say_old(document: Document) -> None:
+def say_old(document: PlanDocument) -> None:
     """Print on standard error that a plan starts from an old observation."""
     warning = old(document, clock.now())
     if warning:
         click.echo(f"warning: {warning}", err=True)
 
 
-def end(document: Document, *, strict: bool, detailed: bool = False) -> NoReturn:
+def end(document: PlanDocument, *, strict: bool, detailed: bool = False) -> NoReturn:
     """Exit with the status of the plan; with ``strict``, print the reason for a refusal first."""
-    if strict and (why := strictly(document)):
+    why = strictly(document) if strict else ""
+    if why:
         click.echo(why, err=True)
     sys.exit(status_of(document, strict=strict, detailed=detailed))
 

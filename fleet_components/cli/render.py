@@ -20,8 +20,8 @@ from fleet_components.cli.pulling import pulled, settings_of
 from fleet_components.content.paths import within
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, visible
-from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import PlanDocument
 from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.past import DEFAULT_STACK, StateFile
 from fleet_components.review.planning.project import choose_stack, read_project
@@ -246,21 +246,20 @@ def _last(folder: Path) -> Path | None:
     return state if state.is_file() else None
 
 
-def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
+def _report(document: PlanDocument, folder: Path, state: str, files: dict[str, str]) -> None:
     """Print what is lost, warnings and notes, and what was written, which is nothing if the update
     is refused.
     """
-    document = to_read(document)
     line = words.confirmation(document)
     if line:
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
     for _, lost in words.leaving(document):
-        click.echo(lost)
+        click.echo(visible(lost))
     options.say_warnings(document)
-    click.echo(words.summary(document))
-    for subject in document["subjects"]:
-        for note in subject["notes"]:
-            click.echo(f"  {subject['name']}: {note}")
+    click.echo(visible(words.summary(document)))
+    for subject in document.subjects:
+        for note in subject.notes:
+            click.echo(visible(f"  {subject.name}: {note}"))
     if not files:
         click.echo(visible(f"planned {_start(state)}; wrote nothing"))
         return

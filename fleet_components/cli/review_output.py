@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -17,18 +17,17 @@ from fleet_components.cli.help import printed
 from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
 from fleet_components.content.paths import within
-from fleet_components.content.wire import to_json, to_yaml
+from fleet_components.content.wire import to_json
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.review.documents.form import Document, View
+from fleet_components.review.documents.form import View
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.rendering.target import clear, save, write_new
 from fleet_components.review.showing.age import with_age
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.markdown import to_markdown
-from fleet_components.review.showing.table import plan_table
+from fleet_components.review.showing.forms import in_form
+from fleet_components.review.showing.plan import plan_view
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMS = ("table", "json", "yaml", "markdown")
@@ -175,7 +174,9 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
         document = plan_document(surveyed, asked.view)
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, surveyed.after())
-    put(asked, lambda form: _text(document, form, asked))
+    aged = with_age(document, clock.now())
+    view = partial(plan_view, aged, diff=asked.diff, command=asked.command)
+    put(asked, lambda form: in_form(form, document, view))
     options.say_old(document)
     shown_already = asked.output in ("table", "markdown")
     options.say_refused(document, shown=shown_already)
@@ -212,18 +213,3 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
     sys.stdout.write(summary)
     for form, file in asked.also:
         write_new(file, text(form))
-
-
-def _text(document: Document, form: str, asked: Shown) -> str:
-    match form:
-        case "json":
-            return to_json(document)
-        case "yaml":
-            return to_yaml(document)
-        case "markdown":
-            return to_markdown(
-                with_age(document, clock.now()), diff=asked.diff, command=asked.command
-            )
-    return shown(
-        lambda console: plan_table(console, with_age(document, clock.now()), diff=asked.diff)
-    )

@@ -12,7 +12,7 @@ import click
 from fleet_components.cli import edits, names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.planning import rollback as planning
-from fleet_components.review.showing.edits import print_rollback
+from fleet_components.review.showing.edits import rollback_view
 
 
 @click.command(
@@ -66,10 +66,4 @@ def rollback(
             click.echo(f"{called}: no revision is kept; give the --state")
         return
     back = planning.rollback(placement, to, name, paths, command)
-    edits.end(
-        back.edits,
-        back.survey,
-        lambda console: print_rollback(console, back),
-        write=write,
-        strict=strict,
-    )
+    edits.end(back.edits, back.survey, rollback_view(back), write=write, strict=strict)

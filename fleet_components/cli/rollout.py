@@ -18,13 +18,14 @@ from fleet_components.cli.stack import needing_pulumi
 from fleet_components.content.observed import is_observed
 from fleet_components.content.wire import to_json
 from fleet_components.model.text import indented, visible
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import PlanDocument
+from fleet_components.review.documents.statuses import StatusesDocument
 from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.statuses import print_stories
-from fleet_components.review.showing.table import plan_table
+from fleet_components.review.showing.plan import plan_view
+from fleet_components.review.showing.statuses import stories
+from fleet_components.review.showing.terminal import printed
 
 _MOST_UPDATES = 100
 _BY_HUB = "which rolls out itself"
@@ -134,25 +135,24 @@ def rollout(
     sys.exit(_status(str(result.ending), complete=result.complete, detailed=detailed))
 
 
-def _agreed(document: Document, *, yes: bool, quiet: bool) -> bool:
+def _agreed(document: PlanDocument, *, yes: bool, quiet: bool) -> bool:
     """Show the first plan, and return whether to carry it out."""
     if not quiet:
         _show(document)
     return yes or click.confirm("Begin?")
 
 
-def _show(document: Document) -> None:
-    click.echo(shown(lambda console: plan_table(console, document)), nl=False)
+def _show(document: PlanDocument) -> None:
+    click.echo(printed(plan_view(document).blocks), nl=False)
 
 
-def _tell(standing: Document | None) -> bool:
+def _tell(standing: StatusesDocument | None) -> bool:
     """Show what went wrong, where that is known; return whether every error has been told so."""
-    broken = [
-        item for subject in (standing or {"subjects": ()})["subjects"] for item in subject["broken"]
-    ]
+    subjects = standing.subjects if standing else ()
+    broken = [trouble for subject in subjects for trouble in subject.broken]
     if standing and broken:
-        click.echo(shown(lambda console: print_stories(console, standing)))
-    return bool(broken) and all(item["words"] for item in broken)
+        click.echo(printed(stories(standing)))
+    return bool(broken) and all(trouble.words for trouble in broken)
 
 
 def _status(ending: str, *, complete: bool, detailed: bool) -> ExitStatus:

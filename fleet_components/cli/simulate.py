@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,17 +18,16 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, put, reviewing, show
 from fleet_components.cli.supposing import supposing
-from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document, View
+from fleet_components.review.documents.form import View
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.documents.sweep import sweep_document
+from fleet_components.review.documents.sweep import SweepDocument, sweep_document
 from fleet_components.review.planning.simulation import Simulation
 from fleet_components.review.planning.simulation import simulate as simulated
 from fleet_components.review.planning.supposition import Supposition
 from fleet_components.review.planning.sweep import Sweep
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
+from fleet_components.review.showing.forms import in_form
+from fleet_components.review.showing.sweep import sweep_view
 
 
 def _once(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -108,40 +108,24 @@ def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
     with watch("losing each in turn"):
         losses = list(sweep.losses())
     document = sweep_document(sweep, losses)
-    put(asked, lambda form: _text(document, form))
+    put(asked, lambda form: in_form(form, document, partial(sweep_view, document)))
     sys.exit(_status(document, asked))
 
 
-def _text(document: Document, form: str) -> str:
-    match form:
-        case "json":
-            return to_json(document)
-        case "yaml":
-            return to_yaml(document)
-        case "markdown":
-            return sweep_markdown(document)
-    return shown(lambda console: print_sweep(console, document))
-
-
-def _status(document: Document, asked: Shown) -> ExitStatus:
+def _status(document: SweepDocument, asked: Shown) -> ExitStatus:
     """Return the exit status; with ``--strict``, print the reason for a refusal first."""
-    losses = document["losses"]
-    short = {
-        item["subject"]
-        for item in (
-            *document["shortAlready"],
-            *(item for each in losses for item in each["short"]),
-        )
-    }
+    losses = document.losses
+    found = [*document.short_already, *(item for each in losses for item in each.short)]
+    short = {item.subject for item in found}
     if asked.strict and short:
         click.echo(
             f"refused by --strict: {count(len(short), 'policy')} would not be fulfilled", err=True
         )
         return ExitStatus.REFUSED
-    if any(loss["refused"] for loss in losses):
+    if any(loss.refused for loss in losses):
         return ExitStatus.REFUSED
     return (
         ExitStatus.CHANGES
-        if asked.detailed and any(loss["moved"] for loss in losses)
+        if asked.detailed and any(loss.moved for loss in losses)
         else ExitStatus.FINE
     )

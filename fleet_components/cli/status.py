@@ -16,13 +16,12 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
-from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.statuses import api_list, statuses_document
 from fleet_components.review.planning.asked import asked, hub_asked
 from fleet_components.review.planning.statuses import statuses
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.statuses import BY, print_statuses, statuses_markdown
+from fleet_components.review.showing.forms import in_form
+from fleet_components.review.showing.statuses import BY, statuses_view
 from fleet_components.status.events import read_events
 
 
@@ -127,17 +126,8 @@ def status(
     hub = hub_asked(command.state.state, hub_file, timeout, watch) if hub_file or live else None
     found = statuses(paths, command, engine_events, ask if live else None, hub)
     document = statuses_document(found, only, member)
-    match output:
-        case "json":
-            text = to_json(api_list(found, only))
-        case "yaml":
-            text = to_yaml(api_list(found, only))
-        case "markdown":
-            text = statuses_markdown(document, by)
-        case _:
-            text = shown(lambda console: print_statuses(console, document, by))
-    sys.stdout.write(text)
-    if strict and not document["settled"]:
+    sys.stdout.write(in_form(output, api_list(found, only), partial(statuses_view, document, by)))
+    if strict and not document.settled:
         click.echo("refused by --strict: not everything is applied and available", err=True)
         sys.exit(ExitStatus.REFUSED)
-    sys.exit(ExitStatus.CHANGES if detailed and not document["settled"] else ExitStatus.FINE)
+    sys.exit(ExitStatus.CHANGES if detailed and not document.settled else ExitStatus.FINE)

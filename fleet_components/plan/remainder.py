@@ -55,14 +55,21 @@ class Remainder:
     @property
     def words(self) -> str:
         """The remainder in one line; empty if every reason is among those of the update itself."""
+        return self._counted("more step" if self.hub else "more update")
+
+    @property
+    def steps(self) -> str:
+        """The remainder in one line, counted in steps that a hub takes by itself."""
+        return self._counted("more step")
+
+    def _counted(self, step: str) -> str:
         where = " on the hub" if self.hub else ""
         then = [*(f"approval {name} is needed{where}" for name in self.approvals), *self.waits]
         if self.updates and not self.endless:
             then += [f"{few(names, _SHOWN)} stay held: {why}" for why, names in self.held.items()]
         more = f"more than {self.updates}" if self.endless else str(self.updates)
-        what = "more step" if self.hub else "more update"
         updates = (
-            f"{more} {what}{'' if self.updates == 1 else 's'}{where and ', of the hub'}"
+            f"{more} {step}{'' if self.updates == 1 else 's'}{where and ', of the hub'}"
             if self.updates
             else ""
         )

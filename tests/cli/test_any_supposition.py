@@ -19,6 +19,7 @@ from fleet_components.model.cluster import Taint
 from fleet_components.review.documents.form import EVERYTHING
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.sweep import sweep_document
+from fleet_components.review.documents.wire import as_data
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.simulation import simulate
 from fleet_components.review.planning.supposed_objects import FieldChange
@@ -281,9 +282,10 @@ def test_what_is_supposed_comes_out_as_what_is_written(world: tuple[Objects, lis
             one.edit(changed)
         after = written(folder, "after", changed)
         planned = survey([after], CommandLine(state=StateFile(state=state.state), lost=lost))
-    by_hand = outcome(plan_document(planned, EVERYTHING), str(after / "fleet.yaml"))
+    by_hand = outcome(as_data(plan_document(planned, EVERYTHING)), str(after / "fleet.yaml"))
     assert (
-        outcome(plan_document(supposed.survey, EVERYTHING), str(before / "fleet.yaml")) == by_hand
+        outcome(as_data(plan_document(supposed.survey, EVERYTHING)), str(before / "fleet.yaml"))
+        == by_hand
     )
 
 
@@ -306,7 +308,7 @@ def test_each_loss_is_a_simulation_after_what_is_supposed(
         alone = [
             start.supposing([Loss(name) for name in one.members]).survey.plans[0] for one in losses
         ]
-    assert len(sweep_document(sweep, losses)["losses"]) == len(losses)
+    assert len(sweep_document(sweep, losses).losses) == len(losses)
     for loss, plan in zip(losses, alone, strict=True):
         assert loss.refused == plan.refused
         assert loss.moved == sum(one.moves for one in plan.subjects)

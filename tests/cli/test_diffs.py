@@ -5,31 +5,34 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
-from fleet_components.review.documents.form import Document, to_read
-from fleet_components.review.showing.diffs import LINES, diff_block, diff_lines, heading
+from fleet_components.review.documents.schema import ContentDocument
+from fleet_components.review.showing.blocks import LINES, Block, Diff, Page
+from fleet_components.review.showing.markdown import to_markdown
+from fleet_components.review.showing.subject import change_blocks, heading
+from fleet_components.review.showing.terminal import print_blocks, printed
 
 DIFF = "@@ spec @@\n spec:\n-  image: a\n+  image: b\n"
 
 
-def change(**fields: Any) -> Document:
-    given = {
-        "object": "Deployment shop/web",
-        "change": "update",
-        "later": False,
-        "unknown": False,
-        "fate": None,
-        "takenUp": False,
-        "fields": [],
-        "immutable": [],
-        "members": ["east"],
-        "envelope": None,
-        "diff": DIFF,
-    }
-    return to_read({**given, **fields})
+def change(**fields: Any) -> ContentDocument:
+    given = ContentDocument(
+        object="Deployment shop/web", change="update", later=False, members=["east"], diff=DIFF
+    )
+    return attrs.evolve(given, **fields)
+
+
+def in_terminal(found: ContentDocument, *, whole: bool) -> list[str]:
+    return printed(change_blocks(found, whole=whole)).splitlines()
+
+
+def in_markdown(*blocks: Block) -> list[str]:
+    return to_markdown(Page("", blocks, "")).splitlines()[2:]
 
 
 @pytest.mark.parametrize(
@@ -45,9 +48,9 @@ def change(**fields: Any) -> Document:
             {"change": "delete", "fate": "kept", "later": True, "diff": ""},
             "- Deployment shop/web on east: once it moves, kept there, no longer managed",
         ),
-        ({"takenUp": True, "fields": [1]}, "~ Deployment shop/web on east: taken up again, as the member is back"),
+        ({"taken_up": True, "fields": [1]}, "~ Deployment shop/web on east: taken up again, as the member is back"),
         (
-            {"takenUp": True, "diff": ""},
+            {"taken_up": True, "diff": ""},
             "~ Deployment shop/web on east: taken up again, as the member is back; in which form it stands there is not known",
         ),
         (
@@ -56,36 +59,53 @@ def change(**fields: Any) -> Document:
         ),
     ],
 )  # fmt: skip
-def test_a_heading_says_what_changes_where(fields: Document, text: str) -> None:
+def test_a_heading_says_what_changes_where(fields: dict[str, Any], text: str) -> None:
     assert heading(change(**fields)) == text
 
 
-def test_a_diff_has_colours_and_an_end() -> None:
-    assert list(diff_lines(change(), whole=False)) == [
-        ("yellow", "~ Deployment shop/web on east"),
-        ("cyan", "  @@ spec @@"),
-        ("", "   spec:"),
-        ("red", "  -  image: a"),
-        ("green", "  +  image: b"),
+def test_a_diff_has_an_end() -> None:
+    assert in_terminal(change(), whole=False) == [
+        "~ Deployment shop/web on east",
+        "  @@ spec @@",
+        "   spec:",
+        "  -  image: a",
+        "  +  image: b",
     ]
-    long = change(diff="".join(f"+line {number}\n" for number in range(LINES + 134)))
-    texts = [text for _, text in diff_lines(long, whole=False)]
+    long = "".join(f"+line {number}\n" for number in range(LINES + 134))
+    texts = in_terminal(change(diff=long), whole=False)
     assert len(texts) == LINES + 2
     assert texts[-1] == "  ... 134 more lines: --diff shows them"
-    assert len(list(diff_lines(long, whole=True))) == LINES + 135
-    assert [text for _, text in diff_lines(long, whole=False, limit=3)][1:4] == [
-        "  +line 0",
-        "  +line 1",
-        "  +line 2",
-    ]
-    assert len(list(diff_lines(change(diff=f"+{'x' * 1000}\n"), whole=False))[1][1]) < 250
+    assert len(in_terminal(change(diff=long), whole=True)) == LINES + 135
+    assert [*Diff(long, whole=False, limit=3).lines()][:3] == ["+line 0", "+line 1", "+line 2"]
+    assert len(in_terminal(change(diff=f"+{'x' * 1000}\n"), whole=False)[1]) < 250
+
+
+def test_a_diff_has_colours() -> None:
+    console = Console(width=80, color_system="standard", force_terminal=True)
+    with console.capture() as captured:
+        print_blocks(console, change_blocks(change(), whole=False))
+    coloured = captured.get()
+    for code, line in (
+        (33, "~ Deployment"),
+        (36, "  @@ spec"),
+        (31, "  -  image"),
+        (32, "  +  image"),
+    ):
+        assert f"\x1b[{code}m{line}" in coloured
 
 
 def test_a_new_object_is_a_heading_unless_all_is_shown() -> None:
     new = change(change="create", diff="+kind: Deployment\n")
-    assert list(diff_lines(new, whole=False)) == [("green", "+ Deployment shop/web on east")]
-    assert diff_block(new, whole=False) == []
-    assert diff_block(new, whole=True) == ["```diff", "+kind: Deployment", "```"]
+    assert in_terminal(new, whole=False) == ["+ Deployment shop/web on east"]
+    first = "- \\+ Deployment shop/web on east"
+    assert in_markdown(*change_blocks(new, whole=False)) == [first]
+    assert in_markdown(*change_blocks(new, whole=True)) == [
+        first,
+        "",
+        "```diff",
+        "+kind: Deployment",
+        "```",
+    ]
 
 
 signs = st.text("`~ +-@\n\r\t\x1b\x07\u202ea<>|#[]!:", max_size=60)
@@ -93,8 +113,7 @@ signs = st.text("`~ +-@\n\r\t\x1b\x07\u202ea<>|#[]!:", max_size=60)
 
 @given(signs, st.booleans())
 def test_nothing_breaks_out_of_its_block(text: str, whole: bool) -> None:
-    for one in (change(diff=text), {**change(), "diff": text}):
-        first, *lines, last = diff_block(one, whole=whole) or ["```diff", "```"]
-        assert (first, set(last)) == (f"{last}diff", {"`"})
-        assert not [line for line in lines if re.match(rf" {{0,3}}`{{{len(last)},}}\s*$", line)]
-        assert "".join(lines).isprintable()
+    first, *lines, last = in_markdown(Diff(text, whole)) or ["```diff", "```"]
+    assert (first, set(last)) == (f"{last}diff", {"`"})
+    assert not [line for line in lines if re.match(rf" {{0,3}}`{{{len(last)},}}\s*$", line)]
+    assert "".join(lines).isprintable()

@@ -10,10 +10,19 @@ import os
 import re
 from pathlib import Path
 
+import attrs
 import pytest
 
+from fleet_components.review.documents.form import EVERYTHING
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import MemberDocument, PlanDocument
+from fleet_components.review.planning.survey import CommandLine, survey
+from fleet_components.review.showing import subject
+from fleet_components.review.showing.blocks import Column
 from fleet_components.review.showing.markdown import LIMIT, to_markdown
-from tests.cli.fleets import PROJECT, edit, plan, run, write
+from fleet_components.review.showing.plan import plan_view
+from fleet_components.review.showing.terminal import printed
+from tests.cli.fleets import PROJECT, edit, run, write
 from tests.cli.terminal import in_terminal
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -102,15 +111,23 @@ def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
     ).stdout.splitlines()
 
 
+def planned(folder: Path) -> PlanDocument:
+    """The whole plan of a fleet."""
+    return plan_document(survey([write(folder)], CommandLine()), EVERYTHING)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("placements", [1, 40, 1000])
 def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int) -> None:
-    document = plan(write(tmp_path))
-    one = document["subjects"][0]
-    one["clusters"] *= 20
-    one["notPicked"]["shown"] *= 3
-    document["subjects"] = [{**one, "key": f"placement-{number}"} for number in range(placements)]
-    text = to_markdown(document, diff=True)
+    document = planned(tmp_path)
+    one = document.subjects[0]
+    one = attrs.evolve(
+        one,
+        clusters=[*one.clusters] * 20,
+        not_picked=attrs.evolve(one.not_picked, shown=[*one.not_picked.shown] * 3),
+    )
+    subjects = [attrs.evolve(one, key=f"placement-{number}") for number in range(placements)]
+    text = to_markdown(plan_view(attrs.evolve(document, subjects=subjects), diff=True))
     assert len(text) < LIMIT
     assert text.count("<details>") == text.count("</details>")
     shown = len(re.findall(r"placement-\d+", text))
@@ -119,11 +136,30 @@ def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int)
     assert ("Cut to" in text) == (placements > 1)
 
 
+def of_subject(document: PlanDocument, **fields: object) -> str:
+    """The comment on a plan in which the first subject has other fields."""
+    first, *others = document.subjects
+    changed = attrs.evolve(first, **fields)  # type: ignore[arg-type]
+    return to_markdown(plan_view(attrs.evolve(document, subjects=[changed, *others])))
+
+
 def test_markdown_keeps_what_users_wrote_inside_its_cells(tmp_path: Path) -> None:
-    document = plan(write(tmp_path))
-    document["subjects"][0]["clusters"][0]["why"] = "a | b\n<script>`x`"
-    row = next(line for line in to_markdown(document).splitlines() if "script" in line)
+    document = planned(tmp_path)
+    member, *others = document.subjects[0].clusters
+    hostile = attrs.evolve(member, why="a | b\n<script>`x`")
+    text = of_subject(document, clusters=[hostile, *others])
+    row = next(line for line in text.splitlines() if "script" in line)
     assert "a \\| b &lt;script>\\`x\\`" in row
+
+
+def test_a_column_is_shown_in_the_terminal_and_in_comments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = Column[MemberDocument]("rank", lambda member: f"rank {member.rank}")
+    monkeypatch.setattr(subject, "COLUMNS", (*subject.COLUMNS, added))
+    page = plan_view(planned(tmp_path))
+    assert re.search(r"^  member .* rank +why$", printed(page.blocks), re.MULTILINE)
+    assert re.search(r"^\| \w+ \|.*\| rank \d \|", to_markdown(page), re.MULTILINE)
 
 
 MARKUP = {
@@ -149,8 +185,5 @@ MARKUP = {
 def test_markdown_shows_what_is_written_and_links_to_nothing(
     text: str, written: str, tmp_path: Path
 ) -> None:
-    document = plan(write(tmp_path))
-    document["subjects"][0]["unfulfilled"] = [text]
-    document["subjects"][0]["division"] = [text]
-    lines = to_markdown(document).splitlines()
+    lines = of_subject(planned(tmp_path), unfulfilled=[text], division=[text]).splitlines()
     assert f"- {written}" in lines

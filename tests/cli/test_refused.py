@@ -16,8 +16,10 @@ import pytest
 import yaml
 
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
+from fleet_components.review.documents.sweep import LossDocument, LossRefusal, SweepDocument
+from fleet_components.review.showing.markdown import to_markdown
+from fleet_components.review.showing.sweep import sweep_view
+from fleet_components.review.showing.terminal import printed
 from tests.cli.fleets import PLACEMENT, PROJECT, clusters, edit, plan, run, write
 from tests.hub.folder.hubs import kubefleet, observed
 
@@ -392,29 +394,22 @@ def test_what_a_hub_would_not_ask_about_is_called_alike_everywhere(
     [(True, "ab12", "to be confirmed"), (True, None, "refused"), (False, "ab12", "refused")],
 )
 def test_so_is_what_a_loss_would_lead_to(of_hub: bool, token: str | None, called: str) -> None:
-    refusal = {
-        "subject": "Namespace shop",
-        "what": "would be deleted",
-        "hint": None,
-        "token": token,
-    }
-    loss = {
-        "lost": "dublin",
-        "members": ["dublin"],
-        "short": [],
-        "moved": 1,
-        "joins": {},
-        "replicas": {},
-        "held": 0,
-    }
-    document = {
-        "by": "member",
-        "supposed": [],
-        "start": "the hub",
-        "neverLost": [],
-        "shortAlready": [],
-    }
-    whole = {**document, "observed": of_hub, "losses": [{**loss, "refused": [refusal]}]}
+    refusal = LossRefusal("Namespace shop", "would be deleted", None, token)
+    loss = LossDocument("dublin", ["dublin"], [], 1, {}, {}, 0, [refusal])
+    page = sweep_view(
+        SweepDocument(
+            fleet={},
+            supposed=[],
+            start="the hub",
+            observed=of_hub,
+            by="member",
+            members=1,
+            subjects=1,
+            short_already=[],
+            losses=[loss],
+            never_lost=[],
+        )
+    )
     line = f"{called} once dublin is lost: Namespace shop: would be deleted"
-    assert line in shown(lambda console: print_sweep(console, whole))
-    assert line in sweep_markdown(whole)
+    assert line in printed(page.blocks)
+    assert line in to_markdown(page)

@@ -17,6 +17,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.remainder import Remainder
 from fleet_components.plan.source import source_of
 from fleet_components.review.documents.plan import _as_before, _Weighed
+from fleet_components.review.documents.schema import AsBeforeDocument
 from fleet_components.review.documents.weight import Weight
 from fleet_components.review.planning.standing import changed_by_both, on_both
 from tests.cli.test_as_before import EDGE, HUB, WIDE
@@ -69,4 +70,4 @@ def test_what_one_leaves_newly_is_not_covered_by_what_another_left(
     weighed = [
         _Weighed(Weight.HELD, plan, one, {"held"} if one.name == "old" else ()) for one in decided
     ]
-    assert _as_before(weighed) == {"unfulfilled": [], "held": ["old"], "left": left}
+    assert _as_before(weighed) == AsBeforeDocument([], ["old"], left, ())

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fleet_components.model.text import count, few
 from fleet_components.review.documents.explanation import explanation
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.wire import as_data
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.resources import compare
 from fleet_components.review.planning.survey import CommandLine, survey
@@ -58,14 +59,14 @@ def check(document: dict[str, Any], explained: dict[str, Any]) -> None:
 @given(st.lists(worlds, min_size=2, max_size=3))
 def test_whatever_happens_has_a_reason(written: list[Written]) -> None:
     for surveyed in surveys(written):
-        check(plan_document(surveyed), explanation(surveyed.plans))
+        check(as_data(plan_document(surveyed)), as_data(explanation(surveyed.plans)))
 
 
 def test_a_rich_stack_has_reasons_and_numbers_that_fit(tmp_path: Path) -> None:
     history().world.write(tmp_path)
     state = parse_state(json.dumps(exported()).encode(), "s.json")
     surveyed = survey([tmp_path], CommandLine(state=state))
-    check(plan_document(surveyed), explanation(surveyed.plans))
+    check(as_data(plan_document(surveyed)), as_data(explanation(surveyed.plans)))
 
 
 COUNTS = [(0, "0 replicas"), (1, "1 replica"), (2, "2 replicas")]

@@ -14,6 +14,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import facts_of, overridden_members
+from fleet_components.review.documents.schema import OverriddenObject
 from fleet_components.review.showing.words import show_field, update_run
 from fleet_components.rollout.rollout import Done
 
@@ -68,25 +69,22 @@ def _show(decided: Decided) -> dict[str, Any]:
 def _overridden(decided: Decided) -> dict[str, dict[str, Any]]:
     """What overrides change on the members: by object each field, or that it is deleted."""
     return {
-        ", ".join(group["members"]): {one["object"]: _deviation(one) for one in group["objects"]}
+        ", ".join(group.members): {one.object: _deviation(one) for one in group.objects or ()}
         for group in overridden_members(decided)
     }
 
 
 def _stages(decided: Decided) -> list[str]:
     """The update run with its stages, or why it has failed."""
-    run = facts_of(decided).update_run
-    return update_run({"updateRun": run}) or ([f"{run['name']}: {run['message']}"] if run else [])
+    run = update_run_in(facts_of(decided))
+    return update_run(run) or ([f"{run.name}: {run.message}"] if run else [])
 
 
-def _deviation(one: Mapping[str, Any]) -> list[str] | str:
+def _deviation(one: OverriddenObject) -> list[str] | str:
     """The fields that change, each with the rule behind it."""
-    if rule := one["deleted"]:
-        return f"deleted by {rule['override']} [{rule['rule']}]"
-    return [
-        f"{show_field(field)} by {field['by']['override']} [{field['by']['rule']}]"
-        for field in one["fields"]
-    ]
+    if one.deleted:
+        return f"deleted by {one.deleted.override} [{one.deleted.rule}]"
+    return [f"{show_field(field)} by {field.by.override} [{field.by.rule}]" for field in one.fields]
 
 
 def _scored(decision: ClusterDecision) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
-from rich.console import Console
 
 from fleet_components.hub.reading import read_hub
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -15,7 +14,8 @@ from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.standing import on_hub
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.showing.markdown import to_markdown
-from fleet_components.review.showing.table import plan_table
+from fleet_components.review.showing.plan import plan_view
+from fleet_components.review.showing.terminal import printed
 from tests.delivery.karmada.recording import Recording as OfKarmada
 from tests.hub.karmada import settled
 from tests.hub.karmada.api import Api
@@ -55,10 +55,9 @@ def shown(plan: FleetPlan) -> Iterator[str]:
     subject = {"paths": ["fleet"], "stack": "local"}
     surveyed = Survey((plan,), "", subject, standing=on_hub(plan), after=dict)
     document = plan_document(surveyed)
-    yield to_markdown(document)
-    console = Console(width=100_000, record=True, quiet=True)
-    plan_table(console, document)
-    yield console.export_text()
+    page = plan_view(document)
+    yield to_markdown(page)
+    yield printed(page.blocks)
 
 
 @pytest.mark.long

@@ -7,14 +7,27 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import could_command, indented, visible
-from fleet_components.review.documents.form import to_read
 from fleet_components.review.showing import console
+from fleet_components.review.showing.blocks import (
+    Block,
+    Branch,
+    Diff,
+    Drawing,
+    Fold,
+    Page,
+    Paragraph,
+    Role,
+    Row,
+    Table,
+)
+from fleet_components.review.showing.markdown import to_markdown
+from fleet_components.review.showing.terminal import printed
 
 TEXTS = {
     "colour": ("\x1b[31mred", "\\x1b[31mred"),
@@ -65,14 +78,29 @@ def test_documents_are_the_same_values_without_anything_that_a_log_would_carry_o
             assert read(written) == document
 
 
+def every_block(text: str) -> list[Block]:
+    """A block of each kind, with a text wherever it has one."""
+    row = Row([text, text], text)
+    paragraphs: list[Block] = [Paragraph(text, role) for role in Role]
+    below = Branch([[(text, "")], [(text, ""), (text, "bold")]])
+    drawing = Drawing(text, [Branch([[(text, "")]], [below])])
+    some = [
+        *paragraphs,
+        Paragraph(text, multiline=True),
+        Table(row, [row, row]),
+        Diff(text),
+        drawing,
+    ]
+    return [*some, Diff(text, exact=True), Fold(text, some, kind=text, outcome=text)]
+
+
 @given(st.text())
-def test_shown_documents_have_nothing_to_carry_out(text: str) -> None:
-    shown = to_read(
-        {"name": text, text: [text], "messages": [{"level": "info", "text": text}], "count": 3}
-    )
-    texts = [shown["name"], *(str(key) for key in shown), shown["messages"][0]["text"]]
-    assert all(char.isprintable() or char == "\n" for one in texts for char in one)
-    assert shown["count"] == 3
+@example("a\r\n::error::b\x1b[31m\u202e ##vso[task.complete]\x85##[error]")
+def test_no_block_has_anything_to_carry_out(text: str) -> None:
+    blocks = every_block(text)
+    for shown in (printed(blocks), to_markdown(Page("t", blocks, "c"))):
+        assert all(char.isprintable() or char == "\n" for char in shown)
+        assert not COMMANDS.search(shown)
 
 
 def test_no_line_of_a_message_looks_like_another_message() -> None:
@@ -86,13 +114,6 @@ UNSEEN = ["\u034f", "\u115f", "\u3164", "\uffa0", "\u180b", "\ufe0f", "\U000e010
 @pytest.mark.parametrize("char", UNSEEN, ids=[f"{ord(char):x}" for char in UNSEEN])
 def test_what_a_font_leaves_out_is_shown(char: str) -> None:
     assert visible(f"nginx:1{char}") == "nginx:1" + char.encode("unicode_escape").decode()
-
-
-def test_a_map_of_a_user_is_no_message() -> None:
-    """However its fields are called: all of them are shown, and each is made visible."""
-    rules = {"level": "##vso[x]\u202e", "text": "nothing", "run": "EVIL"}
-    document = to_read({"diff": [rules], "messages": []})
-    assert document["diff"] == [{"level": "# #vso[x]\\u202e", "text": "nothing", "run": "EVIL"}]
 
 
 def test_a_folded_line_commands_nothing() -> None:

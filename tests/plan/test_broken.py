@@ -26,6 +26,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.plan.state import StackState, StoredResource
 from fleet_components.review.documents.differences import differences
+from fleet_components.review.documents.wire import as_data
 from fleet_components.testing import Registration, reveal
 from tests.plan.stack import Pair, Seen, Stack, pair_of
 from tests.plan.test_histories import alike
@@ -244,7 +245,7 @@ class Says:
         }
         unknown = set[Pair]()
         for decided in plan.subjects:
-            for entry in differences(plan, decided) or ():
+            for entry in as_data(differences(plan, decided)) or ():
                 pairs = (
                     {(member, known(entry["object"])) for member in entry["members"]}
                     if not entry["later"]

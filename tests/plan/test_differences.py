@@ -25,6 +25,7 @@ from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Settings
 from fleet_components.review.documents.differences import differences
+from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Change
 from tests.content.patching import patched
 
@@ -331,7 +332,7 @@ def entries_of(plan: FleetPlan) -> dict[str, dict[bool, dict[Place, Object]]]:
     """The entries of each subject by member and object, first those of now; each pair has one at most."""
     found: dict[str, dict[bool, dict[Place, Object]]] = {}
     for one in plan.subjects:
-        shown = differences(plan, one)
+        shown = as_data(differences(plan, one))
         assert shown is not None
         assert CANARY not in json.dumps(shown)
         contents = [
@@ -490,7 +491,9 @@ def planned(*history: Written, hidden: bool = False, redacted: bool = False) -> 
 
 
 def shown(plan: FleetPlan, key: str = "p-pickall") -> list[Object] | None:
-    return differences(plan, next(one for one in plan.subjects if one.subject.key == key))
+    decided = next(one for one in plan.subjects if one.subject.key == key)
+    found: list[dict[str, Any]] | None = as_data(differences(plan, decided))
+    return found
 
 
 def test_members_with_equal_differences_share_an_entry() -> None:

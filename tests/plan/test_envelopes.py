@@ -22,6 +22,7 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.subject import subject_document
+from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Done
 from tests.delivery.karmada.world import on, policy
 from tests.delivery.world import World
@@ -154,7 +155,7 @@ def test_a_status_has_what_was_selected_and_a_change_its_place() -> None:
     updated(stack, fleet(envelope("e", c=CONFIG, s=SECRET)))
     changed = {**SECRET, "stringData": {"word": "tell-no-one"}}
     plan = planned(stack, fleet(envelope("e", c={**CONFIG, "data": {"a": "2"}}, s=changed)))
-    document = subject_document(plan, the(plan, "shop"))
+    document = as_data(subject_document(plan, the(plan, "shop")))
     kinds = [one["kind"] for one in document["status"]["selectedResources"]]
     assert kinds == ["Namespace", "Deployment", "ResourceEnvelope"]
     config, secret = document["content"]
@@ -287,7 +288,7 @@ def test_a_record_with_opened_objects_brings_one_revision_and_no_change() -> Non
     plan = plan_fleet(given(*documents), past, Options())
     after = the(plan, "shop")
     assert after.record.revision == 1
-    assert subject_document(plan, after)["content"] == []
+    assert subject_document(plan, after).content == []
     assert after.deliveries["a"].objects == opened
     assert plan.replacements == ()
 

@@ -15,6 +15,7 @@ from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.trial import without_effect
 from fleet_components.review.documents.subject import subject_document
+from fleet_components.review.documents.wire import as_data
 from tests.plan.unmatched import Document, object_of, planned, problems
 
 KARMADA, KUBEFLEET = "policy.karmada.io/v1alpha1", "placement.kubernetes-fleet.io/v1beta1"
@@ -376,7 +377,7 @@ def test_an_override_that_changes_the_sum_of_divided_replicas(form: str) -> None
         one["name"]: (one["replicas"]["new"], one["why"])
         for each in plan.subjects
         if each.name.endswith("/web")
-        for one in subject_document(plan, each)["clusters"]
+        for one in as_data(subject_document(plan, each))["clusters"]
     }
     assert rows == {
         "east": (4, "has 1 of 2 replicas; an override sets 4"),

@@ -18,6 +18,7 @@ from fleet_components.plan.lost import warn_of_another
 from fleet_components.plan.names import Urn
 from fleet_components.plan.state import StackState
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.wire import as_data
 from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
 from tests.delivery.world import World
@@ -47,7 +48,9 @@ def planned(stack: Stack, world: World) -> FleetPlan:
 
 
 def document(plan: FleetPlan) -> dict[str, Any]:
-    return plan_document(Survey((plan,), "", {}, after=dict))
+    surveyed = Survey((plan,), "", {"paths": [], "stack": "s"}, after=dict)
+    document: dict[str, Any] = as_data(plan_document(surveyed))
+    return document
 
 
 def refreshed(stack: Stack, kind: str, members: Collection[str]) -> set[Pair]:

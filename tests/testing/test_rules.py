@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fleet_components import FleetError
 from fleet_components.review.documents.form import EVERYTHING
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.wire import as_data
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.testing import (
@@ -94,7 +95,7 @@ def test_what_rules_see_is_what_the_document_says(before: Written, now: Written)
     with tempfile.TemporaryDirectory() as folder:
         found = [_both(Path(folder), world) for world in (before, now)]
     for fleet, surveyed in found:
-        document = plan_document(surveyed, EVERYTHING)
+        document = as_data(plan_document(surveyed, EVERYTHING))
         assert {one.name for one in fleet.placements(optional=True)} == {
             one["name"] for one in document["subjects"]
         }

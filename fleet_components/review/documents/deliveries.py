@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
+
+import attrs
 
 from fleet_components.admission import KINDS
 from fleet_components.admission.schema import Schema
@@ -11,17 +12,44 @@ from fleet_components.model.codec import camel
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.effect import Effect, Elsewhere, Steps, Unheeded
 from fleet_components.plan.effects import EFFECTS, ELSEWHERE, STEERING
-from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.schema import VERSION
 
 Entry = Unheeded | Elsewhere
 CARRIED_OUT = "carried out"
-DELIVERIES = ("direct", "hub", "argocd", "flux")
-"""Keys of a row: what the delivery to members, that through a hub, and the two tools that pull do
-with a field.
-"""
 
 
-def deliveries_document(kind: str | None = None) -> Document:
+@attrs.frozen
+class DeliveredField:
+    """Treatment of a field by each delivery: that to members, that through a hub, and the two tools
+    that pull.
+    """
+
+    field: str
+    values: Sequence[str]
+    direct: str
+    hub: str
+    argocd: str
+    flux: str
+
+
+@attrs.frozen
+class DeliveredKinds:
+    """Kinds of policies with the same fields, and what all deliveries carry out of them."""
+
+    kinds: Sequence[str]
+    fields: Sequence[DeliveredField]
+    carried_out: Sequence[str]
+
+
+@attrs.frozen
+class DeliveriesDocument:
+    """Treatment of the fields of policies by each delivery."""
+
+    version: int
+    policies: Sequence[DeliveredKinds]
+
+
+def deliveries_document(kind: str | None = None) -> DeliveriesDocument:
     """Return, of every kind of policy or of one, the fields that not all deliveries carry out, and
     those that all do.
 
@@ -34,33 +62,34 @@ def deliveries_document(kind: str | None = None) -> Document:
         raise FleetError(
             [Problem(f'there is no kind of policy "{kind}"', hint=f"one of {', '.join(STEERING)}")]
         )
-    found: list[dict[str, Any]] = []
+    found: list[tuple[DeliveredKinds, list[str]]] = []
     for name in STEERING:
         if kind is None or kind.casefold() == name.casefold():
             fields = _of_kind(name)
-            same = next((data for data in found if fields.items() <= data.items()), None)
+            same = next((names for known, names in found if known == fields), None)
             if same is None:
-                same = {"kinds": [], **fields}
-                found.append(same)
-            same["kinds"].append(name)
-    return {"version": VERSION, "policies": found}
+                found.append((fields, [name]))
+            else:
+                same.append(name)
+    policies = [attrs.evolve(fields, kinds=names) for fields, names in found]
+    return DeliveriesDocument(VERSION, policies)
 
 
-def _of_kind(name: str) -> dict[str, Any]:
+def _of_kind(name: str) -> DeliveredKinds:
     every: tuple[Entry, ...] = (*EFFECTS, *ELSEWHERE)
     entries = [item for item in every if name in item.kinds and item.steps[:1] == ("spec",)]
-    rows, alike = dict[str, Any](), dict[str, None]()
+    rows, alike = dict[str, DeliveredField](), dict[str, None]()
     for (_, kind), known in KINDS.items():
         if kind == name and "spec" in known.structure.fields:
             for row in _rows(known.structure.fields["spec"], ("spec",), entries):
                 if isinstance(row, str):
                     alike[row] = None
                 else:
-                    rows[f"{row['field']}: {row['values']}"] = row
-    return {"fields": list(rows.values()), "carriedOut": list(alike)}
+                    rows[f"{row.field}: {row.values}"] = row
+    return DeliveredKinds((), list(rows.values()), list(alike))
 
 
-def _rows(schema: Schema, steps: Steps, entries: list[Entry]) -> Iterator[dict[str, Any] | str]:
+def _rows(schema: Schema, steps: Steps, entries: list[Entry]) -> Iterator[DeliveredField | str]:
     """Yield the rows of a field and all below, and the highest fields that every delivery carries
     out.
     """
@@ -79,8 +108,8 @@ def _rows(schema: Schema, steps: Steps, entries: list[Entry]) -> Iterator[dict[s
         yield from _rows(field, path, below)
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    return {"field": entry.field, "values": _values(entry), **_treated(entry)}
+def _row(entry: Entry) -> DeliveredField:
+    return DeliveredField(entry.field, _values(entry), *_treated(entry))
 
 
 def _values(entry: Entry) -> list[str]:
@@ -92,10 +121,11 @@ def _values(entry: Entry) -> list[str]:
     return [*entry.only, f"beside {name}{wanted}"]
 
 
-def _treated(entry: Entry) -> Mapping[str, str]:
+def _treated(entry: Entry) -> tuple[str, str, str, str]:
+    """Return what each delivery does with a field, in the order of :class:`DeliveredField`."""
     if isinstance(entry, Elsewhere):
-        words = (CARRIED_OUT, entry.on_hub, entry.argocd, entry.flux)
-        return {name: text or CARRIED_OUT for name, text in zip(DELIVERIES, words, strict=True)}
+        words = [text or CARRIED_OUT for text in (entry.on_hub, entry.argocd, entry.flux)]
+        return CARRIED_OUT, words[0], words[1], words[2]
     here = str(entry.effect)
     if entry.unless:
         here += f", but for {camel(entry.unless)}: true in a KarmadaSettings"
@@ -103,7 +133,7 @@ def _treated(entry: Entry) -> Mapping[str, str]:
     there = entry.on_hub or (
         CARRIED_OUT if entry.effect is Effect.NOT_NEEDED else str(entry.effect)
     )
-    return {"direct": here, "hub": there, "argocd": here, "flux": here}
+    return here, there, here, here
 
 
 def _named(steps: Steps) -> str:

@@ -23,7 +23,8 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided, Subject
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import ContentDocument, FieldDocument
+from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Change, Done, Placed
 
 _ORDER = ("delete", "replace", "update", "create")
@@ -67,7 +68,7 @@ class _Step:
     unknown: Mapping[ObjectKey, Data | None] = attrs.field(factory=dict)
 
 
-def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
+def differences(plan: FleetPlan, decided: Decided) -> list[ContentDocument] | None:
     """Return how the objects of members change; those of equal changes share an entry. None if the
     state hides some.
 
@@ -79,23 +80,26 @@ def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
         return None
 
 
-def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
+def _documents(plan: FleetPlan, decided: Decided) -> list[ContentDocument]:
     found = [(change, step.members) for step in _steps(plan, decided) for change in _changes(step)]
     for (key, fate, later), clusters in _gone(plan, decided).items():
-        found.append((_change(key, "delete", later=later, fate=fate), clusters))
+        change = ContentDocument(object=str(key), change="delete", later=later, fate=str(fate))
+        found.append((change, clusters))
     places = _envelopes(decided.subject) if found else {}
-    alike: dict[str, Document] = {}
+    alike: dict[str, tuple[ContentDocument, list[str]]] = {}
     for change, members in found:
-        entry = {**change, "members": [], "envelope": places.get(change["object"])}
-        alike.setdefault(json.dumps(change), entry)["members"] += members
-    documents = [{**data, "members": sorted(data["members"])} for data in alike.values()]
+        alike.setdefault(json.dumps(as_data(change)), (change, []))[1].extend(members)
+    documents = [
+        attrs.evolve(change, members=sorted(members), envelope=places.get(change.object))
+        for change, members in alike.values()
+    ]
     return sorted(
         documents,
-        key=lambda document: (
-            document["later"],
-            _ORDER.index(document["change"]),
-            document["object"],
-            document["members"],
+        key=lambda change: (
+            change.later,
+            _ORDER.index(change.change),
+            change.object,
+            change.members,
         ),
     )
 
@@ -276,8 +280,8 @@ def _taken(
         yield from ((key, data) for data in objects if Manifest(data).key == key)
 
 
-def _changes(step: _Step) -> Iterator[Document]:
-    """Yield the change of every object that a member gets; those that go are told by
+def _changes(step: _Step) -> Iterator[ContentDocument]:
+    """Yield the change of every object that a member gets; those that go come from
     :func:`_gone`.
     """
     old = by_key(step.old) | dict(step.taken)
@@ -293,28 +297,28 @@ def _changes(step: _Step) -> Iterator[Document]:
             continue
         taken_up = key in step.remembered and key not in old
         if was is None and taken_up:
-            yield _change(key, "update", step.later, taken_up=True)
+            yield ContentDocument(object=str(key), change="update", later=step.later, taken_up=True)
             continue
         if was is None:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
             diff = yaml_diff({}, redacted(data))
-            yield _change(key, "create", step.later, diff=diff, unknown=unknown)
+            yield ContentDocument(
+                object=str(key), change="create", later=step.later, diff=diff, unknown=unknown
+            )
             continue
         forced = () if step.by_hub else _made_anew(step, key, was, data)
         now = data if forced else _with_values(was, data, step.left_alone)
-        fields = [difference.to_wire() for difference in shown_differences(was, now)]
+        fields = [FieldDocument(**each.to_wire()) for each in shown_differences(was, now)]
         if fields:
-            diff = yaml_diff(*shown_sides(was, now))
-            change = "replace" if forced else "update"
-            yield _change(
-                key,
-                change,
-                step.later,
-                fields,
-                forced,
-                diff=diff,
-                unknown=unknown,
+            yield ContentDocument(
+                object=str(key),
+                change="replace" if forced else "update",
+                later=step.later,
                 taken_up=taken_up,
+                fields=fields,
+                immutable=sorted(forced),
+                diff=yaml_diff(*shown_sides(was, now)),
+                unknown=unknown,
             )
 
 
@@ -356,30 +360,6 @@ def _staying(decided: Decided, cluster: str) -> Collection[ObjectKey] | None:
     if _numbers(placed) == _numbers(decided.done(cluster)):
         return None
     return {Manifest(data).key for data in _objects(goal, placed, _member(decided, cluster))}
-
-
-def _change(
-    key: ObjectKey,
-    change: str,
-    later: bool,
-    fields: list[Document] | None = None,
-    immutable: tuple[str, ...] = (),
-    fate: str = "",
-    diff: str = "",
-    unknown: bool = False,
-    taken_up: bool = False,
-) -> Document:
-    return {
-        "object": str(key),
-        "change": change,
-        "later": later,
-        "fate": str(fate) or None,
-        "takenUp": taken_up,
-        "fields": fields or [],
-        "immutable": sorted(immutable),
-        "diff": diff,
-        "unknown": unknown,
-    }
 
 
 def _with_values(old: Data, new: Data, fields: tuple[str, ...]) -> Data:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
 
 import attrs
 
@@ -13,15 +14,80 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import (
     deviation_documents,
     facts_of,
+    policies_in,
 )
-from fleet_components.review.documents.form import VERSION, Document, find, fleet_to_name, unknown
-from fleet_components.scheduler.edit import Edit
+from fleet_components.review.documents.form import find, fleet_to_name, unknown
+from fleet_components.review.documents.schema import VERSION, OverriddenObject, PolicyDocument
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.framework import Verdict
+
+
+@attrs.frozen
+class EditDocument:
+    """An edit of a field that would change an outcome."""
+
+    of: str
+    member: str | None
+    operation: str
+    field: Sequence[str | int]
+    value: Any
+
+
+@attrs.frozen
+class FlipDocument:
+    """Change after which the outcome for a member is another."""
+
+    would: Literal["be chosen", "be left out"]
+    words: str
+    change: Sequence[EditDocument]
+
+
+@attrs.frozen
+class ExplainedMember:
+    """Reasons for which a member is picked or not.
+
+    It has no flips where they are not tried, and nothing overridden where the state hides that.
+    """
+
+    name: str
+    selected: bool
+    summary: str
+    verdicts: Sequence[Verdict]
+    notes: Sequence[str]
+    flips: Sequence[FlipDocument] | None
+    overridden: Sequence[OverriddenObject] | None
+
+
+@attrs.frozen(kw_only=True)
+class ExplainedSubject:
+    """Reasons for which members are in a placement or template, or are not."""
+
+    name: str
+    kind: str
+    key: str
+    source: str | None
+    policies: Sequence[PolicyDocument]
+    other_policies: int
+    plugins: Sequence[str]
+    decided_by: str | None
+    condition: Mapping[str, Any] | None
+    hints: Sequence[str]
+    division: Sequence[str]
+    members: Sequence[ExplainedMember]
+    of_fleet: str | None
+
+
+@attrs.frozen
+class ExplanationDocument:
+    """Explanations of placements and templates."""
+
+    version: int
+    subjects: Sequence[ExplainedSubject]
 
 
 def explanation(
     plans: Sequence[FleetPlan], placement: str | None = None, member: str | None = None
-) -> Document:
+) -> ExplanationDocument:
     """Return why each member is in a placement or template, or is not.
 
     Args:
@@ -39,47 +105,41 @@ def explanation(
     asked = None if member is None else {member}
     named = placement is not None or member is not None
     few_enough = sum(len(decided.subject.inventory) for decided in chosen) <= MOST_MEMBERS
-    found = [
-        {**_subject(decided, asked, flips=named or few_enough), "ofFleet": of_fleet[id(decided)]}
-        for decided in chosen
-    ]
-    if member is not None and not any(data["members"] for data in found):
+    flips = named or few_enough
+    found = [_subject(decided, asked, of_fleet[id(decided)], flips=flips) for decided in chosen]
+    if member is not None and not any(subject.members for subject in found):
         raise FleetError(
             [unknown("member", member, {name for plan in plans for name in plan.inventory.names})]
         )
-    return {"version": VERSION, "subjects": found}
+    return ExplanationDocument(VERSION, found)
 
 
-def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) -> Document:
+def _subject(
+    decided: Decided, members: Collection[str] | None, fleet: str | None, *, flips: bool
+) -> ExplainedSubject:
     subject = decided.subject
     explained = subject.explain(decided.outcome, members)
     facts = facts_of(decided)
     trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
     conditions = facts.status.get("conditions") or [None]
-    return {
-        "name": decided.name,
-        "kind": subject.kind,
-        "key": subject.key,
-        "source": subject.origin or None,
-        "policies": list(facts.policies),
-        "otherPolicies": facts.other_policies,
-        "plugins": list(subject.plugins),
-        "decidedBy": subject.decided_by or None,
-        "condition": conditions[0],
-        "hints": subject.label_hints(decided.outcome),
-        "division": list(explained.division),
-        "members": [
-            {
-                **_member(decided, member),
-                **_flips(trials, member.cluster),
-                "overridden": _overridden(decided, member.cluster),
-            }
-            for member in explained.members
-        ],
-    }
+    return ExplainedSubject(
+        name=decided.name,
+        kind=subject.kind,
+        key=subject.key,
+        source=subject.origin or None,
+        policies=policies_in(facts),
+        other_policies=facts.other_policies,
+        plugins=subject.plugins,
+        decided_by=subject.decided_by or None,
+        condition=conditions[0],
+        hints=subject.label_hints(decided.outcome),
+        division=explained.division,
+        members=[_member(decided, member, trials) for member in explained.members],
+        of_fleet=fleet,
+    )
 
 
-def _overridden(decided: Decided, cluster: str) -> list[Document] | None:
+def _overridden(decided: Decided, cluster: str) -> list[OverriddenObject] | None:
     """Return what overrides change on a member; nothing if it does not get the subject, None if the
     state hides it.
     """
@@ -88,36 +148,25 @@ def _overridden(decided: Decided, cluster: str) -> list[Document] | None:
     return None if found is None else deviation_documents(found)
 
 
-def _flips(trials: Trials | None, cluster: str) -> Document:
-    """Return what would change the outcome for a member; None where that is not tried."""
-    if trials is None:
-        return {"notes": [], "flips": None}
-    found = trials.flips(cluster)
-    return {"notes": list(found.notes), "flips": [_flip(flip) for flip in found.flips]}
-
-
-def _flip(flip: Flip) -> Document:
+def _flip(flip: Flip) -> FlipDocument:
     change = [
-        {"of": edit.of, "member": edit.member or None, **_field(edit)} for edit in flip.change
+        EditDocument(edit.of, edit.member or None, edit.operation, edit.field, edit.value)
+        for edit in flip.change
     ]
-    return {
-        "would": "be chosen" if flip.chosen else "be left out",
-        "words": flip.words,
-        "change": change,
-    }
+    return FlipDocument("be chosen" if flip.chosen else "be left out", flip.words, change)
 
 
-def _field(edit: Edit) -> Document:
-    return {"operation": edit.operation, "field": list(edit.field), "value": edit.value}
-
-
-def _member(decided: Decided, explained: MemberExplanation) -> Document:
+def _member(
+    decided: Decided, explained: MemberExplanation, trials: Trials | None
+) -> ExplainedMember:
     unapplied = decided.outcome.unapplied.get(explained.cluster)
-    return {
-        "name": explained.cluster,
-        "selected": explained.selected,
-        "summary": "; ".join(
-            filter(None, [explained.summary, unapplied and unapplied.on("there")])
-        ),
-        "verdicts": [attrs.asdict(verdict) for verdict in explained.verdicts],
-    }
+    found = trials.flips(explained.cluster) if trials else None
+    return ExplainedMember(
+        name=explained.cluster,
+        selected=explained.selected,
+        summary="; ".join(filter(None, [explained.summary, unapplied and unapplied.on("there")])),
+        verdicts=explained.verdicts,
+        notes=found.notes if found else (),
+        flips=[_flip(flip) for flip in found.flips] if found else None,
+        overridden=_overridden(decided, explained.cluster),
+    )

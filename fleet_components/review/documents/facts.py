@@ -11,7 +11,17 @@ from collections.abc import Iterable
 from fleet_components.plan.deviation import Deviation, Rule
 from fleet_components.plan.record import particulars
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import (
+    EvictionDocument,
+    FieldAndRule,
+    OverriddenMembers,
+    OverriddenObject,
+    PolicyDocument,
+    RuleDocument,
+    StageDocument,
+    UpdateRunDocument,
+)
+from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Change
 from fleet_components.status.facts import Facts
 
@@ -21,6 +31,41 @@ def facts_of(decided: Decided) -> Facts:
     return decided.subject.system.facts(decided)
 
 
+def policies_in(facts: Facts) -> list[PolicyDocument]:
+    """Return the policies that match a template, and a few that do not."""
+    return [
+        PolicyDocument(fact["policy"], fact["wins"], fact["matches"], fact["why"])
+        for fact in facts.policies
+    ]
+
+
+def update_run_in(facts: Facts) -> UpdateRunDocument | None:
+    """Return the update run that is or was in force, with its stages."""
+    run = facts.update_run
+    if run is None:
+        return None
+    stages = [
+        StageDocument(
+            stage["name"],
+            stage["clusters"],
+            stage["done"],
+            stage["moves"],
+            stage["waitsBefore"],
+            stage["waitsAfter"],
+        )
+        for stage in run["stages"]
+    ]
+    return UpdateRunDocument(**{**run, "stages": stages})
+
+
+def evictions_in(facts: Facts) -> list[EvictionDocument]:
+    """Return the evictions that a placement remembers."""
+    return [
+        EvictionDocument(fact["name"], fact["member"], fact["checkedNow"], fact["conditions"])
+        for fact in facts.evictions
+    ]
+
+
 # Document of the fields that overrides change on the members: members with equal changes
 # together.
 
@@ -28,7 +73,7 @@ def facts_of(decided: Decided) -> Facts:
 _MOVES = (Change.ADD, Change.UPDATE)
 
 
-def overridden_members(decided: Decided) -> list[Document]:
+def overridden_members(decided: Decided) -> list[OverriddenMembers]:
     """Return what overrides change on the members that have the subject once the update is over.
 
     Members with equal changes share an entry; those whose objects the state hides have no objects.
@@ -39,7 +84,7 @@ def overridden_members(decided: Decided) -> list[Document]:
             # Members of one number have equal objects, as the values of variables are part of the
             # rules.
             numbered[json.dumps([placed.revision, particulars(placed)])].append(cluster)
-    alike: dict[str, Document] = {}
+    alike: dict[str, tuple[list[OverriddenObject] | None, list[str]]] = {}
     for members in numbered.values():
         found = decided.subject.deviations(
             decided.record, members[0], decided.record.decisions[members[0]]
@@ -47,32 +92,32 @@ def overridden_members(decided: Decided) -> list[Document]:
         if found == ():
             continue
         objects = None if found is None else deviation_documents(found)
-        entry = alike.setdefault(
-            json.dumps(objects), {"members": [], "moving": [], "objects": objects}
-        )
-        entry["members"] += members
-        entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
+        alike.setdefault(json.dumps(as_data(objects)), (objects, []))[1].extend(members)
     return [
-        {**data, "members": sorted(data["members"]), "moving": sorted(data["moving"])}
-        for data in alike.values()
+        OverriddenMembers(
+            sorted(members),
+            sorted(name for name in members if decided.entries[name].change in _MOVES),
+            objects,
+        )
+        for objects, members in alike.values()
     ]
 
 
-def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
+def deviation_documents(found: Iterable[Deviation]) -> list[OverriddenObject]:
     """Return the objects that overrides change on a member."""
     return [
-        {
-            "object": str(deviation.key),
-            "deleted": rule_document(deviation.deleted) if deviation.deleted else None,
-            "fields": [
-                {**field.difference.to_wire(), "by": rule_document(field.rule)}
+        OverriddenObject(
+            str(deviation.key),
+            rule_document(deviation.deleted) if deviation.deleted else None,
+            [
+                FieldAndRule(**field.difference.to_wire(), by=rule_document(field.rule))
                 for field in deviation.fields
             ],
-        }
+        )
         for deviation in found
     ]
 
 
-def rule_document(rule: Rule) -> Document:
+def rule_document(rule: Rule) -> RuleDocument:
     """Return the document of a rule."""
-    return {"override": rule.override, "rule": rule.position, "source": rule.source or None}
+    return RuleDocument(rule.override, rule.position, rule.source or None)

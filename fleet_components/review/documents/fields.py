@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -14,7 +14,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import nearest
 from fleet_components.plan.effect import Effect, Unheeded
 from fleet_components.plan.effects import ALL, EFFECTS
-from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.schema import VERSION
 from fleet_components.systems.karmada.content.prune import ACCOUNT_UID, JOB_LABELS, SELECTED_NODE
 from fleet_components.systems.karmada.plan.content import CONFLICT_RESOLUTION, RETAIN_REPLICAS
 from fleet_components.systems.karmada.plan.templates import PROTECTED_LABEL, SKIP_AUTO_PROPAGATION
@@ -185,7 +185,34 @@ karmada-io/karmada. What a hub of KubeFleet writes on objects of its own alone, 
 """
 
 
-def fields_document(kind: str | None = None) -> Document:
+@attrs.frozen(kw_only=True)
+class FieldEffect:
+    """A field that is not carried out, or not always."""
+
+    kinds: Sequence[str]
+    field: str
+    values: Sequence[str]
+    others: bool
+    beside: Mapping[str, str] | None
+    unless: str | None
+    effect: str
+    reason: str
+    on_hub: str | None
+    instead: str | None
+
+
+@attrs.frozen
+class FieldsDocument:
+    """The fields of all kinds, or of one."""
+
+    version: int
+    kind: str | None
+    kinds: Sequence[str]
+    carried_out: Sequence[str]
+    fields: Sequence[FieldEffect]
+
+
+def fields_document(kind: str | None = None) -> FieldsDocument:
     """Return the table of fields of all kinds, or of one kind.
 
     Raises:
@@ -199,28 +226,23 @@ def fields_document(kind: str | None = None) -> Document:
         raise FleetError([Problem(f'there is no kind "{kind}"', hint=hint)])
     name = known[kind.casefold()] if kind else None
     entries = [entry for entry in EFFECTS if name is None or name in entry.kinds]
-    return {
-        "version": VERSION,
-        "kind": name,
-        "kinds": names,
-        "carriedOut": [item for item in names if item in ALL],
-        "fields": [_field(entry, name) for entry in entries],
-    }
+    fields = [_field(entry, name) for entry in entries]
+    return FieldsDocument(VERSION, name, names, [item for item in names if item in ALL], fields)
 
 
-def _field(entry: Unheeded, kind: str | None) -> dict[str, Any]:
-    return {
-        "kinds": [kind] if kind else list(entry.kinds),
-        "field": entry.field,
-        "values": list(entry.only),
-        "others": entry.always and any(_alike(other, entry, kind) for other in EFFECTS),
-        "beside": dict([entry.beside]) if entry.beside else None,
-        "unless": camel(entry.unless) or None,
-        "effect": str(entry.effect),
-        "reason": entry.reason,
-        "onHub": entry.on_hub or None,
-        "instead": entry.hint or None,
-    }
+def _field(entry: Unheeded, kind: str | None) -> FieldEffect:
+    return FieldEffect(
+        kinds=[kind] if kind else entry.kinds,
+        field=entry.field,
+        values=entry.only,
+        others=entry.always and any(_alike(other, entry, kind) for other in EFFECTS),
+        beside=dict([entry.beside]) if entry.beside else None,
+        unless=camel(entry.unless) or None,
+        effect=str(entry.effect),
+        reason=entry.reason,
+        on_hub=entry.on_hub or None,
+        instead=entry.hint or None,
+    )
 
 
 def _alike(other: Unheeded, entry: Unheeded, kind: str | None) -> bool:

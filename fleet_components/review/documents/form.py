@@ -3,67 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import attrs
 
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import few, nearest, visible
+from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.schema import SubjectDocument
 from fleet_components.rollout.rollout import Change
 
-if TYPE_CHECKING:
-    from fleet_components.plan.fleet_plan import FleetPlan
-
-
-VERSION = 3
-WORDS = {
-    Change.ADD: "joins",
-    Change.UPDATE: "updated",
-    Change.REMOVE: "leaves",
-    Change.HELD: "held",
-    Change.KEEP: "stays",
-}
 Document = dict[str, Any]
 _TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
-
-
-def to_read(document: Document) -> Document:
-    """Return a document with texts that people can be shown: see
-    :func:`~fleet_components.model.text.visible`.
-
-    Only the messages of a program and the diffs of objects keep their lines.
-    """
-    # A fleet of equal members has the same texts ten thousand times.
-    shown: Document = _to_read({**document, "messages": ()}, cache(visible))
-    messages = document.get("messages", ())
-    return {
-        **shown,
-        "messages": [
-            {**message, "text": visible(message["text"], lines=True)} for message in messages
-        ],
-    }
-
-
-def _to_read(value: Any, show: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return show(value)
-        case None | int():  # ahead of Mapping, which takes long to ask for
-            return value
-        case Mapping():
-            return {
-                show(key): visible(item, lines=True)
-                if key == "diff" and isinstance(item, str)
-                else _to_read(item, show)
-                for key, item in value.items()
-            }
-        case list() | tuple():
-            return [_to_read(item, show) for item in value]
-    return value
 
 
 def fleet_to_name(plans: Sequence[FleetPlan], plan: FleetPlan) -> str | None:
@@ -71,14 +24,30 @@ def fleet_to_name(plans: Sequence[FleetPlan], plan: FleetPlan) -> str | None:
     return plan.options.fleet if len(plans) > 1 else None
 
 
-def kind_of(subject: Document) -> str:
+class OfAFleet(Protocol):
+    """A subject of which a document tells."""
+
+    @property
+    def of_fleet(self) -> str | None:
+        """Its fleet, if a program has several."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+
+    @property
+    def key(self) -> str:
+        """Its key."""
+
+
+def kind_of(subject: OfAFleet) -> str:
     """Return the kind of a subject, after its fleet where a program has several."""
-    return after_fleet(subject["ofFleet"], subject["kind"])
+    return after_fleet(subject.of_fleet, subject.kind)
 
 
-def title_of(subject: Document) -> str:
+def title_of(subject: OfAFleet) -> str:
     """Return the kind and key of a subject, after its fleet where a program has several."""
-    return f"{kind_of(subject)} {subject['key']}"
+    return f"{kind_of(subject)} {subject.key}"
 
 
 def after_fleet(fleet: str | None, text: str) -> str:
@@ -169,33 +138,26 @@ class View:
             )
         return changes or self.whole(decided)
 
-    def narrowed(self, subject: Document) -> Document:
+    def narrowed(self, subject: SubjectDocument) -> SubjectDocument:
         """Return the document of a subject with what concerns the member alone; as it is, if no
         member is asked for.
         """
         if not self.member:
             return subject
-        content, overridden = subject["content"], subject["overridden"]
-        here = [
-            {**item, "members": [self.member]}
-            for item in content or ()
-            if self.member in item["members"]
+        content = [
+            attrs.evolve(item, members=[self.member])
+            for item in subject.content or ()
+            if self.member in item.members
         ]
-        return {
-            **subject,
-            "content": None if content is None else here,
-            "overridden": [item for item in overridden if self.member in item["members"]],
-            "departures": [
-                departure
-                for departure in subject["departures"]
-                if departure["member"] == self.member
-            ],
-            "clusters": [
-                cluster for cluster in subject["clusters"] if cluster["name"] == self.member
-            ],
-            "staying": [name for name in subject["staying"] if name == self.member],
-            "notPicked": {**subject["notPicked"], "shown": []},
-        }
+        return attrs.evolve(
+            subject,
+            content=None if subject.content is None else content,
+            overridden=[item for item in subject.overridden if self.member in item.members],
+            departures=[item for item in subject.departures if item.member == self.member],
+            clusters=[cluster for cluster in subject.clusters if cluster.name == self.member],
+            staying=[name for name in subject.staying if name == self.member],
+            not_picked=attrs.evolve(subject.not_picked, shown=()),
+        )
 
     def _asked(self, decided: Decided) -> bool:
         return not {decided.name, decided.subject.key}.isdisjoint(self.only)
@@ -224,10 +186,3 @@ class View:
 
 
 EVERYTHING = View(all=True)
-
-
-def is_narrow(document: Document) -> bool:
-    """Return whether the document of a plan has only a part of what changes, as :attr:`View.narrow`
-    asks.
-    """
-    return bool(document["view"]["only"] or document["view"]["member"])

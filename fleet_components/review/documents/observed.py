@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -11,7 +11,6 @@ from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.folder.writing import Changes
 from fleet_components.hub.listing import Listing, in_words, missed
 from fleet_components.hub.observation import Observation
-from fleet_components.review.documents.form import Document
 
 _TEMPLATE = "Template/"
 
@@ -66,9 +65,44 @@ class Observed:
         return bool(self.refused or self.observation.silent or (fleet and fleet.unread))
 
 
+@attrs.frozen
+class ObservedChanges:
+    """Files that an observation has added, changed and removed."""
+
+    added: Sequence[str]
+    changed: Sequence[str]
+    removed: Sequence[str]
+
+
+@attrs.frozen(kw_only=True)
+class ObservationDocument:
+    """Content of an observation, and what is missing in it."""
+
+    system: str
+    hub: bool
+    release: str | None
+    as_of: str
+    before: str | None
+    directory: str
+    members: int
+    policies: int
+    objects: int
+    placements: int
+    templates: int
+    changes: ObservedChanges
+    edited: Sequence[str]
+    lost: Sequence[str]
+    private: Sequence[str]
+    named: Mapping[str, str]
+    silent: Mapping[str, str]
+    refused: Sequence[str]
+    grant: str | None
+    notes: Sequence[str]
+
+
 def observed_document(
     found: Observed, changes: Changes, silent: Mapping[str, str], folder: Path, before: str
-) -> Document:
+) -> ObservationDocument:
     """Return the document of an observation.
 
     Args:
@@ -81,32 +115,28 @@ def observed_document(
     observation, refused = found.observation, found.refused
     unknown = (observation.no_release,) if observation.no_release else ()
     templates = sum(subject.name.startswith(_TEMPLATE) for subject in observation.subjects)
-    return {
-        "system": str(observation.system),
-        "hub": found.has_hub,
-        "release": observation.release or None,
-        "asOf": time_text(observation.as_of),
-        "before": before or None,
-        "directory": str(folder),
-        # Of a cluster that is silent, its old record may be all that there is.
-        "members": len(
-            {str(member["metadata"]["name"]) for member in observation.members} | silent.keys()
-        ),
-        "policies": len(observation.policies),
-        "objects": len(observation.objects),
-        "placements": len(observation.subjects) - templates,
-        "templates": templates,
-        "changes": {
-            "added": list(changes.added),
-            "changed": list(changes.changed),
-            "removed": list(changes.removed),
-        },
-        "edited": list(changes.edited),
-        "lost": list(changes.lost),
-        "private": list(changes.private),
-        "named": dict(sorted(found.named.items())),
-        "silent": dict(sorted(silent.items())),
-        "refused": list(refused),
-        "grant": found.grant if any("is forbidden" in refusal for refusal in refused) else None,
-        "notes": [*observation.notes, *unknown, *found.left_out, *changes.remarks],
-    }
+    forbidden = any("is forbidden" in refusal for refusal in refused)
+    # Of a cluster that is silent, its old record may be all that there is.
+    members = {str(member["metadata"]["name"]) for member in observation.members} | silent.keys()
+    return ObservationDocument(
+        system=str(observation.system),
+        hub=found.has_hub,
+        release=observation.release or None,
+        as_of=time_text(observation.as_of),
+        before=before or None,
+        directory=str(folder),
+        members=len(members),
+        policies=len(observation.policies),
+        objects=len(observation.objects),
+        placements=len(observation.subjects) - templates,
+        templates=templates,
+        changes=ObservedChanges(changes.added, changes.changed, changes.removed),
+        edited=changes.edited,
+        lost=changes.lost,
+        private=changes.private,
+        named=dict(sorted(found.named.items())),
+        silent=dict(sorted(silent.items())),
+        refused=refused,
+        grant=found.grant if forbidden else None,
+        notes=[*observation.notes, *unknown, *found.left_out, *changes.remarks],
+    )

@@ -1,13 +1,9 @@
-"""The plan as a document, which all views show, and which ``-o json`` and ``-o yaml`` print.
-
-Its form is described in ``docs/plan-document.md``; keys are stable.
-"""
+"""The document of a plan, in the form of :mod:`fleet_components.review.documents.schema`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 import attrs
 
@@ -20,9 +16,6 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import (
-    VERSION,
-    WORDS,
-    Document,
     View,
     after_fleet,
     fleet_to_name,
@@ -30,6 +23,28 @@ from fleet_components.review.documents.form import (
     token_of,
 )
 from fleet_components.review.documents.headline import headline
+from fleet_components.review.documents.schema import (
+    WORDS,
+    AsBeforeDocument,
+    FilesDocument,
+    GoneDocument,
+    HubOnlyDocument,
+    MessageDocument,
+    ObservedDocument,
+    PlanDocument,
+    ProjectDocument,
+    RefusalDocument,
+    ReplacedDocument,
+    ResourceDocument,
+    ResourceTotals,
+    SilentMember,
+    SubjectDocument,
+    TotalsDocument,
+    UnansweredDocument,
+    UnchangedDocument,
+    UnfulfilledDocument,
+    ViewDocument,
+)
 from fleet_components.review.documents.subject import (
     departure_document,
     remainder_document,
@@ -37,15 +52,16 @@ from fleet_components.review.documents.subject import (
     warnings_of,
 )
 from fleet_components.review.documents.weight import Weight, is_as_before, weight_of
+from fleet_components.review.documents.wire import ABSENT, Absent
 from fleet_components.review.planning.observed import concerned_by
-from fleet_components.review.planning.resource import CHANGES
+from fleet_components.review.planning.resource import CHANGES, Resource
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.planning.unseen import new_selectors
 from fleet_components.rollout.rollout import Change
 
 
-def plan_document(surveyed: Survey, view: View = View()) -> Document:
+def plan_document(surveyed: Survey, view: View = View()) -> PlanDocument:
     """Return the document of a plan; of all plans together, if a program has several fleets.
 
     Args:
@@ -78,134 +94,140 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         (fleet, problem) for fleet, plan in of_fleets for problem in (*plan.warnings, *plan.hidden)
     ]
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
-    document = {
-        "version": VERSION,
-        "disregarded": list(surveyed.disregarded),
-        "headline": [],
-        "view": {"all": view.all, "only": list(view.only), "member": view.member or None},
-        "fleet": surveyed.subject,
-        "state": surveyed.file or None,
-        "against": surveyed.against or None,
-        "observed": _observed(surveyed),
-        "forecast": len(subjects)
+    remaining = together(
+        plan.remainders[subject.name]
+        for plan in plans
+        for subject in plan.subjects
+        if not subject.hub
+    )
+    kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects)
+    resources, messages = _of_a_project(surveyed, view)
+    document = PlanDocument(
+        disregarded=surveyed.disregarded,
+        view=ViewDocument(view.all, view.only, view.member or None),
+        fleet=fleet_document(surveyed),
+        state=surveyed.file or None,
+        against=surveyed.against or None,
+        observed=_observed(surveyed),
+        forecast=len(subjects)
         if surveyed.observed
         else sum(bool(subject.decided.hub) for subject in subjects),
-        "asOf": as_of.isoformat() if as_of else None,
-        "members": sum(len(plan.inventory) for plan in plans),
-        **_numbers(surveyed, subjects),
-        "changes": any(plan.changes for plan in plans)
+        as_of=as_of.isoformat() if as_of else None,
+        members=sum(len(plan.inventory) for plan in plans),
+        placements=kinds["Placement"],
+        templates=kinds["Template"],
+        warned=len(warnings) + sum(len(subject.warnings) for subject in subjects),
+        unsure=len(surveyed.unsure),
+        secrets_hidden=any(_hides_secrets(plan) for plan in plans),
+        changes=any(plan.changes for plan in plans)
         or any(resource.changes for resource in surveyed.resources or ()),
-        "unfulfilled": [
-            {"subject": subject.decided.name, "why": subject.decided.outcome.unfulfilled}
+        unfulfilled=[
+            UnfulfilledDocument(subject.decided.name, subject.decided.outcome.unfulfilled)
             for subject in subjects
             if subject.decided.outcome.unfulfilled
         ],
-        "asBefore": {
-            **_as_before(subjects),
-            "warnings": [
+        as_before=_as_before(
+            subjects,
+            [
                 *(
                     after_fleet(fleet, str(item))
                     for fleet, item in warnings
                     if surveyed.standing.warned(item)
                 ),
-                *(
-                    text
-                    for subject in subjects
-                    if subject.as_before
-                    for text in subject.named_warnings
-                ),
+                *(text for item in subjects if item.as_before for text in item.named_warnings),
             ],
-        },
-        "refused": [
-            _problem(fleet, problem) for fleet, plan in of_fleets for problem in plan.refused
-        ],
-        "joining": [
-            member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new
-        ],
-        "gone": {
-            "subjects": [name for plan in plans for name in plan.gone],
-            "ofFleets": [fleet for fleet, plan in of_fleets for _ in plan.gone],
-            "members": [
-                member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone
-            ],
-            "objects": [
-                departure_document(departure) for plan in plans for departure in plan.departures
-            ],
-            "summary": [
-                {"weight": line.weight, "text": after_fleet(fleet, line.text)}
-                for fleet, plan in of_fleets
-                for line in describe_plan(plan)
-            ],
-        },
-        "replaced": [
-            {
-                "subject": replacement.subject,
-                "member": replacement.cluster,
-                "object": str(replacement.key),
-                "fields": list(replacement.fields),
-            }
-            for plan in plans
-            for replacement in plan.replacements
-        ],
-        "remaining": remainder_document(
-            together(
-                plan.remainders[subject.name]
-                for plan in plans
-                for subject in plan.subjects
-                if not subject.hub
-            )
         ),
-        "subjects": [_subject(surveyed, item, view) for item in shown],
-        "unchanged": _unchanged(surveyed, subjects),
-        "leftOut": sum(other.changes for other in others),
-        "warnings": [
+        refused=[refusal(problem, fleet) for fleet, plan in of_fleets for problem in plan.refused],
+        joining=[member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new],
+        gone=_gone(of_fleets),
+        replaced=[
+            ReplacedDocument(found.subject, found.cluster, str(found.key), found.fields)
+            for plan in plans
+            for found in plan.replacements
+        ],
+        remaining=remainder_document(remaining),
+        subjects=[_subject(surveyed, item, view) for item in shown],
+        unchanged=_unchanged(surveyed, subjects),
+        left_out=sum(other.changes for other in others),
+        warnings=[
             *(after_fleet(fleet, str(problem)) for fleet, problem in warnings),
             *(text for other in (() if view.narrow else others) for text in other.named_warnings),
         ],
-        **_of_a_project(surveyed, view),
-        "totals": {**_totals(subjects), **_counted(surveyed)},
-    }
-    document["headline"] = headline(document)
-    return document
+        resources=resources,
+        messages=messages,
+        totals=_totals(surveyed, subjects),
+    )
+    return attrs.evolve(document, headline=headline(document, remaining.steps))
 
 
-def _observed(surveyed: Survey) -> Document | None:
+def fleet_document(surveyed: Survey) -> FilesDocument | ProjectDocument:
+    """Return what was planned: files, or a program."""
+    kind = ProjectDocument if surveyed.of_project else FilesDocument
+    return kind(**surveyed.subject)
+
+
+def refusal(problem: Problem, fleet: str | None = None) -> RefusalDocument:
+    """Return the document of a reason for a refusal; with its fleet if a program has several."""
+    return RefusalDocument(
+        fleet,
+        problem.subject or None,
+        problem.what,
+        problem.hint or None,
+        token_of(problem),
+        show_path(problem.path) or None,
+        problem.file or None,
+        problem.line,
+    )
+
+
+def _gone(of_fleets: Sequence[tuple[str | None, FleetPlan]]) -> GoneDocument:
+    plans = [plan for _, plan in of_fleets]
+    return GoneDocument(
+        [name for plan in plans for name in plan.gone],
+        [fleet for fleet, plan in of_fleets for _ in plan.gone],
+        [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone],
+        [departure_document(departure) for plan in plans for departure in plan.departures],
+        [
+            attrs.evolve(line, text=after_fleet(fleet, line.text))
+            for fleet, plan in of_fleets
+            for line in describe_plan(plan)
+        ],
+    )
+
+
+def _observed(surveyed: Survey) -> ObservedDocument | None:
     """Return what a plan knows of the observation that it starts from; its age is no part of a
     document.
     """
     observed = surveyed.observed
     if observed is None:
         return None
-    silent = [
-        {"member": name, "why": silence.why, "since": silence.since or None}
-        for name, silence in sorted(observed.silent.items())
-    ]
-    return {
-        "system": observed.system.NAME,
-        "hub": observed.hub,
-        "asOf": time_text(observed.as_of),
-        "silent": silent,
-        "unanswered": [
-            {
-                "apiVersion": unanswered.api_version,
-                "kind": unanswered.kind,
-                "namespace": unanswered.namespace or None,
-                "why": unanswered.why,
-                "since": unanswered.since or None,
-                "asked": unanswered.why != NOT_ASKED,
-                "subjects": [
-                    name for plan in surveyed.plans for name in concerned_by(unanswered, plan)
-                ],
-            }
+    return ObservedDocument(
+        system=observed.system.NAME,
+        hub=observed.hub,
+        as_of=time_text(observed.as_of),
+        silent=[
+            SilentMember(name, silence.why, silence.since or None)
+            for name, silence in sorted(observed.silent.items())
+        ],
+        unanswered=[
+            UnansweredDocument(
+                unanswered.api_version,
+                unanswered.kind,
+                unanswered.namespace or None,
+                unanswered.why,
+                unanswered.since or None,
+                unanswered.why != NOT_ASKED,
+                [name for plan in surveyed.plans for name in concerned_by(unanswered, plan)],
+            )
             for unanswered in observed.unanswered
         ],
-        "unknown": list(observed.unknown),
-        "hubOnly": [
-            {"kind": change.kind, "file": change.file, "change": change.change}
-            for change in surveyed.hub_only
+        unknown=observed.unknown,
+        hub_only=[
+            HubOnlyDocument(change.kind, change.file, change.change) for change in surveyed.hub_only
         ],
-        "unseen": list(new_selectors(surveyed.plans, observed)),
-    }
+        unseen=new_selectors(surveyed.plans, observed),
+    )
 
 
 @attrs.frozen
@@ -244,36 +266,44 @@ class _Weighed:
         ]
 
 
-def _subject(surveyed: Survey, weighed: _Weighed, view: View) -> Document:
+def _subject(surveyed: Survey, weighed: _Weighed, view: View) -> SubjectDocument:
     """Return the document of a subject, with what a comparison of two plans knows of it."""
     name = weighed.decided.name
     fleet = fleet_to_name(surveyed.plans, weighed.plan)
     document = view.narrowed(
         subject_document(weighed.plan, weighed.decided, view, weighed.standing, fleet)
     )
-    return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
+    pending = name in surveyed.pending
+    return attrs.evolve(document, unsure=surveyed.unsure.get(name), pending=pending)
 
 
-def _as_before(subjects: Iterable[_Weighed]) -> Document:
+def _as_before(subjects: Sequence[_Weighed], warnings: Sequence[str] = ()) -> AsBeforeDocument:
     """Return what subjects are in already, and what is left if it is of those alone to which
     nothing else happens.
+
+    Args:
+        subjects: all subjects.
+        warnings: the warnings that are given already.
     """
-    found = list(subjects)
     old, new = (
-        [weighed for weighed in found if weighed.as_before is before] for before in (True, False)
+        [weighed for weighed in subjects if weighed.as_before is before] for before in (True, False)
     )
     left, more = (
         together(weighed.plan.remainders[weighed.decided.name] for weighed in some).words
         for some in (old, new)
     )
     names = {
-        condition: [weighed.decided.name for weighed in found if condition in weighed.standing]
+        condition: [weighed.decided.name for weighed in subjects if condition in weighed.standing]
         for condition in CONDITIONS
     }
-    return {**names, "left": None if more else left or None}
+    return AsBeforeDocument(
+        **names,
+        left=None if more else left or None,
+        warnings=warnings,
+    )
 
 
-def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
+def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> UnchangedDocument:
     """Return how many placements, templates and members an update does not touch."""
     kinds = Counter(
         subject.decided.subject.COMPONENT for subject in subjects if not subject.changes
@@ -287,34 +317,24 @@ def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
         and subject.decided.subject.inventory.position(cluster) is not None
     }
     members = sum(len(plan.inventory) for plan in surveyed.plans)
-    return {
-        "placements": kinds["Placement"],
-        "templates": kinds["Template"],
-        "members": members - len(touched),
-    }
+    return UnchangedDocument(kinds["Placement"], kinds["Template"], members - len(touched))
 
 
-def _totals(subjects: Iterable[_Weighed]) -> Document:
-    """Return the number of members with each change, over all placements and templates."""
+def _totals(surveyed: Survey, subjects: Iterable[_Weighed]) -> TotalsDocument:
+    """Return the number of members with each change, over all placements and templates, and that of
+    a program's resources: None if refused, or without a state to compare.
+    """
     changes = Counter(
         WORDS[entry.change] for subject in subjects for entry in subject.decided.entries.values()
     )
-    return {word: changes[word] for word in WORDS.values()}
-
-
-def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
-    """Return how many placements, templates and warnings there are, and what could not be decided
-    or compared.
-    """
-    kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects)
-    of_fleets = sum(len(plan.warnings) + len(plan.hidden) for plan in surveyed.plans)
-    return {
-        "placements": kinds["Placement"],
-        "templates": kinds["Template"],
-        "warned": of_fleets + sum(len(subject.warnings) for subject in subjects),
-        "unsure": len(surveyed.unsure),
-        "secretsHidden": any(_hides_secrets(plan) for plan in surveyed.plans),
-    }
+    joins, updated, leaves, held, stays = (changes[word] for word in WORDS.values())
+    totals = TotalsDocument(joins, updated, leaves, held, stays)
+    if not surveyed.of_project:
+        return totals
+    counted = Counter(resource.change for resource in surveyed.resources or ())
+    unknown = surveyed.resources is None or "" in counted
+    resources = ResourceTotals(**{change: counted[change] for change in CHANGES})
+    return attrs.evolve(totals, resources=None if unknown else resources)
 
 
 def _hides_secrets(plan: FleetPlan) -> bool:
@@ -325,42 +345,33 @@ def _hides_secrets(plan: FleetPlan) -> bool:
     return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
 
-def _problem(fleet: str | None, problem: Problem) -> dict[str, Any]:
-    return {
-        "ofFleet": fleet,
-        "subject": problem.subject or None,
-        "what": problem.what,
-        "hint": problem.hint or None,
-        "token": token_of(problem),
-        "field": show_path(problem.path) or None,
-        "file": problem.file or None,
-        "line": problem.line,
-    }
-
-
-def _of_a_project(surveyed: Survey, view: View) -> Document:
+def _of_a_project(
+    surveyed: Survey, view: View
+) -> tuple[list[ResourceDocument] | Absent | None, list[MessageDocument] | Absent]:
     """Return the resources and messages of a program; None for the resources if the update is
     refused.
 
     A narrow view has no resources: their tree is that of the whole stack.
     """
     if not surveyed.of_project:
-        return {}
-    resources = surveyed.resources
-    wire = None if resources is None else [resource.to_wire() for resource in resources]
-    return {
-        **({} if view.narrow else {"resources": wire}),
-        "messages": [{"level": level, "text": text} for level, text in surveyed.messages],
-    }
+        return ABSENT, ABSENT
+    messages = [MessageDocument(level, text) for level, text in surveyed.messages]
+    if view.narrow or surveyed.resources is None:
+        return ABSENT if view.narrow else None, messages
+    return [_resource(resource) for resource in surveyed.resources], messages
 
 
-def _counted(surveyed: Survey) -> Document:
-    """Return the number of a project's resources with each change; None if refused, or without a
-    state to compare.
-    """
-    if not surveyed.of_project:
-        return {}
-    if surveyed.resources is None:
-        return {"resources": None}
-    counted = Counter(resource.change for resource in surveyed.resources)
-    return {"resources": None if "" in counted else {change: counted[change] for change in CHANGES}}
+def _resource(resource: Resource) -> ResourceDocument:
+    return ResourceDocument(
+        urn=resource.urn,
+        type=resource.type,
+        name=resource.name,
+        change=resource.change or None,
+        differences=[each.to_wire() for each in resource.differences],
+        uncompared=resource.uncompared,
+        parent=resource.parent or None,
+        provider=resource.provider or None,
+        dependencies=resource.dependencies,
+        options=resource.options,
+        inputs=resource.inputs,
+    )

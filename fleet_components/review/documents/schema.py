@@ -1,288 +1,541 @@
-"""JSON Schema of the document of a plan, which ``fleet plan --schema`` prints.
+"""The document of a plan, which all views show and ``-o json`` and ``-o yaml`` print.
 
-Every key is named and required, so that a document with a key too many or too few does not fit it.
+Each class is one object of the document: its fields are the keys, in the order in which they are
+written, and their types make the JSON Schema that ``fleet plan --schema`` prints.
+``docs/plan-document.md`` says what the keys mean; they are stable.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
-from fleet_components.review.documents.form import VERSION, WORDS, Document
+import attrs
+
+from fleet_components.plan.departures import Fate
+from fleet_components.plan.describe import Line
+from fleet_components.plan.ways import Way
 from fleet_components.review.documents.weight import Weight
+from fleet_components.review.documents.wire import ABSENT, Absent, Choice, Schema, schema_of
+from fleet_components.review.planning.resource import CHANGES, SAME
 from fleet_components.review.planning.standing import CONDITIONS
+from fleet_components.rollout.rollout import Change, Opens
 
-Schema = dict[str, Any]
-_ANY: Schema = {}
-_MAP: Schema = {"type": "object"}
-_TEXT: Schema = {"type": "string"}
-_NUMBER: Schema = {"type": "integer"}
-_TRUTH: Schema = {"type": "boolean"}
+VERSION: Literal[3] = 3
+WORDS = {
+    Change.ADD: "joins",
+    Change.UPDATE: "updated",
+    Change.REMOVE: "leaves",
+    Change.HELD: "held",
+    Change.KEEP: "stays",
+}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_OBJECT_CHANGES = tuple(change for change in CHANGES if change != SAME)
 
 
-def _list(of: Schema) -> Schema:
-    return {"type": "array", "items": of}
+@attrs.frozen
+class OldAndNew:
+    """A number before and after an update; None where there is none."""
+
+    old: int | None
+    new: int | None
 
 
-def _or_null(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
+@attrs.frozen
+class FieldDocument:
+    """A field that differs, with its values."""
+
+    field: str
+    old: Any
+    new: Any
 
 
-def _choice_of(*values: str) -> Schema:
-    return {"enum": list(values)}
+@attrs.frozen
+class NameAndReason:
+    """A name with a reason."""
+
+    name: str
+    why: str
 
 
-def _object(optional: Schema | None = None, /, **keys: Schema) -> Schema:
-    properties = {**keys, **(optional or {})}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(keys),
-        "additionalProperties": False,
-    }
+@attrs.frozen
+class DepartureDocument:
+    """An object that leaves the subject that brought it to a member."""
+
+    DEFINITION: ClassVar = "departure"
+    subject: str | None
+    member: str
+    object: str
+    fate: Annotated[str, Choice(tuple(Fate))]
+    to: str | None
 
 
-def _shared(name: str) -> Schema:
-    return {"$ref": f"#/$defs/{name}"}
+@attrs.frozen
+class WaitDocument:
+    """A wait, and the time at which it is over; None if that is not known."""
+
+    why: str
+    until: str | None
 
 
-_TEXTS, _MAYBE_TEXT, _MAYBE_NUMBER = _list(_TEXT), _or_null(_TEXT), _or_null(_NUMBER)
-_OLD_AND_NEW = _object(old=_MAYBE_NUMBER, new=_MAYBE_NUMBER)
-_CHANGES = ("create", "update", "replace", "delete")
+@attrs.frozen
+class HeldMembers:
+    """Members that are held for the same reason."""
 
-_DEFINITIONS: Schema = {
-    "departure": _object(
-        subject=_MAYBE_TEXT,
-        member=_TEXT,
-        object=_TEXT,
-        fate=_choice_of("deleted", "kept", "forgotten", "moved", "swept", "undone"),
-        to=_MAYBE_TEXT,
-    ),
-    "remaining": _object(
-        updates=_NUMBER,
-        endless=_TRUTH,
-        approvals=_TEXTS,
-        waits=_list(_object(why=_TEXT, until=_MAYBE_TEXT)),
-        held=_list(_object(members=_TEXTS, why=_TEXT)),
-        words=_MAYBE_TEXT,
-    ),
-    "content": _object(
-        object=_TEXT,
-        change=_choice_of(*_CHANGES),
-        members=_TEXTS,
-        later=_TRUTH,
-        fate=_MAYBE_TEXT,
-        takenUp=_TRUTH,
-        fields=_list(_object(field=_TEXT, old=_ANY, new=_ANY)),
-        immutable=_TEXTS,
-        envelope=_MAYBE_TEXT,
-        diff=_TEXT,
-        unknown=_TRUTH,
-    ),
-    "rule": _object(override=_TEXT, rule=_NUMBER, source=_MAYBE_TEXT),
-    "overridden": _object(
-        members=_TEXTS,
-        moving=_TEXTS,
-        objects=_or_null(
-            _list(
-                _object(
-                    object=_TEXT,
-                    deleted=_or_null(_shared("rule")),
-                    fields=_list(_object(field=_TEXT, old=_ANY, new=_ANY, by=_shared("rule"))),
-                )
-            )
-        ),
-    ),
-    "member": _object(
-        name=_TEXT,
-        change=_choice_of(*WORDS.values()),
-        wave=_MAYBE_NUMBER,
-        rank=_MAYBE_NUMBER,
-        revision=_OLD_AND_NEW,
-        replicas=_OLD_AND_NEW,
-        scores=_or_null(_object(affinity=_NUMBER, topologySpread=_NUMBER)),
-        why=_TEXT,
-        opens=_or_null(_choice_of("update", "approval", "time", "never")),
-        unapplied=_MAYBE_TEXT,
-    ),
-    "updateRun": _object(
-        name=_TEXT,
-        revision=_MAYBE_NUMBER,
-        state=_MAYBE_TEXT,
-        outcome=_or_null(_choice_of("Succeeded", "Failed")),
-        message=_MAYBE_TEXT,
-        approvals=_TEXTS,
-        stages=_list(
-            _object(
-                name=_TEXT,
-                clusters=_list(_TEXTS),
-                done=_TEXTS,
-                moves=_TEXTS,
-                waitsBefore=_MAYBE_TEXT,
-                waitsAfter=_MAYBE_TEXT,
-            )
-        ),
-        words=_TEXTS,
-    ),
-    "subject": _object(
-        fleet=_TEXT,
-        ofFleet=_MAYBE_TEXT,
-        name=_TEXT,
-        kind=_choice_of("ClusterResourcePlacement", "ResourcePlacement", "Template"),
-        key=_TEXT,
-        weight=_choice_of(*Weight),
-        asBefore=_list(_choice_of(*CONDITIONS)),
-        source=_MAYBE_TEXT,
-        policy=_TEXT,
-        policies=_list(_object(policy=_TEXT, wins=_TRUTH, matches=_TRUTH, why=_TEXT)),
-        otherPolicies=_NUMBER,
-        plugins=_TEXTS,
-        decidedBy=_MAYBE_TEXT,
-        delivery=_choice_of("direct", "kubefleet", "karmada"),
-        revision=_OLD_AND_NEW,
-        objects=_NUMBER,
-        content=_or_null(_list(_shared("content"))),
-        uncompared=_MAYBE_TEXT,
-        overridden=_list(_shared("overridden")),
-        departures=_list(_shared("departure")),
-        clusters=_list(_shared("member")),
-        staying=_TEXTS,
-        notPicked=_object(count=_NUMBER, shown=_list(_object(name=_TEXT, why=_TEXT))),
-        rollout=_TEXTS,
-        division=_TEXTS,
-        unfulfilled=_TEXTS,
-        hints=_TEXTS,
-        due=_list(_object(name=_TEXT, why=_TEXT)),
-        left=_MAYBE_TEXT,
-        remaining=_shared("remaining"),
-        updateRun=_or_null(_shared("updateRun")),
-        evictions=_list(
-            _object(name=_TEXT, member=_TEXT, checkedNow=_TRUTH, conditions=_list(_MAP))
-        ),
-        notes=_TEXTS,
-        warnings=_TEXTS,
-        skipped=_list(_object(object=_TEXT, why=_TEXT)),
-        requiredBy=_MAP,
-        status=_MAP,
-        recorded=_list(_object(field=_TEXT, old=_ANY, new=_ANY)),
-        unsure=_MAYBE_TEXT,
-        pending=_TRUTH,
-    ),
-    "resource": _object(
-        urn=_TEXT,
-        type=_TEXT,
-        name=_TEXT,
-        change=_or_null(_choice_of(*_CHANGES, "same")),
-        differences=_list(_MAP),
-        uncompared=_TEXTS,
-        parent=_MAYBE_TEXT,
-        provider=_MAYBE_TEXT,
-        dependencies=_TEXTS,
-        options=_MAP,
-        inputs=_MAP,
-    ),
-}
-
-_OF_PROJECTS: Schema = {
-    "resources": _or_null(_list(_shared("resource"))),
-    "messages": _list(_object(level=_TEXT, text=_TEXT)),
-}
-
-_COUNTED = dict.fromkeys((*_CHANGES, "same"), _NUMBER)
-
-_PLAN: Schema = _object(
-    _OF_PROJECTS,
-    version={"const": VERSION},
-    disregarded=_TEXTS,
-    headline={**_TEXTS, "minItems": 3, "maxItems": 3},
-    view=_object(all=_TRUTH, only=_TEXTS, member=_MAYBE_TEXT),
-    fleet={
-        "anyOf": [
-            _object(paths=_TEXTS, stack=_TEXT),
-            _object(project=_TEXT, stack=_TEXT, directory=_TEXT),
-        ]
-    },
-    state=_MAYBE_TEXT,
-    against=_MAYBE_TEXT,
-    observed=_or_null(
-        _object(
-            system=_choice_of("kubefleet", "karmada"),
-            hub=_TRUTH,
-            asOf=_TEXT,
-            silent=_list(_object(member=_TEXT, why=_TEXT, since=_MAYBE_TEXT)),
-            unanswered=_list(
-                _object(
-                    apiVersion=_TEXT,
-                    kind=_TEXT,
-                    namespace=_MAYBE_TEXT,
-                    why=_TEXT,
-                    since=_MAYBE_TEXT,
-                    asked=_TRUTH,
-                    subjects=_TEXTS,
-                )
-            ),
-            unknown=_TEXTS,
-            hubOnly=_list(
-                _object(kind=_TEXT, file=_TEXT, change=_choice_of("new", "edited", "removed"))
-            ),
-            unseen=_TEXTS,
-        )
-    ),
-    forecast=_NUMBER,
-    asOf=_MAYBE_TEXT,
-    members=_NUMBER,
-    placements=_NUMBER,
-    templates=_NUMBER,
-    warned=_NUMBER,
-    unsure=_NUMBER,
-    secretsHidden=_TRUTH,
-    changes=_TRUTH,
-    unfulfilled=_list(_object(subject=_TEXT, why=_TEXT)),
-    asBefore=_object(**dict.fromkeys(CONDITIONS, _TEXTS), left=_MAYBE_TEXT, warnings=_TEXTS),
-    refused=_list(
-        _object(
-            ofFleet=_MAYBE_TEXT,
-            subject=_MAYBE_TEXT,
-            what=_TEXT,
-            hint=_MAYBE_TEXT,
-            token=_MAYBE_TEXT,
-            field=_MAYBE_TEXT,
-            file=_MAYBE_TEXT,
-            line=_MAYBE_NUMBER,
-        )
-    ),
-    joining=_TEXTS,
-    gone=_object(
-        subjects=_TEXTS,
-        ofFleets=_list(_MAYBE_TEXT),
-        members=_TEXTS,
-        objects=_list(_shared("departure")),
-        summary=_list(_object(weight=_choice_of("lost", "left", "moved"), text=_TEXT)),
-    ),
-    replaced=_list(_object(subject=_TEXT, member=_TEXT, object=_TEXT, fields=_TEXTS)),
-    remaining=_shared("remaining"),
-    subjects=_list(_shared("subject")),
-    unchanged=_object(placements=_NUMBER, templates=_NUMBER, members=_NUMBER),
-    leftOut=_NUMBER,
-    warnings=_TEXTS,
-    totals=_object(
-        {"resources": _or_null(_object(**_COUNTED))},
-        **dict.fromkeys(WORDS.values(), _NUMBER),
-    ),
-)
+    members: Sequence[str]
+    why: str
 
 
-def plan_schema() -> Document:
-    """Return the schema."""
+@attrs.frozen
+class RemainderDocument:
+    """Part of a rollout that an update leaves to later ones."""
+
+    DEFINITION: ClassVar = "remaining"
+    updates: int
+    endless: bool
+    approvals: Sequence[str]
+    waits: Sequence[WaitDocument]
+    held: Sequence[HeldMembers]
+    words: str | None
+
+
+@attrs.frozen(kw_only=True)
+class ContentDocument:
+    """Change of an object on some members."""
+
+    DEFINITION: ClassVar = "content"
+    object: str
+    change: Annotated[str, Choice(_OBJECT_CHANGES)]
+    members: Sequence[str] = ()
+    later: bool
+    fate: str | None = None
+    taken_up: bool = False
+    fields: Sequence[FieldDocument] = ()
+    immutable: Sequence[str] = ()
+    envelope: str | None = None
+    diff: str = ""
+    unknown: bool = False
+
+
+@attrs.frozen
+class RuleDocument:
+    """A rule of an override, with the place where it is written."""
+
+    DEFINITION: ClassVar = "rule"
+    override: str
+    rule: int
+    source: str | None
+
+
+@attrs.frozen
+class FieldAndRule:
+    """A field that an override changes on a member."""
+
+    field: str
+    old: Any
+    new: Any
+    by: RuleDocument
+
+
+@attrs.frozen
+class OverriddenObject:
+    """An object that overrides change on a member, or the rule that deletes it."""
+
+    object: str
+    deleted: RuleDocument | None
+    fields: Sequence[FieldAndRule]
+
+
+@attrs.frozen
+class OverriddenMembers:
+    """Members on which overrides change the same; no objects if the state hides them."""
+
+    DEFINITION: ClassVar = "overridden"
+    members: Sequence[str]
+    moving: Sequence[str]
+    objects: Sequence[OverriddenObject] | None
+
+
+@attrs.frozen
+class ScoresDocument:
+    """The scores of a member that KubeFleet ranks by."""
+
+    affinity: int
+    topology_spread: int
+
+
+@attrs.frozen(kw_only=True)
+class MemberDocument:
+    """Change of a member of a placement or template: a row of the table of members."""
+
+    DEFINITION: ClassVar = "member"
+    name: str
+    change: Annotated[str, Choice(tuple(WORDS.values()))]
+    wave: int | None
+    rank: int | None
+    revision: OldAndNew
+    replicas: OldAndNew
+    scores: ScoresDocument | None
+    why: str
+    opens: Annotated[str, Choice(tuple(Opens))] | None
+    unapplied: str | None
+
+
+@attrs.frozen
+class StageDocument:
+    """A stage of an update run."""
+
+    name: str
+    clusters: Sequence[Sequence[str]]
+    done: Sequence[str]
+    moves: Sequence[str]
+    waits_before: str | None
+    waits_after: str | None
+
+
+@attrs.frozen
+class UpdateRunDocument:
+    """The update run that is or was in force."""
+
+    DEFINITION: ClassVar = "updateRun"
+    name: str
+    revision: int | None
+    state: str | None
+    outcome: Annotated[str, Choice(("Succeeded", "Failed"))] | None
+    message: str | None
+    approvals: Sequence[str]
+    stages: Sequence[StageDocument]
+    words: Sequence[str]
+
+
+@attrs.frozen
+class PolicyDocument:
+    """A policy that may claim a template."""
+
+    policy: str
+    wins: bool
+    matches: bool
+    why: str
+
+
+@attrs.frozen
+class NotPickedDocument:
+    """Members that a subject does not concern: their number, and some of them."""
+
+    count: int
+    shown: Sequence[NameAndReason]
+
+
+@attrs.frozen
+class EvictionDocument:
+    """An eviction that a placement remembers."""
+
+    name: str
+    member: str
+    checked_now: bool
+    conditions: Sequence[Mapping[str, Any]]
+
+
+@attrs.frozen
+class SkippedDocument:
+    """An object that is selected and never placed."""
+
+    object: str
+    why: str
+
+
+@attrs.frozen(kw_only=True)
+class SubjectDocument:
+    """Change of a placement or template, with the reasons."""
+
+    DEFINITION: ClassVar = "subject"
+    fleet: str
+    of_fleet: str | None
+    name: str
+    kind: Annotated[str, Choice(("ClusterResourcePlacement", "ResourcePlacement", "Template"))]
+    key: str
+    weight: Annotated[str, Choice(tuple(Weight))]
+    as_before: Sequence[Annotated[str, Choice(CONDITIONS)]]
+    source: str | None
+    policy: str
+    policies: Sequence[PolicyDocument]
+    other_policies: int
+    plugins: Sequence[str]
+    decided_by: str | None
+    delivery: Annotated[str, Choice(tuple(Way))]
+    revision: OldAndNew
+    objects: int
+    content: Sequence[ContentDocument] | None
+    uncompared: str | None
+    overridden: Sequence[OverriddenMembers]
+    departures: Sequence[DepartureDocument]
+    clusters: Sequence[MemberDocument]
+    staying: Sequence[str]
+    not_picked: NotPickedDocument
+    rollout: Sequence[str]
+    division: Sequence[str]
+    unfulfilled: Sequence[str]
+    hints: Sequence[str]
+    due: Sequence[NameAndReason]
+    left: str | None
+    remaining: RemainderDocument
+    update_run: UpdateRunDocument | None
+    evictions: Sequence[EvictionDocument]
+    notes: Sequence[str]
+    warnings: Sequence[str]
+    skipped: Sequence[SkippedDocument]
+    required_by: Mapping[str, Any]
+    status: Mapping[str, Any]
+    recorded: Sequence[FieldDocument]
+    unsure: str | None = None
+    pending: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class ResourceDocument:
+    """A resource of a program, with its change; None if there is no state to compare with."""
+
+    DEFINITION: ClassVar = "resource"
+    urn: str
+    type: str
+    name: str
+    change: Annotated[str, Choice(CHANGES)] | None
+    differences: Sequence[Mapping[str, Any]]
+    uncompared: Sequence[str]
+    parent: str | None
+    provider: str | None
+    dependencies: Sequence[str]
+    options: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+
+@attrs.frozen
+class ViewDocument:
+    """Selection of what is shown of a plan."""
+
+    all: bool
+    only: Sequence[str]
+    member: str | None
+
+    @property
+    def narrow(self) -> bool:
+        """True if only a part of what changes is shown."""
+        return bool(self.only or self.member)
+
+
+@attrs.frozen
+class FilesDocument:
+    """Files that were planned."""
+
+    paths: Sequence[str]
+    stack: str
+
+
+@attrs.frozen
+class ProjectDocument:
+    """A program that was planned."""
+
+    project: str
+    stack: str
+    directory: str
+
+
+@attrs.frozen
+class SilentMember:
+    """A member that has not answered an observation."""
+
+    member: str
+    why: str
+    since: str | None
+
+
+@attrs.frozen
+class UnansweredDocument:
+    """A list that a hub has not answered, with the subjects that may have something of it."""
+
+    api_version: str
+    kind: str
+    namespace: str | None
+    why: str
+    since: str | None
+    asked: bool
+    subjects: Sequence[str]
+
+
+@attrs.frozen
+class HubOnlyDocument:
+    """A file of a policy that the hub alone carries out."""
+
+    kind: str
+    file: str
+    change: Annotated[str, Choice(("new", "edited", "removed"))]
+
+
+@attrs.frozen
+class ObservedDocument:
+    """Observation that a plan starts from, as far as the plan depends on it."""
+
+    system: Annotated[str, Choice((Way.KUBEFLEET, Way.KARMADA))]
+    hub: bool
+    as_of: str
+    silent: Sequence[SilentMember]
+    unanswered: Sequence[UnansweredDocument]
+    unknown: Sequence[str]
+    hub_only: Sequence[HubOnlyDocument]
+    unseen: Sequence[str]
+
+
+@attrs.frozen
+class UnfulfilledDocument:
+    """A placement or template that is not fulfilled."""
+
+    subject: str
+    why: str
+
+
+@attrs.frozen
+class AsBeforeDocument:
+    """Subjects that are in a condition already, and warnings that are given already."""
+
+    unfulfilled: Sequence[str]
+    held: Sequence[str]
+    left: str | None
+    warnings: Sequence[str]
+
+
+@attrs.frozen
+class RefusalDocument:
+    """A reason for which an update is refused."""
+
+    of_fleet: str | None
+    subject: str | None
+    what: str
+    hint: str | None
+    token: str | None
+    field: str | None
+    file: str | None
+    line: int | None
+
+
+@attrs.frozen
+class GoneDocument:
+    """Subjects, members and objects that go."""
+
+    subjects: Sequence[str]
+    of_fleets: Sequence[str | None]
+    members: Sequence[str]
+    objects: Sequence[DepartureDocument]
+    summary: Sequence[Line]
+
+
+@attrs.frozen
+class ReplacedDocument:
+    """An object that is recreated, because of some fields."""
+
+    subject: str
+    member: str
+    object: str
+    fields: Sequence[str]
+
+
+@attrs.frozen
+class UnchangedDocument:
+    """Number of placements, templates and members that an update does not touch."""
+
+    placements: int
+    templates: int
+    members: int
+
+
+@attrs.frozen
+class MessageDocument:
+    """A message that a program has logged."""
+
+    level: str
+    text: str
+
+
+@attrs.frozen
+class ResourceTotals:
+    """The number of resources with each change."""
+
+    create: int
+    update: int
+    replace: int
+    delete: int
+    same: int
+
+
+@attrs.frozen
+class TotalsDocument:
+    """The number of members with each change, and that of a program's resources."""
+
+    joins: int
+    updated: int
+    leaves: int
+    held: int
+    stays: int
+    resources: ResourceTotals | Absent | None = ABSENT
+
+
+@attrs.frozen(kw_only=True)
+class PlanDocument:
+    """A plan; of a program with several fleets, the plans of all of them."""
+
+    version: Literal[3] = 3
+    disregarded: Sequence[str]
+    headline: tuple[str, str, str] = ("", "", "")
+    view: ViewDocument
+    fleet: FilesDocument | ProjectDocument
+    state: str | None
+    against: str | None
+    observed: ObservedDocument | None
+    forecast: int
+    as_of: str | None
+    members: int
+    placements: int
+    templates: int
+    warned: int
+    unsure: int
+    secrets_hidden: bool
+    changes: bool
+    unfulfilled: Sequence[UnfulfilledDocument]
+    as_before: AsBeforeDocument
+    refused: Sequence[RefusalDocument]
+    joining: Sequence[str]
+    gone: GoneDocument
+    replaced: Sequence[ReplacedDocument]
+    remaining: RemainderDocument
+    subjects: Sequence[SubjectDocument]
+    unchanged: UnchangedDocument
+    left_out: int
+    warnings: Sequence[str]
+    resources: Sequence[ResourceDocument] | Absent | None = ABSENT
+    messages: Sequence[MessageDocument] | Absent = ABSENT
+    totals: TotalsDocument
+
+    @property
+    def shown_resources(self) -> Sequence[ResourceDocument]:
+        """The resources; empty without a program, and if its update is refused."""
+        return () if isinstance(self.resources, Absent) else self.resources or ()
+
+    @property
+    def logged(self) -> Sequence[MessageDocument]:
+        """The messages of the program; empty without one."""
+        return () if isinstance(self.messages, Absent) else self.messages
+
+
+def plan_schema() -> Schema:
+    """Return the JSON Schema of the document of a plan."""
     about = (
         "What fleet plan, fleet review and fleet simulate print with -o json; docs/plan-document.md"
         " tells the rest."
     )
-    title = "The plan of a fleet"
+    schema, definitions = schema_of(PlanDocument)
     return {
         "$schema": _DIALECT,
-        "title": title,
+        "title": "The plan of a fleet",
         "description": about,
-        **_PLAN,
-        "$defs": _DEFINITIONS,
+        **schema,
+        "$defs": definitions,
     }

@@ -9,16 +9,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleet_components.hub.folder.header import time_text
-from fleet_components.model.observed import ObservedObject
+import attrs
+
+from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.ways import Way
-from fleet_components.review.documents.form import VERSION, Document, find, fleet_to_name, unknown
+from fleet_components.review.documents.form import find, fleet_to_name, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import last as last_decided
+from fleet_components.status.on_hub import OnHub
 from fleet_components.status.stand import Stand, stand_of, stand_on
 
 _SHOWN = 5
@@ -47,9 +49,86 @@ _WHYS = {
 }
 
 
+@attrs.frozen
+class StatusOfObject:
+    """An object on a member: how it stands, and the messages about it."""
+
+    object: str
+    state: str
+    broken: bool
+    words: Sequence[str]
+    differences: Sequence[FieldDifference]
+
+
+@attrs.frozen(kw_only=True)
+class StatusOfMember:
+    """A placement or template on a member.
+
+    ``parts`` says whether some of what was sent last stands there beside what runs.
+    """
+
+    name: str
+    state: str
+    broken: bool
+    settled: bool
+    runs: int | None
+    sent: int | None
+    wave: int | None
+    parts: bool
+    why: str | None
+    objects: Sequence[StatusOfObject]
+
+
+@attrs.frozen
+class Trouble:
+    """Failure of an object on some members; without an object, of the members themselves."""
+
+    members: Sequence[str]
+    object: str | None
+    state: str
+    words: Sequence[str]
+    wave: int | None
+
+
+@attrs.frozen(kw_only=True)
+class StatusOfSubject:
+    """The status of a placement or template: what stands, what comes, and how to go on or back."""
+
+    of_fleet: str | None
+    kind: str
+    key: str
+    delivery: str
+    on_hub: OnHub | None
+    undelivered: bool
+    changed: bool
+    revision: int | None
+    unfulfilled: str
+    conditions: Sequence[Mapping[str, Any]]
+    members: Sequence[StatusOfMember]
+    wave: int | None
+    broken: Sequence[Trouble]
+    stands: Sequence[str]
+    next: Sequence[str]
+    mend: Sequence[str]
+    back: str
+
+
+@attrs.frozen(kw_only=True)
+class StatusesDocument:
+    """The statuses of a fleet."""
+
+    events: bool
+    live: bool
+    interrupted: bool
+    settled: bool
+    gone: Sequence[str]
+    refused: Sequence[str]
+    subjects: Sequence[StatusOfSubject]
+
+
 def statuses_document(
     found: Statuses, placement: str | None = None, member: str | None = None
-) -> Document:
+) -> StatusesDocument:
     """Return the document.
 
     Args:
@@ -66,32 +145,20 @@ def statuses_document(
         raise FleetError([unknown("member", member, names)])
     of = [status for status in found.of if status.next in wanted]
     subjects = [_subject(found, status, member) for status in of]
-    return {
-        "version": VERSION,
-        "fleet": found.survey.subject,
-        "state": found.survey.file or None,
-        "events": found.events,
-        "live": found.live,
-        "hub": (
-            {"system": found.hub.system.NAME, "asOf": time_text(found.hub.as_of)}
-            if found.hub
-            else None
-        ),
-        "interrupted": found.interrupted,
-        "settled": (
-            all(row["settled"] for subject in subjects for row in subject["members"])
-            and not any(
-                subject["undelivered"] or _unsettled_on_hub(subject) for subject in subjects
-            )
-            and not (placement is None and found.half_removed)
-        ),
-        "gone": list(found.gone) if placement is None else [],
-        "refused": [str(problem) for problem in found.survey.refused],
-        "subjects": subjects,
-    }
+    settled = all(row.settled for subject in subjects for row in subject.members)
+    half_removed = placement is None and found.half_removed
+    return StatusesDocument(
+        events=found.events,
+        live=found.live,
+        interrupted=found.interrupted,
+        settled=settled and all(map(_settled, subjects)) and not half_removed,
+        gone=list(found.gone) if placement is None else [],
+        refused=[str(problem) for problem in found.survey.refused],
+        subjects=subjects,
+    )
 
 
-def api_list(found: Statuses, placement: str | None = None) -> Document:
+def api_list(found: Statuses, placement: str | None = None) -> dict[str, Any]:
     """Return the placements, templates and bindings with nothing but their status, as a list of the
     Kubernetes API.
 
@@ -109,37 +176,20 @@ def api_list(found: Statuses, placement: str | None = None) -> Document:
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
 
 
-def _unsettled_on_hub(subject: Document) -> bool:
-    hub = subject["onHub"]
-    return bool(hub) and (
-        hub["missing"] or any(row["differs"] or not row["fine"] for row in hub["members"])
-    )
-
-
-def _on_hub(status: Status, member: str | None) -> Document | None:
+def _on_hub(status: Status, member: str | None) -> OnHub | None:
     found = status.on_hub
-    if found is None:
-        return None
-    rows = [
-        {
-            "name": row.member,
-            "forecast": row.forecast,
-            "hub": row.hub,
-            "differs": row.differs,
-            "fine": row.fine,
-            "causes": list(row.causes),
-        }
-        for row in found.rows
-        if member in (None, row.member)
-    ]
-    return {
-        "missing": found.missing,
-        "conditions": [dict(condition) for condition in found.conditions],
-        "members": rows,
-    }
+    if found is None or member is None:
+        return found
+    return attrs.evolve(found, rows=tuple(row for row in found.rows if row.member == member))
 
 
-def _api_objects(status: Status) -> Iterator[Document]:
+def _settled(subject: StatusOfSubject) -> bool:
+    hub = subject.on_hub
+    unsettled = hub and (hub.missing or any(row.differs or not row.fine for row in hub.rows))
+    return not (subject.undelivered or unsettled)
+
+
+def _api_objects(status: Status) -> Iterator[dict[str, Any]]:
     if status.last is None:
         return
     if status.last.hub:
@@ -149,129 +199,105 @@ def _api_objects(status: Status) -> Iterator[Document]:
     yield from status.next.subject.system.statuses(status.last, status.observed)
 
 
-def _subject(found: Statuses, status: Status, member: str | None) -> Document:
-    members = [row for row in _members(status) if member in (None, row["name"])]
-    last = status.last
-    return {
-        "name": status.next.name,
-        "fleet": status.plan.options.fleet,
-        "ofFleet": fleet_to_name(found.survey.plans, status.plan),
-        "kind": status.next.subject.kind,
-        "key": status.next.subject.key,
-        "delivery": (last or status.next).hub or Way.DIRECT.value,
-        "onHub": _on_hub(status, member),
-        "undelivered": last is None,
-        "changed": status.changed,
-        "revision": last.record.revision if last else None,
-        "unfulfilled": last.outcome.unfulfilled if last else status.next.outcome.unfulfilled,
-        "conditions": _conditions(status),
-        "members": members,
-        "wave": min(
-            (row["wave"] for row in members if row["broken"] and row["wave"]), default=None
-        ),
-        "broken": _broken(members),
-        "stands": list(_stands(status, members)),
-        "next": list(_next(found, status)),
-        "mend": list(_mend(found, members)),
-        "back": _back(found, status),
-    }
+def _subject(found: Statuses, status: Status, member: str | None) -> StatusOfSubject:
+    members = [row for row in _members(status) if member in (None, row.name)]
+    last, troubles = status.last, _broken(members)
+    return StatusOfSubject(
+        of_fleet=fleet_to_name(found.survey.plans, status.plan),
+        kind=status.next.subject.kind,
+        key=status.next.subject.key,
+        delivery=(last or status.next).hub or Way.DIRECT.value,
+        on_hub=_on_hub(status, member),
+        undelivered=last is None,
+        changed=status.changed,
+        revision=last.record.revision if last else None,
+        unfulfilled=last.outcome.unfulfilled if last else status.next.outcome.unfulfilled,
+        conditions=_conditions(status),
+        members=members,
+        wave=min((row.wave for row in members if row.broken and row.wave), default=None),
+        broken=troubles,
+        stands=list(_stands(members)),
+        next=list(_next(found, status)),
+        mend=list(_mend(troubles)),
+        back=_back(found, status),
+    )
 
 
-def _conditions(status: Status) -> list[Document]:
+def _conditions(status: Status) -> list[Mapping[str, Any]]:
     """Return the conditions of a placement, or of the binding of a template."""
-    found: list[Document] = next(
+    found: list[Mapping[str, Any]] = next(
         (data["status"].get("conditions", []) for data in _api_objects(status)), []
     )
     return found
 
 
-def _members(status: Status) -> Iterator[Document]:
+def _members(status: Status) -> Iterator[StatusOfMember]:
     last = status.last
     for name, observed in status.observed.items():
         entry = last.entries.get(name) if last else None
+        placed = entry.placed if entry else None
         stand = stand_on(observed, entry)
-        objects = [_object(item) for item in observed.objects.values()]
         done = last.done(name) if last else None
         comes = last_decided.comes(last, name) if last and stand.broken else ()
-        yield {
-            "name": name,
-            "state": str(stand),
-            "broken": stand.broken,
-            "settled": stand.settled,
-            "runs": done.revision if done else None,
-            "sent": entry.placed.revision if entry and entry.placed else None,
-            "wave": (
-                entry.placed.wave
-                if entry and entry.placed and entry.change in (Change.ADD, Change.UPDATE)
-                else None
-            ),
-            "parts": any(
-                observed.objects[key].applied == "Applied"
-                for key in comes
-                if key in observed.objects
-            ),
-            "why": observed.unreached or (entry.reason if entry else "") or _WHYS.get(stand),
-            "objects": objects,
-        }
+        there = [observed.objects[key] for key in comes if key in observed.objects]
+        yield StatusOfMember(
+            name=name,
+            state=str(stand),
+            broken=stand.broken,
+            settled=stand.settled,
+            runs=done.revision if done else None,
+            sent=placed.revision if placed else None,
+            wave=placed.wave if placed and entry and entry.change in _MOVES else None,
+            parts=any(item.applied == "Applied" for item in there),
+            why=observed.unreached or (entry.reason if entry else "") or _WHYS.get(stand),
+            objects=[_object(item) for item in observed.objects.values()],
+        )
 
 
-def _object(found: ObservedObject) -> Document:
+def _object(found: ObservedObject) -> StatusOfObject:
     stand = stand_of(found)
-    return {
-        "object": str(found.key),
-        "state": str(stand),
-        "broken": stand.broken,
-        "words": [*filter(None, [found.error]), *found.causes],
-        "differences": [
-            {"path": difference.path, "wanted": difference.wanted, "there": difference.there}
-            for difference in found.differences
-        ],
-    }
+    return StatusOfObject(
+        str(found.key),
+        str(stand),
+        stand.broken,
+        [*filter(None, [found.error]), *found.causes],
+        found.differences,
+    )
 
 
-def _broken(members: Sequence[Document]) -> list[Document]:
+def _broken(members: Sequence[StatusOfMember]) -> list[Trouble]:
     """Return what went wrong: members on which the same is wrong with one object share an entry."""
-    alike: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    alike: dict[tuple[str | None, str, Sequence[str], int | None], list[str]] = defaultdict(list)
     for row in members:
-        if not row["broken"]:
+        if not row.broken:
             continue
-        wrong = [item for item in row["objects"] if item["broken"] and item["words"]]
-        wrong = wrong or [item for item in row["objects"] if item["broken"]]
-        if row["state"] == Stand.UNREACHED:
-            alike["", str(Stand.UNREACHED), (row["why"],), None].append(row["name"])
+        if row.state == Stand.UNREACHED:
+            alike[None, row.state, (row.why or "",), None].append(row.name)
             continue
-        for each in wrong or [{"object": "", "state": row["state"], "words": ()}]:
-            unknown_yet = each["state"] == Stand.MISSING and not each["words"]
-            state = row["state"] if unknown_yet else each["state"]
-            alike[each["object"], state, tuple(each["words"]), row["wave"]].append(row["name"])
+        wrong = [item for item in row.objects if item.broken and item.words]
+        wrong = wrong or [item for item in row.objects if item.broken]
+        for item in wrong:
+            unknown_yet = item.state == Stand.MISSING and not item.words
+            state = row.state if unknown_yet else item.state
+            alike[item.object, state, tuple(item.words), row.wave].append(row.name)
+        if not wrong:
+            alike[None, row.state, (), row.wave].append(row.name)
     return [
-        {
-            "members": names,
-            "object": key or None,
-            "state": state,
-            "words": list(words),
-            "wave": wave,
-        }
+        Trouble(names, key, state, words, wave)
         for (key, state, words, wave), names in alike.items()
     ]
 
 
-def _stands(status: Status, members: Sequence[Document]) -> Iterator[str]:
+def _stands(members: Sequence[StatusOfMember]) -> Iterator[str]:
     """Yield which revision which members run, the newest first, and which have parts of what was
     sent last.
     """
     running: dict[str, list[str]] = defaultdict(list)
-    for row in sorted(
-        members, key=lambda row: -1 if row["runs"] is None else row["runs"], reverse=True
-    ):
-        whole = row["state"] == Stand.UNRECORDED
-        words = (
-            [f"{'' if whole else 'parts of '}revision {row['sent']}"]
-            if row["parts"] or whole
-            else []
-        )
-        words += [] if whole or row["runs"] is None else [f"revision {row['runs']}"]
-        running[" over ".join(words) or "nothing"].append(row["name"])
+    for row in sorted(members, key=lambda row: -1 if row.runs is None else row.runs, reverse=True):
+        whole = row.state == Stand.UNRECORDED
+        words = [f"{'' if whole else 'parts of '}revision {row.sent}"] if row.parts or whole else []
+        words += [] if whole or row.runs is None else [f"revision {row.runs}"]
+        running[" over ".join(words) or "nothing"].append(row.name)
     yield from (f"{words} on {few(names, _SHOWN)}" for words, names in running.items())
 
 
@@ -320,8 +346,8 @@ def _deleted(status: Status) -> list[str]:
     return [f"{item.key} on {item.cluster}" for item in found]
 
 
-def _mend(found: Statuses, members: Sequence[Document]) -> Iterator[str]:
-    states = dict.fromkeys(Stand(data["state"]) for data in _broken(members))
+def _mend(troubles: Sequence[Trouble]) -> Iterator[str]:
+    states = dict.fromkeys(Stand(trouble.state) for trouble in troubles)
     yield from (_MENDS[state] for state in states if state in _MENDS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from fleet_components.content.difference import differences as differences_of
 from fleet_components.plan.departures import Departure
@@ -13,14 +14,37 @@ from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.differences import differences
-from fleet_components.review.documents.facts import facts_of, overridden_members
-from fleet_components.review.documents.form import EVERYTHING, WORDS, Document, View
+from fleet_components.review.documents.facts import (
+    evictions_in,
+    facts_of,
+    overridden_members,
+    policies_in,
+    update_run_in,
+)
+from fleet_components.review.documents.form import EVERYTHING, View
+from fleet_components.review.documents.schema import (
+    WORDS,
+    ContentDocument,
+    DepartureDocument,
+    FieldDocument,
+    HeldMembers,
+    MemberDocument,
+    NameAndReason,
+    NotPickedDocument,
+    OldAndNew,
+    RemainderDocument,
+    ScoresDocument,
+    SkippedDocument,
+    SubjectDocument,
+    WaitDocument,
+)
 from fleet_components.review.documents.weight import Weight, weight_of
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
 
 MOST_NOT_PICKED = 20
+_pair = lru_cache(2**10)(OldAndNew)  # thousands of members have the same numbers
 UNCOMPARED = (
     "the old objects are encrypted in the state; with pulumi stack export --show-secrets their"
     " changes show too"
@@ -37,7 +61,7 @@ def subject_document(
     view: View = EVERYTHING,
     standing: Collection[str] = (),
     of_fleet: str | None = None,
-) -> Document:
+) -> SubjectDocument:
     """Return the changes of a placement or template, with their reasons.
 
     Members that stay, and those that it does not concern, are explained where the view asks for
@@ -56,69 +80,69 @@ def subject_document(
     shown = decided.entries.keys() if whole else decided.entries.keys() - staying
     explanation = decided.subject.explain(decided.outcome, {*shown, *named})
     explained = {member.cluster: member for member in explanation.members}
-    return {
-        "fleet": plan.options.fleet,
-        "ofFleet": of_fleet,
-        "name": decided.name,
-        "kind": decided.subject.kind,
-        "key": decided.subject.key,
-        "weight": str(weight),
-        "asBefore": sorted(standing),
-        "source": decided.subject.origin or None,
-        "policy": facts.policy,
-        "policies": list(facts.policies),
-        "otherPolicies": facts.other_policies,
-        "plugins": list(decided.subject.plugins),
-        "decidedBy": decided.subject.decided_by or None,
-        "delivery": decided.hub or Way.DIRECT.value,
-        "revision": {"old": old if old >= 0 else None, "new": new},
-        "objects": len(decided.subject.objects),
-        "content": content,
-        "uncompared": _uncompared(plan, decided, content),
-        "overridden": overridden_members(decided),
-        "departures": [
+    return SubjectDocument(
+        fleet=plan.options.fleet,
+        of_fleet=of_fleet,
+        name=decided.name,
+        kind=decided.subject.kind,
+        key=decided.subject.key,
+        weight=str(weight),
+        as_before=sorted(standing),
+        source=decided.subject.origin or None,
+        policy=facts.policy,
+        policies=policies_in(facts),
+        other_policies=facts.other_policies,
+        plugins=decided.subject.plugins,
+        decided_by=decided.subject.decided_by or None,
+        delivery=decided.hub or Way.DIRECT.value,
+        revision=OldAndNew(old if old >= 0 else None, new),
+        objects=len(decided.subject.objects),
+        content=content,
+        uncompared=_uncompared(plan, decided, content),
+        overridden=overridden_members(decided),
+        departures=[
             departure_document(departure) for departure in plan.leaving.get(decided.name, ())
         ],
-        "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
-        "staying": staying,
-        "notPicked": {
-            "count": len(others),
-            "shown": [
-                {
-                    "name": name,
-                    "why": (
-                        explained[name].summary if name in explained else facts.first_reasons[name]
-                    ),
-                }
+        clusters=_clusters(decided, shown, explained, plan.remainders[decided.name]),
+        staying=staying,
+        not_picked=NotPickedDocument(
+            len(others),
+            [
+                NameAndReason(
+                    name,
+                    explained[name].summary if name in explained else facts.first_reasons[name],
+                )
                 for name in named
             ],
-        },
-        "rollout": list(describe(decided.outcome.rollout)),
-        "division": list(explanation.division),
-        "unfulfilled": [decided.outcome.unfulfilled] if decided.outcome.unfulfilled else [],
-        "hints": list(facts.hints),
-        "due": [{"name": name, "why": words} for name, words in facts.due.items()],
-        "left": facts.left or None,
-        "remaining": remainder_document(plan.remainders[decided.name]),
-        "updateRun": facts.update_run,
-        "evictions": list(facts.evictions),
-        "notes": [*decided.outcome.notes, *plan.precedence.notes(decided)],
-        "warnings": warnings_of(decided),
-        "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
-        "requiredBy": dict(facts.required_by),
-        "status": facts.status,
-        "recorded": recorded(plan, decided) if weight is Weight.RECORDED else [],
-    }
+        ),
+        rollout=list(describe(decided.outcome.rollout)),
+        division=explanation.division,
+        unfulfilled=[decided.outcome.unfulfilled] if decided.outcome.unfulfilled else [],
+        hints=facts.hints,
+        due=[NameAndReason(name, why) for name, why in facts.due.items()],
+        left=facts.left or None,
+        remaining=remainder_document(plan.remainders[decided.name]),
+        update_run=update_run_in(facts),
+        evictions=evictions_in(facts),
+        notes=[*decided.outcome.notes, *plan.precedence.notes(decided)],
+        warnings=warnings_of(decided),
+        skipped=[SkippedDocument(name, why) for name, why in facts.skipped],
+        required_by=facts.required_by,
+        status=facts.status,
+        recorded=recorded(plan, decided) if weight is Weight.RECORDED else [],
+    )
 
 
-def _uncompared(plan: FleetPlan, decided: Decided, content: list[Document] | None) -> str | None:
+def _uncompared(
+    plan: FleetPlan, decided: Decided, content: list[ContentDocument] | None
+) -> str | None:
     """Return why the objects are not compared; None if they are."""
     if content is not None:
         return None
     return UNCOMPARED_ON_HUB if plan.is_by_hub(decided) and plan.options.hub else UNCOMPARED
 
 
-def recorded(plan: FleetPlan, decided: Decided) -> list[Document]:
+def recorded(plan: FleetPlan, decided: Decided) -> list[FieldDocument]:
     """Return the fields that change in what is remembered of a subject, and in how it asks to be
     delivered.
     """
@@ -133,7 +157,7 @@ def recorded(plan: FleetPlan, decided: Decided) -> list[Document]:
     )
     # The policy comes first: what else is remembered follows from it.
     return [
-        difference.to_wire()
+        FieldDocument(**difference.to_wire())
         for difference in sorted(found, key=lambda difference: "policy" not in difference.path)
     ]
 
@@ -143,29 +167,30 @@ def warnings_of(decided: Decided) -> list[str]:
     return [*map(str, decided.subject.warnings), *decided.outcome.warnings]
 
 
-def departure_document(departure: Departure) -> Document:
+def departure_document(departure: Departure) -> DepartureDocument:
     """Return the document of an object that leaves the subject that brought it to a member."""
-    return {
-        "subject": departure.subject or None,
-        "member": departure.cluster,
-        "object": str(departure.key),
-        "fate": str(departure.fate),
-        "to": departure.owner or None,
-    }
+    return DepartureDocument(
+        departure.subject or None,
+        departure.cluster,
+        str(departure.key),
+        str(departure.fate),
+        departure.owner or None,
+    )
 
 
-def remainder_document(remainder: Remainder) -> Document:
+def remainder_document(remainder: Remainder) -> RemainderDocument:
     """Return the document of what an update leaves to later ones."""
-    return {
-        "updates": remainder.updates,
-        "endless": remainder.endless,
-        "approvals": list(remainder.approvals),
-        "waits": [
-            {"why": why, "until": due and due.isoformat()} for why, due in remainder.waits.items()
+    return RemainderDocument(
+        remainder.updates,
+        remainder.endless,
+        remainder.approvals,
+        [
+            WaitDocument(why, due.isoformat() if due else None)
+            for why, due in remainder.waits.items()
         ],
-        "held": [{"members": list(members), "why": why} for why, members in remainder.held.items()],
-        "words": remainder.words or None,
-    }
+        [HeldMembers(members, why) for why, members in remainder.held.items()],
+        remainder.words or None,
+    )
 
 
 def _clusters(
@@ -173,7 +198,7 @@ def _clusters(
     shown: Collection[str],
     explained: Mapping[str, MemberExplanation],
     remainder: Remainder,
-) -> list[Document]:
+) -> list[MemberDocument]:
     """Return the members: those that join or are updated, by wave and rank; then those that leave,
     are held or stay.
     """
@@ -198,28 +223,27 @@ def _cluster(
     entry: Entry,
     explained: MemberExplanation | None,
     remainder: Remainder,
-) -> Document:
+) -> MemberDocument:
     placed, done = entry.placed, decided.done(name)
     moves = placed is not None and entry.change in (Change.ADD, Change.UPDATE)
-    replicas = {"old": decided.replicas_before(name), "new": decided.replicas_after(name, placed)}
-    share, number = getattr(placed, "replicas", None), replicas["new"]
+    replicas = _pair(decided.replicas_before(name), decided.replicas_after(name, placed))
+    share, number = getattr(placed, "replicas", None), replicas.new
+    scores = decided.outcome.scores(name)
     apart = f"an override sets {number}" if number is not None and number != share else ""
-    return {
-        "name": name,
-        "change": WORDS[entry.change],
-        "wave": placed.wave if placed and moves else None,
-        "rank": placed.rank if placed else None,
-        "revision": {"old": done.revision, "new": placed.revision if placed else None},
-        "replicas": replicas,
-        "scores": decided.outcome.scores(name),
-        "why": "; ".join(
-            filter(
-                None, [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)]
-            )
-        ),
-        "opens": _opens(decided, remainder, name),
-        "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
-    }
+    unapplied = decided.outcome.unapplied.get(name)
+    whys = [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)]
+    return MemberDocument(
+        name=name,
+        change=WORDS[entry.change],
+        wave=placed.wave if placed and moves else None,
+        rank=placed.rank if placed else None,
+        revision=_pair(done.revision, placed.revision if placed else None),
+        replicas=replicas,
+        scores=ScoresDocument(scores["affinity"], scores["topologySpread"]) if scores else None,
+        why="; ".join(filter(None, whys)),
+        opens=_opens(decided, remainder, name),
+        unapplied=unapplied.on("there") if unapplied else None,
+    )
 
 
 def _overridden_now(decided: Decided, name: str, entry: Entry) -> Iterable[str]:

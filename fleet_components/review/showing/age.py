@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+import attrs
+
 from fleet_components.model.cluster import read_time
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.schema import PlanDocument
 
 OLD = timedelta(days=1)
 """Age from which an observation is warned of."""
@@ -20,7 +22,7 @@ _UNITS = (
 )
 
 
-def with_age(document: Document, now: datetime) -> Document:
+def with_age(document: PlanDocument, now: datetime) -> PlanDocument:
     """Return the document of a plan with the age of what it starts from, in words, beside each such
     time.
     """
@@ -33,20 +35,22 @@ def with_age(document: Document, now: datetime) -> Document:
             text = text.replace(time, with_its_age)
         return text
 
-    return {
-        **document,
-        **{key: list(map(text_with_age, document[key])) for key in ("headline", "warnings")},
-    }
+    happens, lost, start = map(text_with_age, document.headline)
+    return attrs.evolve(
+        document,
+        headline=(happens, lost, start),
+        warnings=[*map(text_with_age, document.warnings)],
+    )
 
 
-def old(document: Document, now: datetime) -> str:
+def old(document: PlanDocument, now: datetime) -> str:
     """Return a warning about an observation that is older than a day; empty if it is not."""
-    observed = document["observed"]
-    time = read_time(observed["asOf"]) if observed else None
-    if time is None or now - time < OLD:
+    observed = document.observed
+    time = read_time(observed.as_of) if observed else None
+    if observed is None or time is None or now - time < OLD:
         return ""
-    which = "the hub was" if observed["hub"] else "the clusters were"
-    return f"{which} observed {age_in_words(observed['asOf'], now)}: fleet observe --update"
+    which = "the hub was" if observed.hub else "the clusters were"
+    return f"{which} observed {age_in_words(observed.as_of, now)}: fleet observe --update"
 
 
 def age_in_words(time: str, now: datetime) -> str:
@@ -60,10 +64,9 @@ def age_in_words(time: str, now: datetime) -> str:
     return f"{count(number, unit)} ago" if unit else "just now"
 
 
-def _times(document: Document) -> Iterator[str]:
-    observed = document["observed"]
+def _times(document: PlanDocument) -> Iterator[str]:
+    observed = document.observed
     if observed:
-        accounts = (*observed["silent"], *observed["unanswered"])
-        yield from dict.fromkeys(
-            [observed["asOf"], *(account["since"] for account in accounts if account["since"])]
-        )
+        silent = [member.since for member in observed.silent]
+        unanswered = [answer.since for answer in observed.unanswered]
+        yield from dict.fromkeys(filter(None, [observed.as_of, *silent, *unanswered]))

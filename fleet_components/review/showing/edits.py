@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
-from rich.console import Console
-from rich.text import Text
-
 from fleet_components.content.hidden_text import shown_lines
-from fleet_components.model.text import few, visible
+from fleet_components.model.text import few
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.approve import Approval
 from fleet_components.review.planning.drain import Drain
 from fleet_components.review.planning.edit import Edit
 from fleet_components.review.planning.rollback import Rollback
-from fleet_components.review.showing.rows import print_indented
-from fleet_components.review.showing.words import single_line
+from fleet_components.review.showing.blocks import Block, Diff, Gap, Paragraph
 from fleet_components.rollout.rollout import Change
 
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
-
-def print_edits(console: Console, edits: Iterable[Edit]) -> None:
-    """Print how files change."""
+def edits_view(edits: Iterable[Edit]) -> Iterator[Block]:
+    """Yield how files change."""
     for edit in edits:
-        for line in _diff(edit):
-            console.print(Text(visible(line), _STYLES.get(line[:1], "")), soft_wrap=True)
-    console.print()
+        yield Diff("\n".join(_diff(edit)), exact=True)
+    yield Gap()
 
 
 def _diff(edit: Edit) -> Iterator[str]:
@@ -65,46 +58,39 @@ _ON_HUB = (
 )
 
 
-def print_approval(console: Console, approval: Approval) -> None:
-    """Print the approvals that were given before, and what moves."""
+def approval_view(approval: Approval) -> Iterator[Block]:
+    """Yield the approvals that were given before, and what moves."""
     for asked in approval.given:
         if asked.given:
-            print_indented(console, Text(visible(f"{asked.name} {asked.words}")), 0)
-    for line in approval.moves:
-        print_indented(console, Text(single_line(visible(line))), 0)
+            yield Paragraph(f"{asked.name} {asked.words}")
+    yield from map(Paragraph, approval.moves)
     if approval.survey.observed:
-        for asked in approval.given:
-            print_indented(console, Text(visible(_ON_HUB.format(asked.name))), 0)
-    console.print()
+        yield from (Paragraph(_ON_HUB.format(asked.name)) for asked in approval.given)
+    yield Gap()
 
 
 # The draining of a member in a terminal: what moves.
 
 
-def print_drain(console: Console, drain: Drain) -> None:
-    """Print what comes of each placement and template on the member."""
-    for name, words in drain.outcomes.items():
-        print_indented(console, Text(f"{visible(name)}: {single_line(visible(words))}"), 0)
+def drain_view(drain: Drain) -> Iterator[Block]:
+    """Yield what comes of each placement and template on the member."""
+    yield from (Paragraph(f"{name}: {words}") for name, words in drain.outcomes.items())
     if not drain.outcomes:
-        print_indented(console, Text("nothing is on it"), 0)
-    console.print()
+        yield Paragraph("nothing is on it")
+    yield Gap()
 
 
 # The rollback of a placement in a terminal: what is left to do by hand, and which members go
 # back.
 
 
-def print_rollback(console: Console, back: Rollback) -> None:
-    """Print what no file can be changed for, and in which wave the members go back."""
-    for name, words in back.by_hand.items():
-        print_indented(console, Text(f"{visible(name)}: {single_line(visible(words))}"), 0)
+def rollback_view(back: Rollback) -> Iterator[Block]:
+    """Yield what no file can be changed for, and in which wave the members go back."""
+    yield from (Paragraph(f"{name}: {words}") for name, words in back.by_hand.items())
     if not back.edits and not back.by_hand:
-        print_indented(
-            console, Text(f"{visible(back.name)} is as in revision {back.revision} already"), 0
-        )
-    for line in moves(back.decided):
-        print_indented(console, Text(visible(line)), 0)
-    console.print()
+        yield Paragraph(f"{back.name} is as in revision {back.revision} already")
+    yield from map(Paragraph, moves(back.decided))
+    yield Gap()
 
 
 # The members that move in an update, in lines of text.

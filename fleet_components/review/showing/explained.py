@@ -1,109 +1,124 @@
-"""Explanations as text: a tree of members and verdicts, or a line a member."""
+"""The view of explanations: a tree of members and verdicts, or a line a member."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
-from rich.tree import Tree
+from collections.abc import Iterator
 
 from fleet_components.plan.flips import MOST_MEMBERS
-from fleet_components.review.documents.form import Document, kind_of, to_read
-from fleet_components.review.showing.rows import Row, print_indented, print_rows, print_tree
+from fleet_components.review.documents.explanation import (
+    ExplainedMember,
+    ExplainedSubject,
+    ExplanationDocument,
+)
+from fleet_components.review.documents.form import kind_of
+from fleet_components.review.showing.blocks import (
+    Block,
+    Branch,
+    Column,
+    Drawing,
+    Fold,
+    Gap,
+    Page,
+    Paragraph,
+    Role,
+    Row,
+    Span,
+    Table,
+    cells_of,
+    header_of,
+)
 from fleet_components.review.showing.words import deviations, holders, shortly, single_line
+from fleet_components.scheduler.framework import Verdict
 
 _NOT_TRIED = (
     f"What would change the outcome is tried for up to {MOST_MEMBERS} members: name the one that"
     " you ask about."
 )
-_HEADER = Row(("member", "picked"), "why", "bold")
+_COLUMNS: tuple[Column[ExplainedMember], ...] = (
+    Column("member", lambda member: member.name),
+    Column("picked", lambda member: "yes" if member.selected else "no"),
+)
 
 
-def print_explanation(console: Console, document: Document, *, short: bool) -> None:
-    """Print an explanation; ``short`` leaves out the verdicts."""
-    for number, subject in enumerate(to_read(document)["subjects"]):
-        if number:
-            console.print()
-        title = Text(f"{kind_of(subject)} ") + Text(subject["key"], "bold cyan")
+def explanation_view(document: ExplanationDocument, *, short: bool) -> Page:
+    """Return what is shown of explanations; ``short`` leaves out the verdicts."""
+    return Page("Fleet explain", list(_blocks(document, short)), "fleet explain")
+
+
+def _blocks(document: ExplanationDocument, short: bool) -> Iterator[Block]:
+    for subject in document.subjects:
+        if subject is not document.subjects[0]:
+            yield Gap()
         if short:
-            print_indented(console, title, 0)
-            for line in holders(subject):
-                print_indented(console, Text(single_line(line)))
-            _condition(console, subject)
-            print_rows(console, _HEADER, [_row(member) for member in subject["members"]])
+            yield Fold(subject.key, list(_short(subject)), kind=kind_of(subject))
         else:
-            _tree(console, subject, title)
+            yield Drawing("", [_tree(subject)])
+            if any(member.flips is None for member in subject.members):
+                yield Paragraph(_NOT_TRIED, style="dim")
 
 
-def _condition(console: Console, placement: Document) -> None:
-    condition = placement["condition"]
+def _short(subject: ExplainedSubject) -> Iterator[Block]:
+    yield from (Paragraph(line, Role.ITEM) for line in holders(subject))
+    condition = subject.condition
     if condition:
         style = "dim" if condition["status"] == "True" else "red"
-        print_indented(console, Text(f"{condition['reason']}: {condition['message']}", style))
-    for hint in placement["hints"]:
-        print_indented(console, Text(hint, "yellow"))
-    for line in placement["division"]:
-        print_indented(console, Text(line))
+        yield Paragraph(f"{condition['reason']}: {condition['message']}", Role.ITEM, style)
+    yield from (Paragraph(hint, Role.ITEM, "yellow") for hint in subject.hints)
+    yield from (Paragraph(line, Role.ITEM) for line in subject.division)
+    yield Table(header_of(_COLUMNS, "why"), [*map(_row, subject.members)])
 
 
-def _row(member: Document) -> Row:
-    picked = member["selected"]
-    overridden = shortly(member["overridden"])
-    flips = [flip["words"] for flip in (member["flips"] or ())[:1]]
-    why = single_line(
-        "; ".join(
-            [member["summary"], *flips, *([f"overridden: {overridden}"] if overridden else [])]
-        )
-    )
-    return Row((member["name"], "yes" if picked else "no"), why, "green" if picked else "")
+def _row(member: ExplainedMember) -> Row:
+    overridden = shortly(member.overridden)
+    flips = [flip.words for flip in (member.flips or ())[:1]]
+    whys = [member.summary, *flips, *([f"overridden: {overridden}"] if overridden else [])]
+    return Row(cells_of(_COLUMNS, member), "; ".join(whys), "green" if member.selected else "")
 
 
-def _tree(console: Console, placement: Document, title: Text) -> None:
-    condition = placement["condition"]
-    tree = Tree(
-        title + Text(f"\n{condition['message']}" if condition else "", "dim"), guide_style="dim"
-    )
-    for line in (*holders(placement), *placement["division"]):
-        tree.add(Text(single_line(line)))
-    for hint in placement["hints"]:
-        tree.add(Text(hint, "yellow"))
-    for member in placement["members"]:
-        label = Text(member["name"], "bold green" if member["selected"] else "bold")
-        branch = tree.add(label + Text(f"  {single_line(member['summary'])}", "default"))
-        for note in member["notes"]:
-            branch.add(Text(single_line(note)))
-        for flip in member["flips"] or ():
-            branch.add(Text(single_line(flip["words"]), "yellow"))
-        passed = [verdict["plugin"] for verdict in member["verdicts"] if verdict["passed"]]
-        if passed:
-            branch.add(Text(f"passes {', '.join(passed)}"))
-        for verdict in (item for item in member["verdicts"] if not item["passed"]):
-            leaf = branch.add(_verdict(verdict))
-            if verdict["remedy"] and not member["flips"]:
-                leaf.add(Text(f"remedy: {single_line(verdict['remedy'])}", "yellow"))
-        _overridden(branch, member)
-    print_tree(console, tree)
-    if any(member["flips"] is None for member in placement["members"]):
-        console.print(Text(_NOT_TRIED, "dim"))
+def _leaf(text: str, style: str = "") -> Branch:
+    return Branch([[(single_line(text), style)]])
 
 
-def _overridden(branch: Tree, member: Document) -> None:
-    """Add what overrides change on a member, field by field."""
-    below = [branch]
-    for level, line in deviations(member["overridden"]):
-        del below[level + 1 :]
-        below.append(
-            below[level].add(Text(single_line(f"overridden: {line}" if level == 0 else line)))
-        )
+def _tree(subject: ExplainedSubject) -> Branch:
+    title: list[list[Span]] = [[(f"{kind_of(subject)} ", ""), (subject.key, "bold cyan")]]
+    if subject.condition:
+        title.append([(subject.condition["message"], "dim")])
+    below = [_leaf(line) for line in (*holders(subject), *subject.division)]
+    below += [_leaf(hint, "yellow") for hint in subject.hints]
+    return Branch(title, [*below, *map(_member, subject.members)])
 
 
-def _verdict(verdict: Mapping[str, Any]) -> Text:
+def _member(member: ExplainedMember) -> Branch:
+    name = (member.name, "bold green" if member.selected else "bold")
+    below = [_leaf(note) for note in member.notes]
+    below += [_leaf(flip.words, "yellow") for flip in member.flips or ()]
+    passed = [verdict.plugin for verdict in member.verdicts if verdict.passed]
+    below += [_leaf(f"passes {', '.join(passed)}")] if passed else []
+    below += [_verdict(item, member) for item in member.verdicts if not item.passed]
+    below += _overridden(member)
+    return Branch([[name, (f"  {single_line(member.summary)}", "default")]], below)
+
+
+def _overridden(member: ExplainedMember) -> Iterator[Branch]:
+    """Yield what overrides change on a member, field by field."""
+    objects: list[tuple[str, list[Branch]]] = []
+    for level, line in deviations(member.overridden):
+        if level == 0:
+            objects.append((line, []))
+        else:
+            objects[-1][1].append(_leaf(line))
+    for line, fields in objects:
+        yield Branch([[(single_line(f"overridden: {line}"), "")]], fields)
+
+
+def _verdict(verdict: Verdict, member: ExplainedMember) -> Branch:
     """Return a verdict in words: ``ClusterAffinity scores 14: ...``, ``TaintToleration: taint
     ...``.
     """
-    words = single_line(verdict["words"])
-    if verdict["score"] is not None:
-        return Text(f"{verdict['plugin']} scores {verdict['score']}: {words}")
-    return Text(f"{verdict['plugin']}: {words}", "red")
+    if verdict.score is not None:
+        scores = f"{verdict.plugin} scores {verdict.score}"
+        label: Span = (single_line(f"{scores}: {verdict.words}"), "")
+    else:
+        label = (single_line(f"{verdict.plugin}: {verdict.words}"), "red")
+    remedy = verdict.remedy if not member.flips else ""
+    return Branch([[label]], [_leaf(f"remedy: {remedy}", "yellow")] if remedy else ())

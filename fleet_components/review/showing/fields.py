@@ -4,18 +4,26 @@ documentation.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
 
 from fleet_components.model.release import Change, ReleaseTable
-from fleet_components.review.documents.deliveries import CARRIED_OUT, DELIVERIES
-from fleet_components.review.documents.fields import OBJECT_MARKS
-from fleet_components.review.documents.form import Document
-from fleet_components.review.showing.rows import Row, print_indented, print_rows
+from fleet_components.review.documents.deliveries import (
+    CARRIED_OUT,
+    DeliveredField,
+    DeliveriesDocument,
+)
+from fleet_components.review.documents.fields import OBJECT_MARKS, FieldEffect, FieldsDocument
+from fleet_components.review.showing.blocks import (
+    Block,
+    Fold,
+    Gap,
+    Paragraph,
+    Role,
+    Row,
+    Table,
+)
 from fleet_components.systems.registry import SYSTEMS
 
 _STYLES = {"refused": "red", "no effect": "yellow", "not needed": "dim"}
@@ -68,32 +76,29 @@ _ABOUT = {"kubefleet": _KUBEFLEET, "karmada": _KARMADA}
 """Paragraphs of the page about the releases of each system."""
 
 
-def print_fields(console: Console, document: Document) -> None:
-    """Print the table, grouped by kinds with the same fields."""
+def fields_view(document: FieldsDocument) -> Iterator[Block]:
+    """Yield the table, grouped by kinds with the same fields."""
     header = Row(("", "field"), "why", "bold")
     for kinds, rows in _grouped(document):
-        print_indented(console, Text(kinds, "bold cyan"), 0)
-        shown = [
-            Row((row["effect"], _place(row)), _why(row), _STYLES[row["effect"]]) for row in rows
-        ]
-        print_rows(console, header, shown)
-        console.print()
-    print_indented(console, Text(_last(document)), 0)
+        shown = [Row((row.effect, _place(row)), _why(row), _STYLES[row.effect]) for row in rows]
+        yield Fold(kinds, [Table(header, shown)])
+        yield Gap()
+    yield Paragraph(_last(document))
 
 
-def fields_markdown(document: Document) -> str:
+def fields_markdown(document: FieldsDocument) -> str:
     """Return the page of the documentation, or its part about one kind."""
-    parts = [] if document["kind"] else [_PAGE]
+    parts = [] if document.kind else [_PAGE]
     for kinds, rows in _grouped(document):
-        on_hub = any(row["onHub"] for row in rows)
+        on_hub = any(row.on_hub for row in rows)
         lines = [
-            f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |{_on_hub(row, on_hub)}"
+            f"| `{_place(row)}` | {row.effect} | {_escaped(_why(row))} |{_on_hub(row, on_hub)}"
             for row in rows
         ]
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
         head = head if on_hub else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
-    if not document["kind"]:
+    if not document.kind:
         parts.append(_marks())
         parts += (
             _releases(system.releases, f"{system.COMPONENT}s", _ABOUT[system.NAME])
@@ -129,69 +134,69 @@ def _releases(table: ReleaseTable, subjects: str, about: str) -> str:
     return "\n".join([text, about, *head, *lines, ""])
 
 
-def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _grouped(document: FieldsDocument) -> Iterator[tuple[str, list[FieldEffect]]]:
     """Yield the rows of each group of kinds, with its heading, in a fixed order."""
-    rows = sorted(document["fields"], key=lambda row: _order(document, row))
-    for _, group in groupby(rows, key=lambda row: row["kinds"]):
+    rows = sorted(document.fields, key=lambda row: _order(document, row))
+    for _, group in groupby(rows, key=lambda row: row.kinds):
         alike = list(group)
-        yield _named(document, alike[0]["kinds"]), alike
+        yield _named(document, alike[0].kinds), alike
 
 
-def _named(document: Document, kinds: Sequence[str]) -> str:
+def _named(document: FieldsDocument, kinds: Sequence[str]) -> str:
     """Return the kinds in words, or those that are missing if that list is shorter."""
-    left = [kind for kind in document["carriedOut"] if kind not in kinds]
+    left = [kind for kind in document.carried_out if kind not in kinds]
     if len(left) >= len(kinds):
         return ", ".join(kinds)
     return f"All kinds but {', '.join(left)}" if left else "All kinds"
 
 
-def _order(document: Document, row: dict[str, Any]) -> tuple[int, list[int]]:
+def _order(document: FieldsDocument, row: FieldEffect) -> tuple[int, list[int]]:
     """Return a sort key: rows of one or two kinds come first, then kinds in the order of their
     systems.
     """
-    return len(row["kinds"]) > 2, [document["kinds"].index(kind) for kind in row["kinds"]]
+    return len(row.kinds) > 2, [document.kinds.index(kind) for kind in row.kinds]
 
 
-def _place(row: dict[str, Any]) -> str:
+def _place(row: FieldEffect) -> str:
     """Return the field with its values: ``spec.strategy.applyStrategy.type: ReportDiff``."""
-    place = row["field"] or "all of it"
-    if row["values"]:
-        place += f": {_worded(row['values'])}"
-    for name, pattern in (row["beside"] or {}).items():
+    place = row.field or "all of it"
+    if row.values:
+        place += f": {_worded(row.values)}"
+    for name, pattern in (row.beside or {}).items():
         place += f" beside {name}" + ("" if pattern == "?*" else f": {_worded([pattern])}")
-    return f"{place}: others" if row["others"] else place
+    return f"{place}: others" if row.others else place
 
 
 def _worded(patterns: Sequence[str]) -> str:
     return ", ".join(f"not {text[1:]}" if text.startswith("!") else text for text in patterns)
 
 
-def _why(row: dict[str, Any]) -> str:
-    why = str(row["reason"])
-    if row["unless"]:
-        why += f"; carried out with {row['unless']}: true in a KarmadaSettings"
-    elif row["instead"]:
-        why += f" ({row['instead']})"
+def _why(row: FieldEffect) -> str:
+    why = str(row.reason)
+    if row.unless:
+        why += f"; carried out with {row.unless}: true in a KarmadaSettings"
+    elif row.instead:
+        why += f" ({row.instead})"
     return why
 
 
-def _on_hub(row: dict[str, Any], on_hub: bool) -> str:
+def _on_hub(row: FieldEffect, on_hub: bool) -> str:
     """Return the cell that says what a hub does with a field; empty for a table without that
     column.
     """
     return (
-        f" {_escaped(row['onHub'] or ('the same' if row['effect'] != 'not needed' else ''))} |"
+        f" {_escaped(row.on_hub or ('the same' if row.effect != 'not needed' else ''))} |"
         if on_hub
         else ""
     )
 
 
-def _last(document: Document) -> str:
-    if document["kind"] and any(not row["field"] for row in document["fields"]):
-        return f"{document['kind']} is refused as a whole."
-    if document["kind"] and not document["fields"]:
+def _last(document: FieldsDocument) -> str:
+    if document.kind and any(not row.field for row in document.fields):
+        return f"{document.kind} is refused as a whole."
+    if document.kind and not document.fields:
         return (
-            f"All fields of {document['kind']} are carried out, or refused as the API servers"
+            f"All fields of {document.kind} are carried out, or refused as the API servers"
             " refuse them."
         )
     return _REST
@@ -221,36 +226,38 @@ each render.
 """
 
 
-def print_deliveries(console: Console, document: Document) -> None:
-    """Print the table, kind by kind, and below each field what each delivery does with it."""
-    for policy in document["policies"]:
-        print_indented(console, Text(", ".join(policy["kinds"]), "bold cyan"), 0)
-        for row in policy["fields"]:
-            print_indented(console, Text(_delivery_place(row), "bold"), 1)
-            members_by_words: dict[str, list[str]] = {}
-            for name, words in zip(_NAMES, _cells(row), strict=True):
-                members_by_words.setdefault(words, []).append(name)
-            for words, names in members_by_words.items():
-                print_indented(console, Text(f"{', '.join(names)}: {words}"), 2)
-        if policy["carriedOut"]:
-            print_indented(console, Text(f"{_ALL}: {', '.join(policy['carriedOut'])}", "dim"), 1)
-        console.print()
+def deliveries_view(document: DeliveriesDocument) -> Iterator[Block]:
+    """Yield the table, kind by kind, and below each field what each delivery does with it."""
+    for policy in document.policies:
+        blocks = [line for row in policy.fields for line in _delivered(row)]
+        if policy.carried_out:
+            blocks.append(Paragraph(f"{_ALL}: {', '.join(policy.carried_out)}", style="dim"))
+        yield Fold(", ".join(policy.kinds), blocks)
+        yield Gap()
 
 
-def deliveries_markdown(document: Document, *, whole: bool) -> str:
+def _delivered(row: DeliveredField) -> Iterator[Paragraph]:
+    yield Paragraph(_delivery_place(row), Role.ITEM, "bold")
+    names_by_words: dict[str, list[str]] = defaultdict(list)
+    for name, words in zip(_NAMES, _cells(row), strict=True):
+        names_by_words[words].append(name)
+    for words, names in names_by_words.items():
+        yield Paragraph(f"{', '.join(names)}: {words}", Role.ITEM, level=1)
+
+
+def deliveries_markdown(document: DeliveriesDocument, *, whole: bool) -> str:
     """Return the page of the documentation, or its part about one kind."""
     parts = [_DELIVERIES_PAGE] if whole else []
-    for policy in document["policies"]:
-        lines = [f"## {', '.join(policy['kinds'])}", ""]
-        if policy["fields"]:
+    for policy in document.policies:
+        lines = [f"## {', '.join(policy.kinds)}", ""]
+        if policy.fields:
             lines += [f"| field | {' | '.join(_NAMES)} |", f"| --- |{' --- |' * len(_NAMES)}"]
             lines += [
-                f"| `{_delivery_place(row)}` | {' | '.join(_cells(row))} |"
-                for row in policy["fields"]
+                f"| `{_delivery_place(row)}` | {' | '.join(_cells(row))} |" for row in policy.fields
             ]
             lines.append("")
-        if policy["carriedOut"]:
-            lines += [f"{_ALL}: {', '.join(f'`{item}`' for item in policy['carriedOut'])}.", ""]
+        if policy.carried_out:
+            lines += [f"{_ALL}: {', '.join(f'`{item}`' for item in policy.carried_out)}.", ""]
         parts.append("\n".join(lines))
     return "\n".join(parts)
 
@@ -258,13 +265,13 @@ def deliveries_markdown(document: Document, *, whole: bool) -> str:
 _ALL = "Carried out by every delivery"
 
 
-def _delivery_place(row: dict[str, Any]) -> str:
+def _delivery_place(row: DeliveredField) -> str:
     """Return the field with its values: ``spec.strategy.applyStrategy.type: ReportDiff``."""
-    plain = [text for text in row["values"] if not text.startswith("beside ")]
-    beside = [text for text in row["values"] if text.startswith("beside ")]
-    return " ".join([row["field"] + (f": {', '.join(plain)}" if plain else ""), *beside])
+    plain = [text for text in row.values if not text.startswith("beside ")]
+    beside = [text for text in row.values if text.startswith("beside ")]
+    return " ".join([row.field + (f": {', '.join(plain)}" if plain else ""), *beside])
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    first, *others = (str(row[name]) for name in DELIVERIES)
+def _cells(row: DeliveredField) -> list[str]:
+    first, *others = row.direct, row.hub, row.argocd, row.flux
     return [first, *("the same" if text == first != CARRIED_OUT else text for text in others)]

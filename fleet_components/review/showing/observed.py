@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
-from rich.console import Console
-from rich.text import Text
 
-from fleet_components.model.text import count, few, visible
-from fleet_components.review.documents.form import Document
-from fleet_components.review.showing.words import single_line
+from fleet_components.model.text import count, few
+from fleet_components.plan.ways import Way
+from fleet_components.review.documents.observed import ObservationDocument
+from fleet_components.review.showing.blocks import Block, Paragraph, Role
 from fleet_components.systems.karmada.hub.settings import UNTOLD
 
-_LEAST = 20
-"""Smallest width to which a text is wrapped, however narrow the terminal is."""
 MOST_FILES = 20
 """Largest number of files that are named."""
 _CALLED = {"kubefleet": "KubeFleet", "karmada": "Karmada"}
@@ -26,54 +22,46 @@ _MISSING = re.compile(
 _MARKS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
 
 
-def print_observed(console: Console, document: Document) -> None:
-    """Print an observation: what it is of, what has changed, what is missing in it, and what else
-    is to be known.
+def observed_view(document: ObservationDocument) -> Iterator[Block]:
+    """Yield what an observation is of, what has changed, what is missing in it, and what else is to
+    be known.
     """
-    _print(console, _of_what(document), "bold", indent=0)
-    _print_changes(console, document)
-    whose = "the hub has" if document["hub"] else "the clusters have"
-    for heading, noun, files in (
-        # Of clusters without a hub, all that is placed there is made by people.
-        ("edited, and not on the hub yet", "file", document["edited"] if document["hub"] else []),
-        (
-            f"replaced, as {whose} changed the same field (to have it again, write it again)",
-            "edit",
-            document["lost"],
-        ),
-        ("with the data of Secrets: not to be committed", "file", document["private"]),
-    ):
-        _print_files(console, heading, files, noun)
-    for name, reason in document["silent"].items():
-        _print(console, f"! member {visible(name)} {single_line(visible(reason))}", "red", indent=0)
-    for refusal in document["refused"]:
-        _print(console, f"! {single_line(visible(refusal))}", "red", indent=0)
-    if document["grant"]:
-        _print(
-            console,
-            "this extends the role fleet-observe, with a kubectl that may do so there:",
-            indent=0,
-        )
-        console.print(Text(f"  {visible(document['grant'])}"), soft_wrap=True)  # to be copied
-        if any(item.startswith("Secret ") for item in document["refused"]):
-            _print(console, "or leave Secrets out, which it then names: --no-secrets", indent=0)
-    for name, context in document["named"].items():
-        _print(console, f"note: member {visible(name)} is the context {visible(context)}", indent=0)
-    for note in folded(sorted(document["notes"], key=_weight)):
-        _print(console, f"note: {single_line(visible(note))}", indent=0)
+    yield Paragraph(_of_what(document), Role.HEADLINE, "bold")
+    yield from _changes(document)
+    whose = "the hub has" if document.hub else "the clusters have"
+    again = f"replaced, as {whose} changed the same field (to have it again, write it again)"
+    # Of clusters without a hub, all that is placed there is made by people.
+    edited = document.edited if document.hub else ()
+    yield from _files("edited, and not on the hub yet", edited, "file")
+    yield from _files(again, document.lost, "edit")
+    yield from _files("with the data of Secrets: not to be committed", document.private, "file")
+    for name, reason in document.silent.items():
+        yield Paragraph(f"! member {name} {reason}", Role.ITEM, "red")
+    yield from (Paragraph(f"! {refusal}", Role.ITEM, "red") for refusal in document.refused)
+    if document.grant:
+        yield Paragraph("this extends the role fleet-observe, with a kubectl that may do so there:")
+        yield Paragraph(document.grant, Role.COMMAND, level=1)
+        if any(item.startswith("Secret ") for item in document.refused):
+            yield Paragraph("or leave Secrets out, which it then names: --no-secrets")
+    for name, context in document.named.items():
+        yield Paragraph(f"note: member {name} is the context {context}", Role.NOTE)
+    for note in folded(sorted(document.notes, key=_weight)):
+        yield Paragraph(f"note: {note}", Role.NOTE)
 
 
-def _of_what(document: Document) -> str:
-    named = filter(None, (_CALLED[document["system"]], document["release"]))
-    system, as_of = " ".join(named), document["asOf"]
-    if not document["hub"]:
-        return f"{count(document['members'], 'cluster')} as of {as_of}, as members of {system}"
-    counted = [count(document["members"], "member"), count(document["policies"], "policy")]
-    counted.append(count(document["objects"], "object"))
-    bound = {"kubefleet": ("placements", "placement"), "karmada": ("templates", "bound template")}
-    key, noun = bound[document["system"]]
-    counted.append(count(document[key], noun))
-    return f"{system} as of {as_of}: {', '.join(counted)}"
+def _of_what(document: ObservationDocument) -> str:
+    system = " ".join(filter(None, (_CALLED[document.system], document.release)))
+    as_of = document.as_of
+    if not document.hub:
+        return f"{count(document.members, 'cluster')} as of {as_of}, as members of {system}"
+    bound = (
+        count(document.placements, "placement")
+        if document.system == Way.KUBEFLEET
+        else count(document.templates, "bound template")
+    )
+    members, policies = count(document.members, "member"), count(document.policies, "policy")
+    objects = count(document.objects, "object")
+    return f"{system} as of {as_of}: {', '.join((members, policies, objects, bound))}"
 
 
 def _weight(note: str) -> int:
@@ -85,53 +73,42 @@ def _weight(note: str) -> int:
     return 2 if note == UNTOLD else 1
 
 
-def _print_files(console: Console, heading: str, files: Sequence[str], noun: str) -> None:
+def _files(heading: str, files: Sequence[str], noun: str) -> Iterator[Block]:
     if files:
-        _print(console, f"{heading}: {count(len(files), noun)}", indent=0)
-        for file in files[:MOST_FILES]:
-            _print(console, visible(file))
-        more = len(files[MOST_FILES:])
-        if more:
-            _print(console, f"and {count(more, f'more {noun}')}")
+        yield Paragraph(f"{heading}: {count(len(files), noun)}")
+        yield from _listed([("", file) for file in files], noun)
 
 
-def _print_changes(console: Console, document: Document) -> None:
-    changes, folder = document["changes"], visible(document["directory"])
-    numbers = {what: len(files) for what, files in changes.items()}
-    if document["before"] is None and not (numbers["changed"] or numbers["removed"]):
-        if numbers["added"]:
-            _print(console, f"{folder}: made, with {count(numbers['added'], 'file')}", indent=0)
-        return
-    # Without a time the directory was there, and its header was damaged.
-    since = f"since {document['before']}" if document["before"] else "of what was damaged"
-    if not any(numbers.values()):
-        _print(console, f"{folder}: nothing has changed {since}", indent=0)
-        return
-    numbers_text = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
-    _print(console, f"{folder}: {numbers_text} {since}", indent=0)
-    files = [(what, file) for what in _MARKS for file in changes[what]]
-    for what, file in files[:MOST_FILES]:
-        mark, style = _MARKS[what]
-        _print(console, f"{mark} {visible(file)}", style)
+def _listed(files: Sequence[tuple[str, str]], noun: str) -> Iterator[Block]:
+    """Yield the first files, each with its style, and how many more there are."""
+    for style, file in files[:MOST_FILES]:
+        yield Paragraph(file, Role.ITEM, style, level=1)
     more = len(files[MOST_FILES:])
     if more:
-        _print(console, f"and {count(more, 'more file')}")
+        yield Paragraph(f"and {count(more, f'more {noun}')}", Role.ITEM, level=1)
 
 
-def _print(console: Console, text: str, style: str = "", indent: int = 2) -> None:
-    """Print a text in lines of the terminal's width. No word is broken: paths and names are to be
-    copied.
-    """
-    further = " " * (indent + 2)
-    lines = textwrap.wrap(
-        text,
-        max(console.width, _LEAST),
-        initial_indent=" " * indent,
-        subsequent_indent=further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    console.print(Text("\n".join(lines), style), soft_wrap=True)
+def _changes(document: ObservationDocument) -> Iterator[Block]:
+    changes: dict[str, Sequence[str]] = attrs.asdict(document.changes, recurse=False)
+    folder, before = document.directory, document.before
+    numbers = {what: len(files) for what, files in changes.items() if files}
+    if before is None and not (document.changes.changed or document.changes.removed):
+        if numbers:
+            yield Paragraph(f"{folder}: made, with {count(numbers['added'], 'file')}")
+        return
+    # Without a time the directory was there, and its header was damaged.
+    since = f"since {before}" if before else "of what was damaged"
+    if not numbers:
+        yield Paragraph(f"{folder}: nothing has changed {since}")
+        return
+    counted = ", ".join(f"{number} {what}" for what, number in numbers.items())
+    yield Paragraph(f"{folder}: {counted} {since}")
+    marked = [
+        (style, f"{mark} {file}")
+        for what, (mark, style) in _MARKS.items()
+        for file in changes[what]
+    ]
+    yield from _listed(marked, "file")
 
 
 # Sentences that say the same of several things, told as one.

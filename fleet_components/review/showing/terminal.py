@@ -1,15 +1,30 @@
-"""Rows of short columns and one long text, which is printed beside the columns or below them."""
+"""Blocks in a terminal. No word is broken or cut, since names and paths are to be copied."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-import attrs
 from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
+
+from fleet_components.model.text import visible
+from fleet_components.review.showing.blocks import (
+    Block,
+    Branch,
+    Diff,
+    Drawing,
+    Fold,
+    Gap,
+    Paragraph,
+    Role,
+    Row,
+    Table,
+)
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.words import single_line
 
 _INDENT, _BELOW, _DEEPER, _GAP = 2, 4, 6, "  "
 _ROOM = 40
@@ -17,29 +32,83 @@ _ROOM = 40
 _LEAST = 20
 """Smallest width to which a text is wrapped, however narrow the terminal is."""
 _LONG = re.compile(rf"\S{{{_LEAST},}}")
+_OF_DIFFS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@attrs.frozen
-class Row:
-    """A row of a table.
-
-    Attributes:
-        cells: texts of the short columns.
-        text: the long text; empty for none.
-        style: style of the cells.
-    """
-
-    cells: Sequence[str]
-    text: str = ""
-    style: str = ""
+def printed(blocks: Iterable[Block]) -> str:
+    """Return blocks as text for standard output."""
+    found = list(blocks)
+    return shown(lambda console: print_blocks(console, found))
 
 
-def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
+def print_blocks(console: Console, blocks: Iterable[Block], indent: int = 0) -> None:
+    """Print blocks, each indented by a number of columns."""
+    for block in blocks:
+        match block:
+            case Gap():
+                console.print()
+            case Paragraph():
+                _print_paragraph(console, block, indent)
+            case Table():
+                _print_rows(console, _plain(block.header), [*map(_plain, block.rows)])
+            case Diff():
+                _print_diff(console, block, indent)
+            case Drawing():
+                if block.title:
+                    console.print(Text(_safe(block.title), "bold"))
+                for root in block.roots:
+                    _print_tree(console, _tree(root))
+            case Fold(folded=False):
+                kind = f"{_safe(block.kind)} " if block.kind else ""
+                title = Text(kind) + Text(_safe(block.name), "bold cyan")
+                _print_line(console, title, indent)
+                print_blocks(console, block.blocks, indent + _INDENT)
+
+
+def _print_paragraph(console: Console, block: Paragraph, indent: int) -> None:
+    text = visible(block.text, lines=True) if block.multiline else _safe(block.text)
+    indent += _INDENT * block.level
+    if block.role is Role.COMMAND:
+        console.print(Text(" " * indent + text, block.style), soft_wrap=True)
+    else:
+        _print_line(console, Text(text, block.style), indent)
+
+
+def _print_diff(console: Console, block: Diff, indent: int) -> None:
+    for line in block.lines():
+        style = _OF_DIFFS.get(line[:1], "")
+        if block.exact:
+            console.print(Text(line, style), soft_wrap=True)
+        else:
+            _print_line(console, Text(f"  {line}", style), indent)
+
+
+def _safe(text: str) -> str:
+    return single_line(visible(text))
+
+
+def _plain(row: Row) -> Row:
+    cells = [_safe(cell) for cell in row.cells]
+    return Row(cells, _safe(row.text), row.style)
+
+
+def _tree(branch: Branch) -> Tree:
+    lines = [
+        Text().join(Text(visible(text), style) for text, style in line) for line in branch.lines
+    ]
+    tree = Tree(Text("\n").join(lines), guide_style="dim")
+    tree.children += map(_tree, branch.below)
+    return tree
+
+
+def _print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
     """Print rows below a header; columns that are empty in every row are left out.
 
     Where the columns alone are wider than the terminal, the others stand below the first one.
     """
     used = [i for i in range(len(header.cells)) if any(row.cells[i] for row in rows)]
+    if not used:
+        return
     widths = {i: max(len(row.cells[i]) for row in (header, *rows)) for i in used}
     beside = _INDENT + sum(widths.values()) + len(_GAP) * len(used)
     width = console.width
@@ -67,14 +136,14 @@ def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
     console.print(Text("\n").join(lines), soft_wrap=True)
 
 
-def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
+def _print_line(console: Console, text: Text, indent: int) -> None:
     """Print a text; its further lines are indented by two more."""
     first, *further = _folded(console, text, console.width - indent - 2)
     lines = [*_indented([first], indent), *_indented(further, indent + 2)]
     console.print(Text("\n").join(lines), soft_wrap=True)
 
 
-def print_tree(console: Console, tree: Tree) -> None:
+def _print_tree(console: Console, tree: Tree) -> None:
     """Print a tree of texts as Rich does, except that no word is broken or cut: names and paths are
     to be copied.
     """

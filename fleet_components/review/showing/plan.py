@@ -1,0 +1,177 @@
+"""The view of a plan: what happens and what is lost, then each placement and template, then what is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from fleet_components.model.text import count, few
+from fleet_components.review.documents.headline import subjects_in_words
+from fleet_components.review.documents.schema import (
+    PlanDocument,
+    ResourceDocument,
+    ResourceTotals,
+    SubjectDocument,
+)
+from fleet_components.review.documents.weight import is_as_before
+from fleet_components.review.showing import words
+from fleet_components.review.showing.blocks import Block, Gap, Page, Paragraph, Role
+from fleet_components.review.showing.resources import resources_view
+from fleet_components.review.showing.subject import subject_view
+
+_HIDDEN = "Not compared, as the state or the configuration hides it"
+_SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
+_COUNTS = {
+    "create": "+ {} to create",
+    "update": "~ {} to update",
+    "replace": "+- {} to replace",
+    "delete": "- {} to delete",
+    "same": "{} unchanged",
+}
+_MOST_NAMES = 10
+
+
+def plan_view(document: PlanDocument, *, diff: bool = False, command: str = "plan") -> Page:
+    """Return what is shown of a plan, refusals and losses first.
+
+    Args:
+        document: the plan.
+        diff: whether differences are shown whole.
+        command: the command of ``fleet`` that has made it.
+    """
+    return Page(f"Fleet {command}", list(_blocks(document, diff)), f"fleet {command}")
+
+
+def _blocks(document: PlanDocument, diff: bool) -> Iterator[Block]:
+    whole = document.view.all
+    yield from _first(document)
+    for subject in in_full(document):
+        yield subject_view(subject, diff=diff, whole=whole, narrow=document.view.narrow)
+        yield Gap()
+    yield from resources_view(document.shown_resources, diff=diff, whole=whole)
+    yield from (Paragraph(line, style="dim") for line in left_out(document))
+    for warning in new_warnings(document):
+        yield Paragraph(f"warning: {warning}", Role.NOTE, "yellow")
+    for message in document.logged:
+        yield Paragraph(f"{message.level}: {message.text}", Role.NOTE, multiline=True)
+    yield Paragraph(words.summary(document), Role.LAST, "bold")
+    if isinstance(document.totals.resources, ResourceTotals):
+        counts = resource_counts(document.totals.resources)
+        yield Paragraph(f"Resources: {counts}", style="bold")
+    hidden = uncompared(document.shown_resources)
+    if hidden:
+        yield Paragraph(hidden, style="dim")
+
+
+def _first(document: PlanDocument) -> Iterator[Block]:
+    """Yield what a reader must see first: what happens, why it is refused, and what is lost."""
+    yield from (Paragraph(line, Role.ALERT, "bold red") for line in document.disregarded)
+    happens, *more = document.headline
+    yield Paragraph(happens, Role.HEADLINE, "bold red" if document.refused else "bold")
+    yield from map(Paragraph, more)
+    yield Gap()
+    refusals, leaving = list(words.refusals(document)), list(words.leaving(document))
+    yield from (Paragraph(line, Role.ALERT, "bold red") for line in refusals)
+    confirmation = words.confirmation(document)
+    if confirmation:
+        yield Paragraph(confirmation, Role.COMMAND, "yellow")
+    yield from (Paragraph(line, Role.ITEM, style) for style, line in leaving)
+    if refusals or leaving:
+        yield Gap()
+
+
+def resource_counts(totals: ResourceTotals) -> str:
+    """Return the number of changes in the words of ``pulumi preview``: ``+ 3 to create, 68
+    unchanged``.
+    """
+    counts = attrs.asdict(totals)
+    shown = (text.format(counts[change]) for change, text in _COUNTS.items() if counts[change])
+    return ", ".join(shown) or "none"
+
+
+def uncompared(resources: Iterable[ResourceDocument]) -> str:
+    """Return what is not compared, because the state or the configuration hides it; empty if all
+    is.
+    """
+    found = {resource.name: resource.uncompared for resource in resources if resource.uncompared}
+    reaching = [name for name, fields in found.items() if "kubeconfig" in fields]
+    others = sum(map(len, found.values())) - len(reaching)
+    parts = [f"the kubeconfigs of {few(sorted(reaching))}"] if reaching else []
+    parts += [count(others, "other value" if reaching else "value")] if others else []
+    return f"{_HIDDEN}: {', '.join(parts)}; {_SHOWS}" if parts else ""
+
+
+# Parts of a plan that are counted and not shown: what changes elsewhere, what does not, and what
+# is as before.
+
+
+def left_out(document: PlanDocument) -> Iterator[str]:
+    """Yield lines that count what is not shown: what changes elsewhere, and what does not
+    change.
+    """
+    more = document.left_out
+    if more:
+        yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
+    if document.view.all:
+        return
+    shown = in_full(document)
+    others = [subject for subject in document.subjects if subject not in shown]
+    folded, due = (
+        [other for other in others if other.pending is pending] for pending in (False, True)
+    )
+    templates = sum(item.kind == "Template" for item in folded)
+    same = document.unchanged
+    quiet = same.placements - len(folded) + templates, same.templates - templates
+    if any(quiet):
+        yield f"{subjects_in_words(*quiet)} unchanged: --all shows them"
+    if due:
+        yield (
+            f"due already, as what is compared with changes the same: {_named(due, '')}: --all"
+            " shows them"
+        )
+    warnings = 0 if _all_asked(document) else len(document.as_before.warnings)
+    before = [*_as_before(folded), *([count(warnings, "warning")] if warnings else [])]
+    if before:
+        yield f"as before: {', '.join(before)}: --all shows them"
+
+
+def in_full(document: PlanDocument) -> list[SubjectDocument]:
+    """Return the subjects that are shown in full; those to which nothing new happens are, if it is
+    asked for.
+    """
+    asked = _all_asked(document)
+    return [
+        subject
+        for subject in document.subjects
+        if asked or not (subject.pending or is_as_before(subject.weight, subject.as_before))
+    ]
+
+
+def new_warnings(document: PlanDocument) -> list[str]:
+    """Return the warnings that are shown; those that are there without the change are, if it is
+    asked for.
+    """
+    known = () if _all_asked(document) else document.as_before.warnings
+    return [warning for warning in document.warnings if warning not in known]
+
+
+def _all_asked(document: PlanDocument) -> bool:
+    return document.view.all or document.view.narrow
+
+
+def _as_before(subjects: Sequence[SubjectDocument]) -> Iterator[str]:
+    """Yield the subjects that are as before by their gravest condition: ``2 placements held (shop,
+    till)``.
+    """
+    for weight in dict.fromkeys(subject.weight for subject in subjects):
+        alike = [subject for subject in subjects if subject.weight == weight]
+        yield _named(alike, f" {weight}")
+
+
+def _named(subjects: Sequence[SubjectDocument], what: str) -> str:
+    templates = sum(subject.kind == "Template" for subject in subjects)
+    number = subjects_in_words(len(subjects) - templates, templates)
+    return f"{number}{what} ({few([subject.key for subject in subjects], _MOST_NAMES)})"
