@@ -95,7 +95,7 @@ bench: setup
 docs: setup
 	$(BIN)/python -m tools.fields > docs/fields.md
 	$(BIN)/python -m tools.deliveries > docs/fields-by-delivery.md
-	$(BIN)/python -m tests.packaging.settings > docs/settings.md
+	$(BIN)/python -m tools.settings > docs/settings.md
 
 # Shows what the next release says; with VERSION=X.Y.Z it writes that into CHANGELOG.md and removes the fragments.
 changelog: setup

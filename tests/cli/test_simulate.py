@@ -73,19 +73,14 @@ def test_the_first_lines_say_what_is_supposed(folder: Path) -> None:
         "fleet",
         "--lose",
         "region=europe",
-        "--taint",
-        "iowa:maintenance-",
-        "--label",
-        "iowa:a=b",
+        "--set",
+        "iowa:taints.maintenance=null",
+        "--set",
+        "iowa:labels.a=b",
     )
     document = simulated(*args[1:])
-    supposed = (
-        "taint maintenance taken from iowa; region=europe (2 members: amsterdam, dublin) lost"
-    )
-    assert (
-        document["against"]
-        == f"the fleet as it is, as if newly made, supposing: label a=b on iowa; {supposed}"
-    )
+    supposed = "taints.maintenance taken from iowa; labels.a=b on iowa; region=europe (2 members: amsterdam, dublin) lost"
+    assert document["against"] == f"the fleet as it is, as if newly made, supposing: {supposed}"
     assert (
         run(*args, "--state", saved())
         .stdout.splitlines()[2]
@@ -119,7 +114,7 @@ def test_a_new_fleet_has_rolled_out_with_all_approvals(monkeypatch: pytest.Monke
         .stdout.splitlines()[-1]
         .endswith("approval checkout-1-before-prod is needed")
     )
-    document = simulated("staged-approval", "--label", "aks-cork:a=b")
+    document = simulated("staged-approval", "--set", "aks-cork:labels.a=b")
     assert document["headline"][0] == "nothing changes"
     (checkout,) = simulated("staged-approval", "--lose", "aks-cork")["subjects"]
     assert checkout["staying"] == ["aks-dublin", "aks-leeds", "aks-tokyo"]
@@ -140,7 +135,12 @@ def test_what_is_to_be_done_anyway_is_marked(folder: Path) -> None:
 
 def test_a_refusal_is_shown_with_its_token_and_a_loss_is_none(folder: Path) -> None:
     dumped(folder / "before/fleet", kubefleet())
-    three = ("--taint", "iowa:maintenance-", "--label", "virginia:environment=production")
+    three = (
+        "--set",
+        "iowa:taints.maintenance=null",
+        "--set",
+        "virginia:labels.environment=production",
+    )
     fewer = ("--set", "ClusterResourcePlacement/shop:spec.policy.numberOfClusters=0")
     refused = run("simulate", "fleet", *fewer)
     assert refused.exit_code == 3
@@ -153,7 +153,9 @@ def test_a_refusal_is_shown_with_its_token_and_a_loss_is_none(folder: Path) -> N
     assert everyone.exit_code == 0
     assert "not fulfilled" in everyone.stdout
     assert run("simulate", "fleet", "--lose", "dublin", "--detailed-exitcode").exit_code == 2
-    assert run("simulate", "fleet", "--label", "iowa:a=b", "--detailed-exitcode").exit_code == 0
+    assert (
+        run("simulate", "fleet", "--set", "iowa:labels.a=b", "--detailed-exitcode").exit_code == 0
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.packaging.settings import page
+from tools.settings import page
 
 
 def test_the_page_is_that_of_the_code() -> None:

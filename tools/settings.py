@@ -1,16 +1,19 @@
-"""Writes ``docs/settings.md``: the configuration of a stack, and the arguments of a program, from their own texts."""
+"""Writes ``docs/settings.md`` from the table of options, the configuration of a stack and the
+arguments of a program: ``python -m tools.settings``.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from fleet_components import Cluster, FleetArgs, Member, Taint
-from fleet_components.components.config import KEYS
+from fleet_components.options import KEYS
 
 PAGE = """# Settings
 
@@ -18,17 +21,20 @@ Configure a fleet in the configuration of its stack, with the arguments of a pro
 
 ## The configuration of a stack
 
-Write the keys into `Pulumi.STACK.yaml`, or use `pulumi config set KEY VALUE`, with `--path` for one entry of a list or a
-map. A list may also be one text with commas between the names. The keys describe the fleet that `Fleet.from_config`
-creates. A fleet that a program creates with arguments reads them as well:
+Write the keys into `Pulumi.STACK.yaml`, or use `pulumi config set KEY VALUE`, with `--path` for one
+entry of a list or a map. A list may also be one text with commas between the names. The keys
+describe the fleet that `Fleet.from_config` creates. A fleet that a program creates with arguments
+reads them as well:
 
-- The configuration takes precedence over the argument. The lists and maps of both are merged. A kubeconfig or provider
-  that the program gives to a member stays.
-- `fleet:source` and `fleet:render` are up to the program: if the configuration has another value, a warning says so.
-- A program may have several fleets. A key that names members (`kubeconfigs`, `lost`, `renamed`, `takesOver`) counts for
-  the fleet that has them; the other fleets name it in a warning.
-- A misspelled key is an error for `Fleet.from_config`, and a warning for a program, which may have keys of its own. The
-  keys below are reserved: a project with the name `fleet` reads its own settings under another namespace.
+- The configuration takes precedence over the argument. The lists and maps of both are merged. A
+  kubeconfig or provider that the program gives to a member stays.
+- `fleet:source` and `fleet:render` are up to the program: if the configuration has another value, a
+  warning says so.
+- A program may have several fleets. A key that names members (`kubeconfigs`, `lost`, `renamed`,
+  `takesOver`) counts for the fleet that has them; the other fleets name it in a warning.
+- A misspelled key is an error for `Fleet.from_config`, and a warning for a program, which may have
+  keys of its own. The keys below are reserved: a project with the name `fleet` reads its own
+  settings under another namespace.
 
 `$NAME` is not replaced in a value; `~` at the beginning of a path is the home directory.
 
@@ -36,8 +42,9 @@ creates. A fleet that a program creates with arguments reads them as well:
 
 ## The arguments of a program
 
-Except for kubeconfigs, the values of `FleetArgs` are plain and not outputs, because the plan is made before any resource
-is registered. A wrong value is an error with the name of the argument and the line of the program.
+Except for kubeconfigs, the values of `FleetArgs` are plain and not outputs, because the plan is
+made before any resource is registered. A wrong value is an error with the name of the argument and
+the line of the program.
 
 ### FleetArgs
 
@@ -49,7 +56,8 @@ is registered. A wrong value is an error with the name of the argument and the l
 
 ### Cluster
 
-The properties of a member that the schedulers see. In YAML, this is a `MemberCluster` of KubeFleet or a `Cluster` of Karmada.
+The properties of a member that the schedulers see. In YAML, this is a `MemberCluster` of KubeFleet
+or a `Cluster` of Karmada.
 
 {cluster}
 
@@ -68,12 +76,12 @@ def page() -> str:
 def _keys() -> str:
     rows = (
         (
-            f"`fleet:{name}`",
-            f"`{key.argument}`",
-            _default(attrs.fields_dict(FleetArgs)[key.argument]),
-            key.meaning,
+            f"`fleet:{key}`",
+            f"`{option.name}`",
+            _default(attrs.fields_dict(FleetArgs)[option.name]),
+            _plain(option.key_help),
         )
-        for name, key in KEYS.items()
+        for key, option in KEYS.items()
     )
     return _table(("key", "argument", "default", "meaning"), rows)
 
@@ -92,10 +100,12 @@ def _attributes(text: str) -> Iterator[tuple[str, str]]:
     """What a docstring says of each attribute."""
     _, _, listed = text.partition("Attributes:\n")
     for name, meaning in re.findall(r"^    (\w+): (.+(?:\n        .+)*)", listed, re.MULTILINE):
-        plain = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", " ".join(meaning.split())).replace(
-            "``", "`"
-        )
-        yield name, plain
+        yield name, _plain(" ".join(meaning.split()))
+
+
+def _plain(text: str) -> str:
+    """Return a text of a docstring in Markdown."""
+    return re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text).replace("``", "`")
 
 
 def _type(text: str) -> str:
@@ -122,4 +132,4 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    sys.stdout.write(page())
