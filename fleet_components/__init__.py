@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         Estimates as Estimates,
         Template as Template,
     )
-    from fleet_components.options import Renamed as Renamed
+    from fleet_components.option_values import Renamed as Renamed
     from fleet_components.plan.departures import (
         Departure as Departure,
         Fate as Fate,
@@ -107,7 +107,7 @@ _HOMES = {
     "systems.kubefleet.model.memory": ("PlacementMemory",),
     "systems.kubefleet.model.placement": ("PlacementPolicy",),
     "model.problem": ("FleetError", "Problem"),
-    "options": ("Renamed",),
+    "option_values": ("Renamed",),
     "systems.karmada.model.template": ("Estimates", "Template"),
     "plan.departures": ("Departure", "Fate", "Replacement"),
     "plan.fleet": ("plan_fleet",),

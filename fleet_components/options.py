@@ -9,223 +9,41 @@ What is told only on the command line, such as ``--state``, does not belong here
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import camel, checked
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import TABLES
-from fleet_components.model.text import few
-from fleet_components.model.typed import HINT, Typed
+from fleet_components.model.typed import HINT
+from fleet_components.option_values import (
+    MEANINGS,
+    MOST_WAIT,
+    Renamed,
+    WrongValueError,
+    added,
+    anything,
+    flag_in,
+    lists_by_member,
+    merged,
+    names_in,
+    no_share,
+    no_timeout,
+    no_wait,
+    paths_in,
+    renamed_too,
+    renames_in,
+    replaced,
+    seconds_in,
+    texts_by_member,
+    time_in,
+)
 from fleet_components.plan.ways import A_WAY, Way, no_way
 
-MOST_WAIT = 31_536_000
-"""Maximum of ``max_wait`` and ``ready_timeout`` in seconds: a year."""
 PLANNED, BEFORE, ALLOWED = "What is planned", "What was before", "What is allowed"
 """Sections of the help of a command."""
-
-
-class WrongValueError(Exception):
-    """An invalid value; its arguments are the message and the hint of a problem."""
-
-
-# Values of options that are more than a text or a number.
-
-
-@attrs.frozen(kw_only=True)
-class Renamed(Typed):
-    """Renames since the last update; each map is from the new name to the old one.
-
-    Attributes:
-        fleet: the fleet's former name; empty if it is unchanged.
-        members: members.
-        placements: placements and templates, by key: ``name``, ``namespace/name`` or
-            ``namespace/Kind/name``.
-    """
-
-    fleet: str = ""
-    members: Mapping[str, str] = attrs.field(factory=dict)
-    placements: Mapping[str, str] = attrs.field(factory=dict)
-
-
-class Check(StrEnum):
-    """A check of what is delivered, by the name under which it is skipped."""
-
-    REFERENCES = "references"
-    AUTOSCALERS = "autoscalers"
-    DIGESTS = "digests"
-    STRUCTURE = "structure"
-    VERSIONS = "versions"
-
-
-MEANINGS: Mapping[Check, str] = {
-    Check.REFERENCES: "an object needs another by name, which does not go to the same member",
-    Check.AUTOSCALERS: "an autoscaler and the source both set the replicas of a workload",
-    Check.DIGESTS: "an override takes the digest off an image",
-    Check.VERSIONS: "Kubernetes serves the version of a built-in object no more",
-    Check.STRUCTURE: "a field of a built-in object is not what its kind has there",
-}
-
-
-# Readers of the text that the configuration has for a key. Pulumi hands over values other than
-# strings as JSON.
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Parse a list of names: JSON, or one or several names separated by commas, as the command line
-    sets them.
-
-    Raises:
-        WrongValueError: the text is neither.
-    """
-    listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
-    if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
-        raise WrongValueError("is not a list of names", "write names with commas between them")
-    return tuple(filter(None, (str(item).strip() for item in listed)))
-
-
-def time_in(text: str) -> datetime | None:
-    """Parse a time in the form of RFC 3339; None for an empty text.
-
-    Raises:
-        WrongValueError: the text is no time, or has no zone.
-    """
-    try:
-        return read_time(text)
-    except ValueError:
-        raise WrongValueError(
-            "is not a time with a zone", "write it as 2026-01-31T12:00:00Z"
-        ) from None
-
-
-def _sources(text: str) -> tuple[str, ...]:
-    listed = _parsed(text) if text.lstrip().startswith("[") else [text]
-    if not listed or not _is_texts(listed) or "" in listed:
-        raise WrongValueError("names no path", A_DIRECTORY)
-    return tuple(listed)
-
-
-def _texts_by_member(text: str) -> dict[str, str]:
-    given = _map(text, "is not a map of members", "write member: path")
-    wrong = [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]
-    if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not text", "write member: path, or its text")
-    return given
-
-
-def _renamed(text: str) -> Renamed:
-    given = _map(text, "is not a map", _NEW_OLD)
-    maps = {key: given.get(key) or {} for key in ("members", "placements")}
-    strange = sorted(given.keys() - {"fleet", *maps})
-    if strange:
-        raise WrongValueError(
-            f"has a field {strange[0]}", "the fields are: fleet, members, placements"
-        )
-    if not all(
-        isinstance(item, dict) and all(isinstance(old, str) for old in item.values())
-        for item in maps.values()
-    ):
-        raise WrongValueError("is not a map", _NEW_OLD)
-    fleet = given.get("fleet") or ""
-    if not isinstance(fleet, str):
-        raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
-    return Renamed(fleet=fleet, **maps)
-
-
-def _lists_by_member(text: str) -> dict[str, list[str]]:
-    given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
-    lists = {
-        name: [patterns] if isinstance(patterns, str) else patterns
-        for name, patterns in given.items()
-    }
-    wrong = [name for name, patterns in lists.items() if not _is_texts(patterns)]
-    if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
-    return lists
-
-
-def _seconds(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise ValueError(text)
-    return int(text)
-
-
-def _flag(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise WrongValueError("is neither true nor false", "write true or false")
-    return text.lower() == "true"
-
-
-def _map(text: str, what: str, hint: str) -> dict[str, Any]:
-    given = _parsed(text)
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        raise WrongValueError(what, hint)
-    return given
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return read_json(text)
-    except UnreadableError:
-        return text
-
-
-def _is_texts(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(item, str) for item in given)
-
-
-# Checks: what is wrong with a value of the right type; empty if nothing is.
-
-
-def _no_share(value: float) -> str:
-    return "" if 0 <= value <= 1 else f"is {value:g}"
-
-
-def _no_wait(seconds: int) -> str:
-    return "" if 0 <= seconds <= MOST_WAIT else f"is {seconds}"
-
-
-def _no_timeout(seconds: int) -> str:
-    # The engine and the provider take 0 for a timeout that is not set.
-    return "" if 1 <= seconds <= MOST_WAIT else f"is {seconds}"
-
-
-def _anything(_: Any) -> str:
-    return ""
-
-
-# Merge rules: the value of a program and that of the configuration make one.
-
-
-def replaced(_: Any, configured: Any) -> Any:
-    """Return the value of the configuration."""
-    return configured
-
-
-def added(program: Sequence[str], configured: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of both, each once; the command line adds further ones."""
-    return tuple(dict.fromkeys((*program, *configured)))
-
-
-def _merged(program: Mapping[str, Any], configured: Mapping[str, Any]) -> dict[str, Any]:
-    return {**program, **configured}
-
-
-def _renamed_too(program: Renamed, configured: Renamed) -> Renamed:
-    return Renamed(
-        fleet=configured.fleet or program.fleet,
-        members=_merged(program.members, configured.members),
-        placements=_merged(program.placements, configured.placements),
-    )
 
 
 @attrs.frozen
@@ -248,7 +66,7 @@ class Flag:
 
 
 @attrs.frozen(kw_only=True)
-class Option:
+class FleetOption:
     """A row of the table.
 
     Attributes:
@@ -279,7 +97,7 @@ class Option:
     unread: str = ""
     merge: Callable[[Any, Any], Any] = replaced
     by_member: bool = False
-    wrong: Callable[[Any], str] = _anything
+    wrong: Callable[[Any], str] = anything
     hint: str = ""
     choices: tuple[str, ...] = ()
     flag: Flag | None = None
@@ -300,10 +118,10 @@ class Option:
         return value
 
 
-def _release(setting: str) -> Option:
+def _release(setting: str) -> FleetOption:
     """Return the row of the release of a system."""
     table = TABLES[setting]
-    return Option(
+    return FleetOption(
         name=setting,
         default="",
         wrong=table.unknown,
@@ -323,12 +141,10 @@ def _release(setting: str) -> Option:
     )
 
 
-A_DIRECTORY = "set it to the directory of the fleet's YAML, or to a list of directories"
-_NEW_OLD = "write members: {NEW: OLD}"
 _ROWS = (
-    Option(
+    FleetOption(
         name="source",
-        read=_sources,
+        read=paths_in,
         help=(
             "policies, manifests and members from genuine YAML: the path of a file or directory,"
             " relative to the program, or several; or a source that was read before, by"
@@ -339,7 +155,7 @@ _ROWS = (
             " program"
         ),
     ),
-    Option(
+    FleetOption(
         name="render_to",
         key="render",
         default="",
@@ -348,15 +164,15 @@ _ROWS = (
             " the program"
         ),
     ),
-    Option(
+    FleetOption(
         name="kubeconfigs",
-        read=_texts_by_member,
-        merge=_merged,
+        read=texts_by_member,
+        merge=merged,
         by_member=True,
         help="kubeconfigs by member name, text or path, for members of the source",
         key_help="kubeconfigs by member: text or path",
     ),
-    Option(
+    FleetOption(
         name="delivery",
         default=Way.DIRECT.value,
         wrong=no_way,
@@ -367,7 +183,7 @@ _ROWS = (
             " propagation policy goes before it"
         ),
     ),
-    Option(
+    FleetOption(
         name="hub",
         help=(
             "how the hub is reached: a kubeconfig as text or path, or a Kubernetes provider of"
@@ -376,7 +192,7 @@ _ROWS = (
         key_help="kubeconfig of the hub: text or path",
     ),
     *map(_release, TABLES),
-    Option(
+    FleetOption(
         name="as_of",
         read=time_in,
         help=(
@@ -385,7 +201,7 @@ _ROWS = (
         ),
         flag=Flag("--as-of", PLANNED, "The time at which observed members and waits are judged."),
     ),
-    Option(
+    FleetOption(
         name="approvals",
         default=(),
         read=names_in,
@@ -402,7 +218,7 @@ _ROWS = (
             "NAME",
         ),
     ),
-    Option(
+    FleetOption(
         name="lost",
         default=(),
         read=names_in,
@@ -416,19 +232,19 @@ _ROWS = (
             of_members=True,
         ),
     ),
-    Option(
+    FleetOption(
         name="limit",
         default=0.5,
         read=float,
         unread="is not a share",
-        wrong=_no_share,
+        wrong=no_share,
         hint="give a share from 0 to 1, 0.5 for a half",
         help=(
             "the share of what stands, of the fleet or of one placement, that may be lost at once,"
             " from 0 to 1"
         ),
     ),
-    Option(
+    FleetOption(
         name="confirm",
         default=(),
         read=names_in,
@@ -441,35 +257,35 @@ _ROWS = (
             "TOKEN",
         ),
     ),
-    Option(
+    FleetOption(
         name="keep_cluster_resources",
         default=True,
-        read=_flag,
+        read=flag_in,
         help="whether namespaces and other cluster-scoped objects outlive their placement",
     ),
-    Option(
+    FleetOption(
         name="keep_found",
         default=True,
-        read=_flag,
+        read=flag_in,
         help=(
             "whether objects that stood on a member before a placement took them over outlive it"
         ),
     ),
-    Option(
+    FleetOption(
         name="max_wait",
         default=900,
-        read=_seconds,
+        read=seconds_in,
         unread="is not a time in seconds",
-        wrong=_no_wait,
+        wrong=no_wait,
         hint=f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most",
         help="the longest time in seconds that an update waits between stages",
     ),
-    Option(
+    FleetOption(
         name="ready_timeout",
         default=600,
-        read=_seconds,
+        read=seconds_in,
         unread="is not a time in seconds",
-        wrong=_no_timeout,
+        wrong=no_timeout,
         hint=f"give whole seconds, 1 or more, 600 for ten minutes, {MOST_WAIT} at most",
         help=(
             "the longest time in seconds that an update waits for each object to become ready, or"
@@ -477,22 +293,22 @@ _ROWS = (
             " for one object"
         ),
     ),
-    Option(
+    FleetOption(
         name="renamed",
         default=Renamed(),
-        read=_renamed,
-        merge=_renamed_too,
+        read=renames_in,
+        merge=renamed_too,
         by_member=True,
         help="what is called otherwise now, so that it stays alive under its new name",
         key_help=(
             "what is called otherwise now: fleet: OLD, members: {NEW: OLD}, placements: {NEW: OLD}"
         ),
     ),
-    Option(
+    FleetOption(
         name="takes_over",
         default=attrs.Factory(dict),
-        read=_lists_by_member,
-        merge=_merged,
+        read=lists_by_member,
+        merge=merged,
         by_member=True,
         help=(
             "by member, the names of Kubernetes resources that this stack has managed itself, and"
@@ -500,7 +316,7 @@ _ROWS = (
             " names one that is on another cluster"
         ),
     ),
-    Option(
+    FleetOption(
         name="takes_from",
         default=(),
         read=names_in,
@@ -510,7 +326,7 @@ _ROWS = (
             " stack brings from now on"
         ),
     ),
-    Option(
+    FleetOption(
         name="pass_over",
         default=(),
         read=names_in,
@@ -527,7 +343,7 @@ _ROWS = (
             "KIND",
         ),
     ),
-    Option(
+    FleetOption(
         name="skip_checks",
         default=(),
         read=names_in,
@@ -545,7 +361,7 @@ _ROWS = (
             "CHECK",
         ),
     ),
-    Option(
+    FleetOption(
         name="plugins",
         default=(),
         read=names_in,
@@ -563,31 +379,31 @@ _ROWS = (
             "MODULE:CLASS",
         ),
     ),
-    Option(
+    FleetOption(
         name="moving",
         default=False,
-        read=_flag,
+        read=flag_in,
         help=(
             "whether an update prepares a move to another way of delivery: everything stays on its"
             " way, and is kept when it leaves the stack. ``fleet move`` sets it for one update"
         ),
     ),
-    Option(
+    FleetOption(
         name="protect",
         default=True,
-        read=_flag,
+        read=flag_in,
         help=(
             "whether a program from which the fleet has gone is stopped before it deletes"
             " everything; see ``docs/delivery.md`` for what that means for ``pulumi destroy``"
         ),
     ),
-    Option(
+    FleetOption(
         name="members",
         key="",
         default=(),
         help="members declared in the program; they are added to those of the source",
     ),
-    Option(
+    FleetOption(
         name="objects",
         key="",
         default=(),
@@ -597,7 +413,7 @@ _ROWS = (
             " its resources"
         ),
     ),
-    Option(
+    FleetOption(
         name="providers",
         key="",
         help=(
@@ -606,11 +422,11 @@ _ROWS = (
         ),
     ),
 )
-OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}
+OPTIONS: Mapping[str, FleetOption] = {option.name: option for option in _ROWS}
 """The options by argument, in the order of ``docs/settings.md``."""
-KEYS: Mapping[str, Option] = {option.key: option for option in _ROWS if option.key}
+KEYS: Mapping[str, FleetOption] = {option.key: option for option in _ROWS if option.key}
 """The options that the configuration has, by key."""
-FLAGS: Mapping[str, tuple[Option, Flag]] = {
+FLAGS: Mapping[str, tuple[FleetOption, Flag]] = {
     option.name: (option, option.flag) for option in _ROWS if option.flag
 }
 """The options that the command line has, by argument, each with the form that it has there."""
@@ -632,7 +448,7 @@ def field_of(name: str, **more: Any) -> Any:
     if option.hint:
         metadata |= checked(option.wrong)
     # What is no whole number at all gets the hint of its type.
-    if option.hint and option.read is not _seconds:
+    if option.hint and option.read is not seconds_in:
         metadata[HINT] = option.hint
     return attrs.field(**{"default": option.default, "metadata": metadata, **more})
 
@@ -655,7 +471,7 @@ def shared(kind: type[attrs.AttrsInstance], given: attrs.AttrsInstance) -> dict[
 def wrong_options(given: attrs.AttrsInstance) -> Iterator[Problem]:
     """Yield a problem for each option of a class whose value has the right type and is invalid."""
     for field in attrs.fields(type(given)):
-        option: Option | None = field.metadata.get(_ROW)
+        option: FleetOption | None = field.metadata.get(_ROW)
         wrong = option.wrong(getattr(given, field.name)) if option else ""
         if option and wrong:
             yield Problem(wrong, (field.name,), option.hint)

@@ -22,7 +22,8 @@ from fleet_components.cli.progress import watch
 from fleet_components.model.cluster import read_time
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import visible
-from fleet_components.options import FLAGS, Flag, Option, added, time_in
+from fleet_components.option_values import added, time_in
+from fleet_components.options import FLAGS, Flag, FleetOption
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
@@ -87,7 +88,7 @@ WITH = planned(
 )
 
 
-def _of_fleet(option: Option, flag: Flag) -> Callable[[F], F]:
+def _of_fleet(option: FleetOption, flag: Flag) -> Callable[[F], F]:
     """Return the option of the command line that the table has for an option of a fleet."""
     kind: Any = TIME if option.read is time_in else None
     return under(flag.section)(

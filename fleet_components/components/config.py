@@ -17,7 +17,8 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import few, nearest
-from fleet_components.options import A_DIRECTORY, KEYS, Renamed, WrongValueError
+from fleet_components.option_values import A_DIRECTORY, Renamed, WrongValueError
+from fleet_components.options import KEYS
 from fleet_components.plan.given import Given
 from fleet_components.plan.source import gather, gathered
 from fleet_components.plan.ways import Way

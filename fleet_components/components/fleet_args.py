@@ -14,7 +14,8 @@ from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import LATER, fitted
-from fleet_components.options import OPTIONS, Renamed, field_of, wrong_options
+from fleet_components.option_values import Renamed
+from fleet_components.options import OPTIONS, field_of, wrong_options
 from fleet_components.plan.source import AnySource, Source, source_from
 
 _BY_MEMBER = (

@@ -12,7 +12,8 @@ from fleet_components.model.codec import encode
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import TABLES, Releases
 from fleet_components.model.typed import Typed
-from fleet_components.options import Renamed, field_of, wrong_options
+from fleet_components.option_values import Renamed
+from fleet_components.options import field_of, wrong_options
 from fleet_components.rollout.rollout import Gates
 
 

@@ -24,7 +24,8 @@ from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.options import KEYS, WrongValueError
+from fleet_components.option_values import WrongValueError
+from fleet_components.options import KEYS
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past

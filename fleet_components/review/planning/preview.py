@@ -12,7 +12,8 @@ from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.options import FLAGS, WrongValueError, added
+from fleet_components.option_values import WrongValueError, added
+from fleet_components.options import FLAGS
 from fleet_components.plan import names
 from fleet_components.plan.departures import sent_before, unseen
 from fleet_components.plan.describe import heading, not_fulfilled
