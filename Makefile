@@ -96,6 +96,7 @@ docs: setup
 	$(BIN)/python -m tools.fields > docs/fields.md
 	$(BIN)/python -m tools.deliveries > docs/fields-by-delivery.md
 	$(BIN)/python -m tools.settings > docs/settings.md
+	$(BIN)/python -m tools.settings --schema > docs/settings.schema.json
 
 # Shows what the next release says; with VERSION=X.Y.Z it writes that into CHANGELOG.md and removes the fragments.
 changelog: setup

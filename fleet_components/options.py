@@ -177,6 +177,7 @@ _ROWS = (
         default=Way.DIRECT.value,
         wrong=no_way,
         hint=A_WAY,
+        choices=tuple(way.value for way in Way),
         help=(
             "how objects get to members: ``direct``, or through the hub of a system, ``kubefleet``"
             " or ``karmada``. The annotation ``fleet-components/delivery`` of a placement or"

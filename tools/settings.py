@@ -1,5 +1,6 @@
 """Writes ``docs/settings.md`` from the table of options, the configuration of a stack and the
-arguments of a program: ``python -m tools.settings``.
+arguments of a program: ``python -m tools.settings``; with ``--schema`` the JSON Schema of the
+configuration, ``docs/settings.schema.json``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from typing import Any
 import attrs
 
 from fleet_components import Cluster, FleetArgs, Member, Taint
-from fleet_components.options import KEYS
+from fleet_components.content.wire import to_json
+from fleet_components.option_values import (
+    flag_in,
+    lists_by_member,
+    names_in,
+    paths_in,
+    renames_in,
+    seconds_in,
+    texts_by_member,
+    time_in,
+)
+from fleet_components.options import KEYS, FleetOption
 
 PAGE = """# Settings
 
@@ -35,6 +47,10 @@ reads them as well:
 - A misspelled key is an error for `Fleet.from_config`, and a warning for a program, which may have
   keys of its own. The keys below are reserved: a project with the name `fleet` reads its own
   settings under another namespace.
+
+An editor that knows JSON Schema checks the file with the comment
+`# yaml-language-server: $schema=PATH` on its first line, of a copy of
+[settings.schema.json](settings.schema.json).
 
 `$NAME` is not replaced in a value; `~` at the beginning of a path is the home directory.
 
@@ -71,6 +87,45 @@ def page() -> str:
     """The whole page."""
     tables = {"fleet": FleetArgs, "member": Member, "cluster": Cluster, "taint": Taint}
     return PAGE.format(keys=_keys(), **{name: _arguments(kind) for name, kind in tables.items()})
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of ``Pulumi.STACK.yaml``, for editors."""
+    keys = {f"fleet:{key}": _described(option) for key, option in KEYS.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The configuration of a stack with a fleet",
+        "type": "object",
+        "properties": {"config": {"type": "object", "properties": keys}},
+    }
+
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_MAP = {"type": "object", "additionalProperties": _TEXT}
+_FORMS: Mapping[Any, Mapping[str, Any]] = {
+    str: _TEXT,
+    float: {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+$"}]},
+    flag_in: {"enum": [True, False, "true", "false"]},
+    lists_by_member: {**_MAP, "additionalProperties": {"anyOf": [_TEXT, _TEXTS]}},
+    names_in: {"anyOf": [_TEXT, {"type": "array", "items": {"type": ["string", "number"]}}]},
+    paths_in: {"anyOf": [{**_TEXT, "minLength": 1}, {**_TEXTS, "minItems": 1}]},
+    renames_in: {
+        "type": "object",
+        "properties": {"fleet": _TEXT, "members": _MAP, "placements": _MAP},
+        "additionalProperties": False,
+    },
+    seconds_in: {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^[0-9]{1,9}$"}]},
+    texts_by_member: _MAP,
+    time_in: {**_TEXT, "format": "date-time"},
+}
+"""The form of a value by the function that reads it."""
+_SECRET = {"type": "object", "properties": {"secure": _TEXT}, "required": ["secure"]}
+
+
+def _described(option: FleetOption) -> dict[str, Any]:
+    form = {"enum": list(option.choices)} if option.choices else dict(_FORMS[option.read])
+    return {"description": _plain(option.key_help), "anyOf": [form, _SECRET]}
 
 
 def _keys() -> str:
@@ -132,4 +187,4 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(to_json(schema()) if sys.argv[1:] == ["--schema"] else page())
