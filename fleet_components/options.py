@@ -4,7 +4,7 @@ A row makes the key of the configuration, the option of the command line, the fi
 ``FleetArgs`` and of a plan, and ``docs/settings.md``. The class that has an option as a field
 declares its type, so that programs are checked without running them.
 
-What is told only on the command line, such as ``--state``, does not belong here.
+An option that only the command line has, such as ``--state``, does not belong here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PLANNED, BEFORE, ALLOWED = "What is planned", "What was before", "What is allowe
 
 @attrs.frozen
 class Flag:
-    """An option of the command line, for plans that no configuration tells.
+    """The form that an option has on the command line.
 
     Attributes:
         name: its name, as ``--approve``.
@@ -73,13 +73,13 @@ class FleetOption:
         name: the argument of ``FleetArgs``.
         help: its description, without a full stop.
         default: its default, or an ``attrs.Factory``.
-        key: the ``fleet:`` key of the configuration; empty if it can only be told in a program.
+        key: the ``fleet:`` key of the configuration; empty if only a program has it.
         key_help: the description of the key, if the configuration takes other values than a
             program.
         read: parses the text of the configuration; raises ``WrongValueError``, or ``ValueError``
             where ``unread`` says what is wrong.
-        unread: what is wrong with any invalid text of the configuration, if that is no more than
-            what kind of value it should be.
+        unread: what is wrong with any invalid text of the configuration: what kind of value it
+            should be.
         merge: combines the value of the program with that of the configuration.
         by_member: True if the value of the configuration names members.
         wrong: returns what is wrong with a value of the right type; empty if nothing is.

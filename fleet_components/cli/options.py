@@ -378,8 +378,8 @@ def state_of(state: Path | None) -> StateFile:
 def say_refused(document: Document, *, shown: bool = False) -> None:
     """Print on standard error why an update is refused.
 
-    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is
-    told once.
+    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it
+    is printed once.
 
     Args:
         document: the plan.
@@ -396,7 +396,7 @@ def say_warnings(document: Document) -> None:
 
 
 def say_warning(name: str, text: str) -> None:
-    """Print a warning on standard error; its name is told before it where the text does not have
+    """Print a warning on standard error; its name stands before it where the text does not have
     it.
     """
     named = f"{visible(name)}: " if name and name not in text else ""

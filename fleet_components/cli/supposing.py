@@ -12,14 +12,12 @@ import click
 from fleet_components.cli.help import under
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.source import gather
+from fleet_components.review.planning.setting import Setting, read_path, read_value
 from fleet_components.review.planning.supposition import (
     Addition,
     Loss,
     Replacement,
-    Setting,
     Supposition,
-    read_path,
-    read_value,
 )
 
 supposed = under("What is supposed")
@@ -148,7 +146,7 @@ _OPTIONS: tuple[tuple[str, click.ParamType[Supposition], str], ...] = (
     (
         "--policy",
         _Policy(),
-        "Objects in the place of those with the same kind and name: an edited policy or override.",
+        "Objects instead of those with the same kind and name: an edited policy or override.",
     ),
     ("--add", _Add(), "A new member: like another one, with labels of its own."),
     (

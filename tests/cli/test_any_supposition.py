@@ -18,8 +18,9 @@ from fleet_components.review.documents.form import EVERYTHING
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.sweep import sweep_document
 from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.setting import Setting
 from fleet_components.review.planning.simulation import simulate
-from fleet_components.review.planning.supposition import Addition, Loss, Setting, Supposition
+from fleet_components.review.planning.supposition import Addition, Loss, Supposition
 from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.review.planning.sweep import Sweep
 from tests.cli.by_hand import PRICE

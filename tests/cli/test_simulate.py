@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from fleet_components.model.manifest import Manifest
+from fleet_components.review.planning.setting import Setting
 from fleet_components.review.planning.supposition import Addition, Supposed
 from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
 from tests.cli.fleets import PROJECT, SECRET, run, write
@@ -185,6 +186,7 @@ def test_nothing_is_written_and_no_secret_is_shown(folder: Path) -> None:
             "--diff",
         ),
         ("--set", f"{payment}={{token: hunter3-planted}}", "--policy", "policy.yaml"),
+        ("--set", "Secret/shop/p*:stringData.token=hunter6-planted"),
         (
             "--set",
             f"{payment}.token=hunter3-planted",
@@ -226,3 +228,42 @@ def test_standard_input_is_a_fleet_too(folder: Path) -> None:
     result = run("simulate", "-", "--lose", "dublin", stdin=text)
     assert result.exit_code == 0
     assert "shop moves from dublin" in result.stdout or "shop loses dublin" in result.stdout
+
+
+def test_what_several_objects_get_is_hidden_where_one_of_them_is_a_secret() -> None:
+    objects: Objects = [
+        {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "data": {"token": "b2xk"}}
+        for kind, name in (("ConfigMap", "plain"), ("ConfigMap", "other"), ("Secret", "payment"))
+    ]
+    fleet = Supposed(tuple(map(Manifest, objects)))
+    (words,) = Setting("ConfigMap/*", ("data", "token"), "bmV3").applied(fleet).words
+    assert words == "ConfigMap plain, ConfigMap other: data.token -> bmV3"
+    changed = Setting("*/*", ("data", "token"), "bmV3").applied(fleet)
+    assert changed.words == (
+        "ConfigMap plain, ConfigMap other, Secret payment: data.token -> [secret]",
+    )
+    assert {item.data["data"]["token"] for item in changed.manifests} == {"bmV3"}
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "expected"),
+    [
+        (5, "+2", 7),
+        (5, "-9", 0),
+        (5, "-20%", 4),
+        (5, "+10%", 5),
+        ("500m", "+1", "1500m"),
+        ("2", "-500m", "1500m"),
+        ("1Gi", "-50%", "536870912"),
+        (None, "-1", -1),
+        (5, "7", 7),
+        ("web", "+1", 1),
+    ],
+)
+def test_a_sign_in_front_changes_the_number_that_a_field_has(
+    known: Any, text: str, expected: Any
+) -> None:
+    data = {"kind": "Widget", "metadata": {"name": "w"}, "spec": {"n": known}}
+    fleet = Supposed((Manifest({"apiVersion": "v1", **data}),))
+    (changed,) = Setting("Widget/w", ("spec", "n"), text).applied(fleet).manifests
+    assert changed.data["spec"]["n"] == expected

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError
-from fleet_components.model.quantity import is_quantity, parse_quantity
+from fleet_components.model.quantity import canonical, is_quantity, parse_quantity
 from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGION
 
 _NANO = 10**9
@@ -227,7 +227,7 @@ def _set_label(data: Data, key: str, text: str | None) -> None:
 
 
 def _set_taint(data: Data, key: str, effect: str, text: str | None) -> None:
-    """Set a taint in the place of one with the same key and effect, or take away those that there
+    """Set a taint instead of one with the same key and effect, or take away those that there
     are with the key, and the effect if one is named.
     """
     value, _, named = (text or "").rpartition(":")
@@ -275,7 +275,7 @@ def _moved(member: Manifest, resource: str, known: Any, step: int) -> str:
 
 
 def _quantity(nano: int) -> str:
-    return str(nano // _NANO) if nano % _NANO == 0 else f"{nano}n"
+    return canonical(f"{nano}n")
 
 
 def _nano(member: Manifest, resource: str, known: Any) -> int:
