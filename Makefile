@@ -93,9 +93,10 @@ bench: setup
 	$(BIN)/python -m tests.engine.bench
 
 docs: setup
-	$(BIN)/fleet fields -o markdown > docs/fields.md
-	$(BIN)/fleet fields --deliveries -o markdown > docs/fields-by-delivery.md
-	$(BIN)/python -m tests.packaging.settings > docs/settings.md
+	$(BIN)/python -m tools.fields > docs/fields.md
+	$(BIN)/python -m tools.deliveries > docs/fields-by-delivery.md
+	$(BIN)/python -m tools.settings > docs/settings.md
+	$(BIN)/python -m tools.settings --schema > docs/settings.schema.json
 
 # Shows what the next release says; with VERSION=X.Y.Z it writes that into CHANGELOG.md and removes the fragments.
 changelog: setup

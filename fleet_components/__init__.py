@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Estimates as Estimates,
         Template as Template,
     )
+    from fleet_components.option_values import Renamed as Renamed
     from fleet_components.plan.departures import (
         Departure as Departure,
         Fate as Fate,
@@ -61,11 +62,7 @@ if TYPE_CHECKING:
     )
     from fleet_components.plan.fleet import plan_fleet as plan_fleet
     from fleet_components.plan.fleet_plan import FleetPlan as FleetPlan
-    from fleet_components.plan.options import (
-        Options as Options,
-        Renamed as Renamed,
-        Settings as Settings,
-    )
+    from fleet_components.plan.options import Options as Options, Settings as Settings
     from fleet_components.plan.past import Past as Past
     from fleet_components.plan.source import (
         Source as Source,
@@ -110,11 +107,12 @@ _HOMES = {
     "systems.kubefleet.model.memory": ("PlacementMemory",),
     "systems.kubefleet.model.placement": ("PlacementPolicy",),
     "model.problem": ("FleetError", "Problem"),
+    "option_values": ("Renamed",),
     "systems.karmada.model.template": ("Estimates", "Template"),
     "plan.departures": ("Departure", "Fate", "Replacement"),
     "plan.fleet": ("plan_fleet",),
     "plan.fleet_plan": ("FleetPlan",),
-    "plan.options": ("Options", "Renamed", "Settings"),
+    "plan.options": ("Options", "Settings"),
     "plan.past": ("Past",),
     "plan.source": ("Source", "read_source", "source_of"),
     "plan.state": ("StackState", "StoredResource"),

@@ -80,11 +80,9 @@ def approve(
     back: the run goes on at once.
     """
     if hub_file is not None:
-        more = [name for name in ctx.params if _is_given(ctx, name)]
+        more = [param.opts[0] for param in ctx.command.params if _is_given(ctx, param)]
         if more:
-            raise click.UsageError(
-                f"--hub asks nothing but the hub: without --{more[0].replace('_', '-')}"
-            )
+            raise click.UsageError(f"--hub asks nothing but the hub: without {more[0]}")
         _on_hub(hub_file, given, write=write)
         return
     if not given:
@@ -105,12 +103,11 @@ def approve(
     edits.end(*lines, approval_view(approval), write=write, strict=strict)
 
 
-def _is_given(ctx: click.Context, name: str) -> bool:
+def _is_given(ctx: click.Context, param: click.Parameter) -> bool:
+    """Return whether an option is on the command line that ``--hub`` does not take."""
+    source = ctx.get_parameter_source(param.name or "")
     default = ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP
-    return name not in ("given", "hub_file", "write") and ctx.get_parameter_source(name) not in (
-        *default,
-        None,
-    )
+    return param.name not in ("given", "hub_file", "write") and source not in (*default, None)
 
 
 def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:

@@ -38,7 +38,6 @@ GROUPS = {
     },
     "Besides": {
         "comment": "Post a review as the one comment of its pull request",
-        "fields": "Show which fields of policies are not carried out, and why",
         "completion": "Print the script that completes fleet in a shell",
     },
 }

@@ -24,9 +24,7 @@ from fleet_components.review.showing.edits import drain_view
 )
 @click.argument("member", shell_complete=names.members)
 @options.PATHS
-@options.where
-@options.endings(detailed=False)
-@edits.WRITE
+@edits.changing
 def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **where: Any) -> None:
     """Move the work off MEMBER by a pull request: a taint on it, and an eviction for each placement
     there.

@@ -18,6 +18,7 @@ from fleet_components.cli.stack import with_state
 from fleet_components.content.files import unreadable
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
+from fleet_components.options import FLAGS
 from fleet_components.review.documents.drift import DriftDocument, drift_document
 from fleet_components.review.planning.adoption import Adoption
 from fleet_components.review.planning.adoption import adopt as adoption
@@ -132,13 +133,8 @@ def drift(
 
 
 _OF_PLANS = {
-    **{name: f"--{name}" for name in ("confirm", "approve", "lost", "returned")},
-    "pass_over": "--pass-over",
-    "skip_check": "--skip-check",
-    "plugins": "--plugin",
-    "kubefleet": "--kubefleet",
-    "karmada": "--karmada",
-    "as_of": "--as-of",
+    **{name: flag.name for name, (_, flag) in FLAGS.items()},
+    "returned": "--returned",
 }
 """Options that say how a plan is made: only the adoption of drift makes one."""
 

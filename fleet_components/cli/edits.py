@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from fleet_components.cli import clock, options
+from fleet_components.cli.options import F
 from fleet_components.cli.progress import watch
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.edit import Edit
@@ -23,6 +24,13 @@ from fleet_components.review.showing.terminal import printed
 WRITE = click.option(
     "--write", is_flag=True, help="Write the files; otherwise they are only shown."
 )
+
+
+def changing(command: F) -> F:
+    """Add the options of a command that changes the source: those of a plan, ``--strict`` and
+    ``--write``.
+    """
+    return options.where(options.endings(detailed=False)(WRITE(command)))
 
 
 def end(

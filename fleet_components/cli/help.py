@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from fleet_components.cli.exit_status import meanings
+from fleet_components.options import BEFORE, PLANNED
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,9 +74,7 @@ class Context(click.Context):
 
 _UNBROKEN = "\N{NON-BREAKING HYPHEN}"
 OWN = "Options"
-planned = under("What is planned")
-before = under("What was before")
-allowed = under("What is allowed")
+planned, before = under(PLANNED), under(BEFORE)
 reached = under("Members that are asked")
 printed = under("Output")
 

@@ -175,7 +175,8 @@ def observe(
     takes --update; a job that runs both takes it always.
     """
     _check_usage(hub, azure, azure_login, context, out, members, kind, system, rbac=rbac)
-    named = options.named_releases(kubefleet=kubefleet, karmada=karmada)
+    releases = {"kubefleet": kubefleet, "karmada": karmada}
+    named = {setting: name for setting, name in releases.items() if name}
     if named and (rbac or not (hub or azure)):
         what = f"--{next(iter(named))} is the release of a hub that is observed"
         raise click.UsageError(f"{what}: give --hub or --azure")

@@ -11,18 +11,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+import attrs
 import click
 
 from fleet_components.cli import clock
 from fleet_components.cli.exit_status import status_of, strictly
-from fleet_components.cli.help import allowed, before, planned, printed, reached
+from fleet_components.cli.help import before, planned, printed, reached, under
 from fleet_components.cli.names import members
 from fleet_components.cli.progress import watch
 from fleet_components.model.cluster import read_time
 from fleet_components.model.problem import FleetError
-from fleet_components.model.releases import TABLES
 from fleet_components.model.text import visible
-from fleet_components.plan.options import MEANINGS
+from fleet_components.option_values import added, time_in
+from fleet_components.options import FLAGS, Flag, FleetOption
 from fleet_components.review.documents.schema import PlanDocument
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
@@ -87,22 +88,18 @@ WITH = planned(
 )
 
 
-_RELEASES = tuple(
-    planned(
-        f"--{setting}",
-        type=click.Choice(table.names),
-        help=(
-            f"The release of {table.title} that decides, as fleet:{setting} names it. By default"
-            f" that of an observed hub which shows it, or of the last update; else {table.default}."
-        ),
+def _of_fleet(option: FleetOption, flag: Flag) -> Callable[[F], F]:
+    """Return the option of the command line that the table has for an option of a fleet."""
+    kind: Any = TIME if option.read is time_in else None
+    return under(flag.section)(
+        flag.name,
+        option.name,
+        multiple=option.merge is added,
+        type=click.Choice(option.choices) if option.choices else kind,
+        metavar=flag.metavar or None,
+        shell_complete=members if flag.of_members else None,
+        help=flag.help,
     )
-    for setting, table in TABLES.items()
-)
-
-
-def named_releases(**options: str | None) -> dict[str, str]:
-    """Return the names of releases that a command line gives, by the setting that names each."""
-    return {setting: name for setting, name in options.items() if name}
 
 
 def where(command: F) -> F:
@@ -168,65 +165,13 @@ def where(command: F) -> F:
             ),
         ),
         before("--any-state", is_flag=True, help="Take a state of another project or stack."),
-        allowed(
-            "--confirm",
-            multiple=True,
-            metavar="TOKEN",
-            help="Allow a refused loss, as fleet:confirm does; repeatable.",
-        ),
-        allowed(
-            "--approve",
-            multiple=True,
-            metavar="NAME",
-            help=(
-                "An approval of a staged update, RUN-before-STAGE or RUN-after-STAGE, as"
-                " fleet:approvals gives it; repeatable."
-            ),
-        ),
-        before(
-            "--lost",
-            multiple=True,
-            metavar="MEMBER",
-            shell_complete=members,
-            help="A member that is gone for good; repeatable.",
-        ),
+        *(_of_fleet(option, flag) for option, flag in FLAGS.values()),
         before(
             "--returned",
             multiple=True,
             metavar="MEMBER",
             shell_complete=members,
             help="A member that was lost and is back; repeatable.",
-        ),
-        allowed(
-            "--pass-over",
-            multiple=True,
-            metavar="KIND",
-            help=(
-                "A kind that steers a hub and is not carried out: leave its objects out, as"
-                " fleet:passOver does; repeatable."
-            ),
-        ),
-        planned(
-            "--skip-check",
-            multiple=True,
-            metavar="CHECK",
-            help="A check whose warnings are not wanted, as fleet:skipChecks: "
-            + ", ".join(MEANINGS)
-            + "; repeatable.",
-        ),
-        planned(
-            "--plugin",
-            "plugins",
-            multiple=True,
-            metavar="MODULE:CLASS",
-            help=(
-                "A plug-in that decides with those of the real system, as fleet:plugins names it;"
-                " its code is run. Repeatable."
-            ),
-        ),
-        *_RELEASES,
-        planned(
-            "--as-of", type=TIME, help="The time at which observed members and waits are judged."
         ),
     )
     # click lists the option first that is added last.
@@ -316,30 +261,24 @@ def endings(
 
 
 def command_line(
+    *,
     state: Path | None,
     stack: str | None,
-    as_of: datetime | None,
-    confirm: tuple[str, ...],
-    approve: tuple[str, ...],
-    lost: tuple[str, ...],
     returned: tuple[str, ...],
-    pass_over: tuple[str, ...],
-    skip_check: tuple[str, ...],
-    plugins: tuple[str, ...],
-    kubefleet: str | None,
-    karmada: str | None,
     any_state: bool,
     project: bool,
     no_program: bool,
     states_of: tuple[str, ...],
     projects_of: tuple[str, ...],
     config: tuple[str, ...] = (),
+    **of_fleet: Any,
 ) -> CommandLine:
     """Return the values of the options that :func:`where` and :data:`CONFIG` add.
 
     Raises:
         click.UsageError: options contradict each other.
     """
+    plugins = of_fleet["plugins"]
     if no_program and (project or plugins or projects_of):
         what = "--project" if project else "--plugin" if plugins else "--project-of"
         raise click.UsageError(f"--no-program and {what} exclude each other")
@@ -352,22 +291,23 @@ def command_line(
     return CommandLine(
         state=state_of(state),
         stack=stack,
-        as_of=as_of,
-        confirm=frozenset(confirm),
-        approve=frozenset(approve),
-        lost=frozenset(lost),
         returned=frozenset(returned),
-        pass_over=frozenset(pass_over),
-        skip_checks=frozenset(skip_check),
-        plugins=plugins,
-        releases=named_releases(kubefleet=kubefleet, karmada=karmada),
         any_state=any_state,
         project=project,
         program=not no_program,
         others=_others(states_of, projects_of),
         config=_configured(config),
         watch=watch,
+        **{name: _kept(name, value) for name, value in of_fleet.items() if value is not None},
     )
+
+
+def _kept(name: str, value: Any) -> Any:
+    """Return the value of an option as a plan has it: names whose order does not count are a
+    set.
+    """
+    default = attrs.fields_dict(CommandLine)[name].default
+    return frozenset(value) if isinstance(default, frozenset) else value
 
 
 def _configured(given: tuple[str, ...]) -> Mapping[str, str]:
@@ -438,8 +378,8 @@ def state_of(state: Path | None) -> StateFile:
 def say_refused(document: PlanDocument, *, shown: bool = False) -> None:
     """Print on standard error why an update is refused.
 
-    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is
-    told once.
+    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it
+    is printed once.
 
     Args:
         document: the plan.
@@ -456,7 +396,7 @@ def say_warnings(document: PlanDocument) -> None:
 
 
 def say_warning(name: str, text: str) -> None:
-    """Print a warning on standard error; its name is told before it where the text does not have
+    """Print a warning on standard error; its name stands before it where the text does not have
     it.
     """
     named = f"{visible(name)}: " if name and name not in text else ""

@@ -38,9 +38,7 @@ from fleet_components.review.showing.edits import rollback_view
 @click.option(
     "--name", default="", help="Name of the update run, where one rolls the placement out."
 )
-@options.where
-@options.endings(detailed=False)
-@edits.WRITE
+@edits.changing
 def rollback(
     placement: str,
     paths: tuple[Path, ...],

@@ -47,7 +47,7 @@ def _once(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) ->
             "fleet simulate fleet/ --add north:like=east,region=no"
         ),
         "an edited policy, and eight more CPUs": (
-            "fleet simulate fleet/ --policy edited.yaml --capacity 'ea*:cpu=+8'"
+            "fleet simulate fleet/ --policy edited.yaml --set 'ea*:capacity.cpu=+8'"
         ),
         "each member is lost in turn": "fleet simulate fleet/ --state state.json --sweep member",
     },
@@ -85,7 +85,7 @@ def simulate(
     """
     if not suppositions and sweep is None:
         raise click.UsageError(
-            "say what is supposed: --lose, --add, --label, --taint, ... or --sweep region"
+            "say what is supposed: --lose, --add, --set, --policy, or --sweep region"
         )
     if sweep is not None and (asked.diff or asked.view != View()):
         raise click.UsageError(

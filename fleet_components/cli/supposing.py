@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -11,30 +10,18 @@ from typing import Any, ClassVar, TypeVar, cast
 import click
 
 from fleet_components.cli.help import under
-from fleet_components.model.cluster import Taint
 from fleet_components.model.problem import FleetError
-from fleet_components.model.quantity import is_quantity
 from fleet_components.plan.source import gather
-from fleet_components.review.planning.supposed_objects import (
-    FieldChange,
-    Replacement,
-    read_path,
-    read_value,
-)
+from fleet_components.review.planning.setting import Setting, read_path, read_value
 from fleet_components.review.planning.supposition import (
     Addition,
-    CapacityChange,
-    LabelChange,
     Loss,
-    PropertyChange,
+    Replacement,
     Supposition,
-    TaintChange,
 )
 
 supposed = under("What is supposed")
 F = TypeVar("F", bound=Callable[..., Any])
-PRICE = "kubernetes.azure.com/per-cpu-core-cost"
-_PRICED = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 class WrongFormError(ValueError):
@@ -97,89 +84,41 @@ class _Add(_Form):
         return Addition(name, like, pairs)
 
 
-class _Label(_Form):
-    name, EXAMPLE = (
-        "MEMBER:KEY=VALUE|MEMBER:KEY-",
-        "--label aks-iowa:tier=gold or --label 'aks-*:tier-'",
-    )
-
-    def parsed(self, text: str) -> Supposition:
-        members, change = _of_members(text)
-        key, equals, value = change.partition("=")
-        if equals and key:
-            return LabelChange(members, key, value)
-        if change.endswith("-") and len(change) > 1:
-            return LabelChange(members, change[:-1], None)
-        raise WrongFormError
-
-
-class _Taint(_Form):
-    name, EXAMPLE = (
-        "MEMBER:KEY[=VALUE]:EFFECT|MEMBER:KEY[:EFFECT]-",
-        "--taint aks-iowa:drained:NoSchedule",
-    )
-
-    def parsed(self, text: str) -> Supposition:
-        members, change = _of_members(text)
-        gone = change.endswith("-")
-        named, colon, effect = change.removesuffix("-").partition(":")
-        key, equals, value = named.partition("=")
-        if not key or (colon and not effect) or (gone and equals) or not (gone or colon):
-            raise WrongFormError("the effect is missing" if key and not gone and not effect else "")
-        return TaintChange(members, Taint(key, value, effect), gone)
-
-
-class _Price(_Form):
-    name, EXAMPLE = "MEMBER=PRICE", "--price aks-iowa=0.05"
-
-    def parsed(self, text: str) -> Supposition:
-        members, _, price = text.rpartition("=")
-        if not members or not _PRICED.fullmatch(price):
-            raise WrongFormError
-        return PropertyChange(members, PRICE, price)
-
-
-class _Property(_Form):
-    name, EXAMPLE = "MEMBER:NAME=VALUE", "--property aks-iowa:kubernetes-fleet.io/node-count=12"
-
-    def parsed(self, text: str) -> Supposition:
-        members, change = _of_members(text)
-        name, equals, value = change.partition("=")
-        if not (name and equals):
-            raise WrongFormError
-        return PropertyChange(members, name, value)
-
-
-class _Capacity(_Form):
-    name, EXAMPLE = "MEMBER:RESOURCE=AMOUNT[,...]", "--capacity aks-iowa:cpu=+8,memory=64Gi"
-
-    def parsed(self, text: str) -> Supposition:
-        members, change = _of_members(text)
-        amounts = _pairs(change)
-        wrong = [amount for amount in amounts.values() if not is_quantity(amount)]
-        if wrong:
-            raise WrongFormError(f"{wrong[0] or 'nothing'} is not a quantity")
-        return CapacityChange(members, amounts)
-
-
 class _Set(_Form):
     name, EXAMPLE = (
-        "KIND/NAME:FIELD=VALUE",
-        "--set ClusterResourcePlacement/shop:spec.policy.numberOfClusters=4",
+        "MEMBER|KIND/NAME:FIELD=VALUE",
+        "--set 'aks-*:labels.tier=gold', --set aks-iowa:capacity.cpu=+8 or"
+        " --set ClusterResourcePlacement/shop:spec.policy.numberOfClusters=4",
     )
 
     def parsed(self, text: str) -> Supposition:
-        named, equals, value = text.partition("=")
-        # A name may have colons, a field has none.
-        name, colon, path = named.rpartition(":")
-        if not (equals and colon) or "/" not in name:
-            raise WrongFormError
+        target, path, value = _parts(text)
         try:
-            return FieldChange(name, read_path(path), read_value(value))
+            steps = read_path(path)
         except ValueError as error:
-            raise WrongFormError(
-                f"{path} {error}" if "path" in str(error) else f"what is behind = {error}"
-            ) from error
+            raise WrongFormError(f"{path} {error}") from error
+        try:
+            read_value(value)
+        except ValueError as error:
+            raise WrongFormError(f"what is behind = {error}") from error
+        return Setting(target, steps, value)
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Return what is changed, its field, and the value.
+
+    Raises:
+        WrongFormError: one of them is missing.
+    """
+    named, equals, value = text.partition("=")
+    # A name may have colons, a field has none.
+    target, colon, path = named.rpartition(":")
+    if equals and not colon:  # members with a label: LABEL=VALUE:FIELD=VALUE
+        label_value, colon, rest = value.partition(":")
+        target, (path, equals, value) = f"{named}={label_value}", rest.partition("=")
+    if not (equals and colon and target):
+        raise WrongFormError
+    return target, path, value
 
 
 class _Policy(click.ParamType[Supposition]):
@@ -207,26 +146,18 @@ _OPTIONS: tuple[tuple[str, click.ParamType[Supposition], str], ...] = (
     (
         "--policy",
         _Policy(),
-        "Objects in the place of those with the same kind and name: an edited policy or override.",
+        "Objects instead of those with the same kind and name: an edited policy or override.",
     ),
     ("--add", _Add(), "A new member: like another one, with labels of its own."),
-    ("--label", _Label(), "A label of members, or with - behind it one that is taken away."),
-    ("--taint", _Taint(), "A taint of members, or with - behind it one that is taken away."),
     (
-        "--price",
-        _Price(),
-        f"The price of members, {PRICE}, by which placements of KubeFleet select and sort.",
-    ),
-    ("--property", _Property(), "Any other property of members."),
-    (
-        "--capacity",
-        _Capacity(),
+        "--set",
+        _Set(),
         (
-            "What members have to allocate; with + or - in front, so much more or less. What is in"
-            " use stays in use."
+            "A field of members or objects, its value in YAML; null takes it away, and + or - in"
+            " front changes an amount, as +8 or -20%. Members have the fields labels, taints,"
+            " properties and capacity besides."
         ),
     ),
-    ("--set", _Set(), "A field of an object, its value in YAML; null takes it away."),
     (
         "--lose",
         _Lose(),
@@ -263,18 +194,6 @@ def supposing(command: F) -> F:
 
 def _parameter(option: str) -> str:
     return f"supposed_{option.removeprefix('--')}"
-
-
-def _of_members(text: str) -> tuple[str, str]:
-    """Return the members and the change behind the first colon.
-
-    Raises:
-        WrongFormError: one of the two is missing.
-    """
-    members, _, change = text.partition(":")
-    if not members or not change:
-        raise WrongFormError
-    return members, change
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -4,10 +4,8 @@ a program's own.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +14,18 @@ import pulumi
 from pulumi.runtime.config import CONFIG
 
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.cluster import read_time
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.release import ReleaseTable
-from fleet_components.model.releases import TABLES
 from fleet_components.model.text import few, nearest
+from fleet_components.option_values import A_DIRECTORY, Renamed, WrongValueError
+from fleet_components.options import KEYS
 from fleet_components.plan.given import Given
-from fleet_components.plan.options import (
-    A_SHARE,
-    A_TIMEOUT,
-    A_WAIT,
-    MEANINGS,
-    Renamed,
-    no_share,
-    no_timeout,
-    no_wait,
-)
 from fleet_components.plan.source import gather, gathered
-from fleet_components.plan.ways import A_WAY, Way, no_way
+from fleet_components.plan.ways import Way
 
 NAMESPACE = "fleet"
-
-
-class WrongValueError(Exception):
-    """An invalid value; its arguments are the message and the hint of a problem."""
+_ELSEWHERE = {"source", "render", "kubeconfigs"}
+"""Keys that are not merged with the argument of a program alone."""
 
 
 @attrs.frozen
@@ -60,7 +44,7 @@ def read_config() -> FromConfig:
     )
     paths: tuple[str, ...] = values.read("source") or ()
     if not paths and not values.problems:  # with problems, a misspelt key may be the source
-        values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
+        values.problems.append(_wrong("source", "is not set", A_DIRECTORY))
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
@@ -186,11 +170,11 @@ def _unreached(args: FleetArgs) -> list[str]:
 def _configured(values: _Values, args: FleetArgs) -> dict[str, Any]:
     """Return the arguments that the configuration sets or extends, by name."""
     with_config = {}
-    for name, key in KEYS.items():
-        own = name == "hub" and isinstance(args.hub, pulumi.ProviderResource)
-        stated = None if own or name in ("source", "render", "kubeconfigs") else values.read(name)
+    own = {"hub"} if isinstance(args.hub, pulumi.ProviderResource) else set()
+    for key, option in KEYS.items():
+        stated = None if key in _ELSEWHERE | own else values.read(key)
         if stated is not None:
-            with_config[key.argument] = key.added(getattr(args, key.argument), stated)
+            with_config[option.name] = option.merge(getattr(args, option.name), stated)
     return with_config
 
 
@@ -215,7 +199,7 @@ class _Values:
         """Return the parsed value of a key; None if it is not set or invalid."""
         text = self.config.get(key)
         try:
-            stated = KEYS[key].read(text) if text else None
+            stated = KEYS[key].parsed(text) if text else None
         except WrongValueError as wrong:
             self.problems.append(_wrong(key, *wrong.args))
             return None
@@ -242,16 +226,6 @@ def _given() -> list[str]:
     return sorted(key.removeprefix(prefix) for key in CONFIG.get() if key.startswith(prefix))
 
 
-def _sources(text: str) -> tuple[str, ...]:
-    listed = _parsed(text) if text.lstrip().startswith("[") else [text]
-    if not listed or not _is_texts(listed) or "" in listed:
-        raise WrongValueError("names no path", _A_DIRECTORY)
-    return tuple(listed)
-
-
-_A_DIRECTORY = "set it to the directory of the fleet's YAML, or to a list of directories"
-
-
 def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Input[str]]:
     """Return the kubeconfigs by member as plain text; the providers mark them as secrets.
 
@@ -266,140 +240,6 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
     return {**(unseen if stated is None else stated)}
 
 
-def _texts(text: str) -> dict[str, str]:
-    given = _map(text, "is not a map of members", "write member: path")
-    wrong = [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]
-    if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not text", "write member: path, or its text")
-    return given
-
-
-def _renamed(text: str) -> Renamed:
-    given = _map(text, "is not a map", _NEW_OLD)
-    maps = {key: given.get(key) or {} for key in ("members", "placements")}
-    strange = sorted(given.keys() - {"fleet", *maps})
-    if strange:
-        raise WrongValueError(
-            f"has a field {strange[0]}", "the fields are: fleet, members, placements"
-        )
-    if not all(
-        isinstance(item, dict) and all(isinstance(old, str) for old in item.values())
-        for item in maps.values()
-    ):
-        raise WrongValueError("is not a map", _NEW_OLD)
-    fleet = given.get("fleet") or ""
-    if not isinstance(fleet, str):
-        raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
-    return Renamed(fleet=fleet, **maps)
-
-
-_NEW_OLD = "write members: {NEW: OLD}"
-
-
-def _lists(text: str) -> dict[str, list[str]]:
-    given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
-    lists = {
-        name: [patterns] if isinstance(patterns, str) else patterns
-        for name, patterns in given.items()
-    }
-    wrong = [name for name, patterns in lists.items() if not _is_texts(patterns)]
-    if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
-    return lists
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Parse a list of names: JSON, or one or several names separated by commas, as the command line
-    sets them.
-
-    Raises:
-        WrongValueError: the text is neither.
-    """
-    listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
-    if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
-        raise WrongValueError("is not a list of names", "write names with commas between them")
-    return tuple(name for item in listed if (name := str(item).strip()))
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1
-    if no_share(share):
-        raise WrongValueError("is not a share", A_SHARE)
-    return share
-
-
-_SECONDS = re.compile("[0-9]{1,9}")
-
-
-def _seconds(text: str, wrong: Callable[[int], str], hint: str) -> int:
-    if not _SECONDS.fullmatch(text) or wrong(int(text)):
-        raise WrongValueError("is not a time in seconds", hint)
-    return int(text)
-
-
-def _way(text: str) -> str:
-    wrong = no_way(text)
-    if wrong:
-        raise WrongValueError(wrong, A_WAY)
-    return text
-
-
-def _release(table: ReleaseTable) -> Key:
-    """Return the key that names a release of a system."""
-
-    def read(text: str) -> str:
-        wrong = table.unknown(text)
-        if wrong:
-            raise WrongValueError(wrong, table.choice)
-        return text
-
-    return Key(
-        table.setting,
-        read,
-        f"the release of {table.title} that decides: {', '.join(table.names)}; without it that of"
-        f" an observed hub, else {table.default}; see docs/fields.md",
-    )
-
-
-def _flag(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise WrongValueError("is neither true nor false", "write true or false")
-    return text.lower() == "true"
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return read_time(text)
-    except ValueError:
-        raise WrongValueError(
-            "is not a time with a zone", "write it as 2026-01-31T12:00:00Z"
-        ) from None
-
-
-def _map(text: str, what: str, hint: str) -> dict[str, Any]:
-    given = _parsed(text)
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        raise WrongValueError(what, hint)
-    return given
-
-
-def _parsed(text: str) -> Any:
-    """Return the value of a text: Pulumi hands over values other than strings as JSON."""
-    try:
-        return read_json(text)
-    except UnreadableError:
-        return text
-
-
-def _is_texts(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(item, str) for item in given)
-
-
 def _unknown(key: str) -> Problem:
     near = nearest(key, KEYS)
     return _wrong(
@@ -412,159 +252,3 @@ def _unknown(key: str) -> Problem:
 def _wrong(key: str, what: str, hint: str) -> Problem:
     file = Path(f"Pulumi.{pulumi.get_stack()}.yaml")
     return Problem(what, ("config", f"{NAMESPACE}:{key}"), hint, file=str(file))
-
-
-def _added(program: Sequence[str], stated: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*program, *stated)))
-
-
-def _merged(program: Mapping[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:
-    return {**program, **stated}
-
-
-def _renamed_too(program: Renamed, stated: Renamed) -> Renamed:
-    members, placements = (
-        _merged(program.members, stated.members),
-        _merged(program.placements, stated.placements),
-    )
-    return Renamed(fleet=stated.fleet or program.fleet, members=members, placements=placements)
-
-
-@attrs.frozen
-class Key:
-    """One ``fleet:`` key of the configuration.
-
-    Attributes:
-        argument: name of the :class:`FleetArgs` argument that it sets.
-        read: parses its text; an invalid one raises ``WrongValueError``.
-        meaning: its description on the page of settings.
-        added: combines the program's value with the configuration's; by default the latter replaces
-            the former.
-        by_member: True if its value names members.
-    """
-
-    argument: str
-    read: Callable[[str], Any]
-    meaning: str
-    added: Callable[[Any, Any], Any] = lambda _, stated: stated
-    by_member: bool = False
-
-
-KEYS: Mapping[str, Key] = {
-    "source": Key(
-        "source",
-        _sources,
-        "a directory, file, Helm chart or kustomization, or a list of them; relative to the"
-        " program",
-    ),
-    "render": Key(
-        "render_to",
-        str,
-        "a directory to render to instead of reaching clusters; relative to the program",
-    ),
-    "kubeconfigs": Key(
-        "kubeconfigs", _texts, "kubeconfigs by member: text or path", _merged, by_member=True
-    ),
-    "delivery": Key(
-        "delivery",
-        _way,
-        "how objects get to members: direct, or through a hub: kubefleet or karmada",
-    ),
-    "hub": Key("hub", str, "kubeconfig of the hub: text or path"),
-    **{setting: _release(table) for setting, table in TABLES.items()},
-    "asOf": Key(
-        "as_of",
-        _time,
-        "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z",
-    ),
-    "approvals": Key(
-        "approvals",
-        names_in,
-        "names of given approvals, each of one update run: RUN-before-STAGE,"
-        " NAMESPACE/RUN-after-STAGE",
-        _added,
-    ),
-    "lost": Key("lost", names_in, "names of members that are gone for good", _added),
-    "limit": Key(
-        "limit",
-        _share,
-        "the share of what stands, of the fleet or of one placement, that may be lost at once, 0"
-        " to 1",
-    ),
-    "confirm": Key("confirm", names_in, "tokens of refused losses that are meant", _added),
-    "keepClusterResources": Key(
-        "keep_cluster_resources",
-        _flag,
-        "whether namespaces and other cluster-scoped objects outlive their placement",
-    ),
-    "keepFound": Key(
-        "keep_found",
-        _flag,
-        "whether objects that stood on a member before a placement took them over outlive it",
-    ),
-    "maxWait": Key(
-        "max_wait",
-        partial(_seconds, wrong=no_wait, hint=A_WAIT),
-        "the longest time in seconds that an update waits between stages",
-    ),
-    "readyTimeout": Key(
-        "ready_timeout",
-        partial(_seconds, wrong=no_timeout, hint=A_TIMEOUT),
-        "the longest time in seconds that an update waits for each object to become ready, or to be"
-        " gone",
-    ),
-    "renamed": Key(
-        "renamed",
-        _renamed,
-        "what is called otherwise now: fleet: OLD, members: {NEW: OLD}, placements: {NEW: OLD}",
-        _renamed_too,
-        by_member=True,
-    ),
-    "takesOver": Key(
-        "takes_over",
-        _lists,
-        "by member, names of Kubernetes resources of this stack that the fleet brings from now on; "
-        "* for anything, !NAME for one that is on another cluster",
-        _merged,
-        by_member=True,
-    ),
-    "takesFrom": Key(
-        "takes_from",
-        names_in,
-        "stacks, ORGANIZATION/PROJECT/STACK, that have let go of objects which this stack brings"
-        " from now on",
-        _added,
-    ),
-    "passOver": Key(
-        "pass_over",
-        names_in,
-        "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan"
-        " names them",
-        _added,
-    ),
-    "skipChecks": Key(
-        "skip_checks",
-        names_in,
-        "checks whose warnings are not wanted: "
-        + ", ".join(f"{check}: {meaning}" for check, meaning in MEANINGS.items()),
-        _added,
-    ),
-    "plugins": Key(
-        "plugins",
-        names_in,
-        "import paths of plug-ins that decide with those of the real system, MODULE:CLASS; see"
-        " docs/plugins.md",
-        _added,
-    ),
-    "moving": Key(
-        "moving",
-        _flag,
-        "whether an update prepares a move to another way of delivery; fleet move sets it for that"
-        " update",
-    ),
-    "protect": Key(
-        "protect",
-        _flag,
-        "whether a program without its fleet is stopped before it deletes everything",
-    ),
-}

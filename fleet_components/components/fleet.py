@@ -54,6 +54,7 @@ from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.serving import serving_both
 from fleet_components.model.text import Vocabulary, visible
+from fleet_components.options import shared
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
@@ -349,15 +350,6 @@ def _plan(
     Raises:
         FleetError: there is no plan; carries all problems that prevent one.
     """
-    settings = Settings(
-        limit=args.limit,
-        approvals=tuple(args.approvals),
-        keep_cluster_resources=args.keep_cluster_resources,
-        keep_found=args.keep_found,
-        max_wait=args.max_wait,
-        plugins=tuple(args.plugins),
-        delivery=args.delivery,
-    )
     past, guessed, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
     past = past if args.render_to else as_members_say(past, members.values(), args.confirm)
     try:
@@ -365,23 +357,19 @@ def _plan(
     except FleetError as error:
         start, damaged = Start(past), (*damaged, *error.problems)
     unreachable = {} if args.render_to else unreachable_members(members.values())
+    lost = (member for member, declared in members.items() if declared.lost)
+    of_args = {
+        **shared(Options, args),
+        "as_of": args.as_of or start.as_of,
+        "lost": frozenset((*args.lost, *lost)),
+    }
     options = Options(
         stack=stack_name(),
         fleet=name,
-        settings=settings,
-        as_of=args.as_of or start.as_of,
-        lost=frozenset(
-            (*args.lost, *(member for member, declared in members.items() if declared.lost))
-        ),
-        confirm=frozenset(args.confirm),
-        renamed=args.renamed,
+        settings=Settings(**shared(Settings, args)).under(args.source.given.releases),
         identities=identities_of(members),
-        takes_over=args.takes_over,
-        takes_from=frozenset(args.takes_from),
-        pass_over=frozenset(args.pass_over),
-        skip_checks=frozenset(args.skip_checks),
         unreachable={} if in_process() else unreachable,
-        moving=args.moving,
+        **of_args,
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
     refused = not_passed_over(args.source, options.pass_over)

@@ -17,9 +17,9 @@ from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few, nearest
+from fleet_components.option_values import Check
 from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.deviation import Rule
-from fleet_components.plan.options import Check
 from fleet_components.plan.subject import Decided
 
 Members = set[str]

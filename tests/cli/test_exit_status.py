@@ -46,7 +46,7 @@ def test_the_documents_have_the_table(document: str) -> None:
         (("plan",), 100, ()),
         (("explain",), 50, (ExitStatus.CHANGES,)),
         (("render",), 50, ()),
-        (("fields",), 50, (ExitStatus.CHANGES, ExitStatus.REFUSED)),
+        (("completion",), 50, (ExitStatus.CHANGES, ExitStatus.REFUSED)),
     ],
 )
 def test_every_help_has_the_table(

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from fleet_components.model.manifest import Manifest
+from fleet_components.review.planning.setting import Setting
 from fleet_components.review.planning.supposition import Addition, Supposed
 from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
 from tests.cli.fleets import PROJECT, SECRET, run, write
@@ -73,19 +74,14 @@ def test_the_first_lines_say_what_is_supposed(folder: Path) -> None:
         "fleet",
         "--lose",
         "region=europe",
-        "--taint",
-        "iowa:maintenance-",
-        "--label",
-        "iowa:a=b",
+        "--set",
+        "iowa:taints.maintenance=null",
+        "--set",
+        "iowa:labels.a=b",
     )
     document = simulated(*args[1:])
-    supposed = (
-        "taint maintenance taken from iowa; region=europe (2 members: amsterdam, dublin) lost"
-    )
-    assert (
-        document["against"]
-        == f"the fleet as it is, as if newly made, supposing: label a=b on iowa; {supposed}"
-    )
+    supposed = "taints.maintenance taken from iowa; labels.a=b on iowa; region=europe (2 members: amsterdam, dublin) lost"
+    assert document["against"] == f"the fleet as it is, as if newly made, supposing: {supposed}"
     assert (
         run(*args, "--state", saved())
         .stdout.splitlines()[2]
@@ -119,7 +115,7 @@ def test_a_new_fleet_has_rolled_out_with_all_approvals(monkeypatch: pytest.Monke
         .stdout.splitlines()[-1]
         .endswith("approval checkout-1-before-prod is needed")
     )
-    document = simulated("staged-approval", "--label", "aks-cork:a=b")
+    document = simulated("staged-approval", "--set", "aks-cork:labels.a=b")
     assert document["headline"][0] == "nothing changes"
     (checkout,) = simulated("staged-approval", "--lose", "aks-cork")["subjects"]
     assert checkout["staying"] == ["aks-dublin", "aks-leeds", "aks-tokyo"]
@@ -140,7 +136,12 @@ def test_what_is_to_be_done_anyway_is_marked(folder: Path) -> None:
 
 def test_a_refusal_is_shown_with_its_token_and_a_loss_is_none(folder: Path) -> None:
     dumped(folder / "before/fleet", kubefleet())
-    three = ("--taint", "iowa:maintenance-", "--label", "virginia:environment=production")
+    three = (
+        "--set",
+        "iowa:taints.maintenance=null",
+        "--set",
+        "virginia:labels.environment=production",
+    )
     fewer = ("--set", "ClusterResourcePlacement/shop:spec.policy.numberOfClusters=0")
     refused = run("simulate", "fleet", *fewer)
     assert refused.exit_code == 3
@@ -153,7 +154,9 @@ def test_a_refusal_is_shown_with_its_token_and_a_loss_is_none(folder: Path) -> N
     assert everyone.exit_code == 0
     assert "not fulfilled" in everyone.stdout
     assert run("simulate", "fleet", "--lose", "dublin", "--detailed-exitcode").exit_code == 2
-    assert run("simulate", "fleet", "--label", "iowa:a=b", "--detailed-exitcode").exit_code == 0
+    assert (
+        run("simulate", "fleet", "--set", "iowa:labels.a=b", "--detailed-exitcode").exit_code == 0
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -183,6 +186,7 @@ def test_nothing_is_written_and_no_secret_is_shown(folder: Path) -> None:
             "--diff",
         ),
         ("--set", f"{payment}={{token: hunter3-planted}}", "--policy", "policy.yaml"),
+        ("--set", "Secret/shop/p*:stringData.token=hunter6-planted"),
         (
             "--set",
             f"{payment}.token=hunter3-planted",
@@ -224,3 +228,42 @@ def test_standard_input_is_a_fleet_too(folder: Path) -> None:
     result = run("simulate", "-", "--lose", "dublin", stdin=text)
     assert result.exit_code == 0
     assert "shop moves from dublin" in result.stdout or "shop loses dublin" in result.stdout
+
+
+def test_what_several_objects_get_is_hidden_where_one_of_them_is_a_secret() -> None:
+    objects: Objects = [
+        {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "data": {"token": "b2xk"}}
+        for kind, name in (("ConfigMap", "plain"), ("ConfigMap", "other"), ("Secret", "payment"))
+    ]
+    fleet = Supposed(tuple(map(Manifest, objects)))
+    (words,) = Setting("ConfigMap/*", ("data", "token"), "bmV3").applied(fleet).words
+    assert words == "ConfigMap plain, ConfigMap other: data.token -> bmV3"
+    changed = Setting("*/*", ("data", "token"), "bmV3").applied(fleet)
+    assert changed.words == (
+        "ConfigMap plain, ConfigMap other, Secret payment: data.token -> [secret]",
+    )
+    assert {item.data["data"]["token"] for item in changed.manifests} == {"bmV3"}
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "expected"),
+    [
+        (5, "+2", 7),
+        (5, "-9", 0),
+        (5, "-20%", 4),
+        (5, "+10%", 5),
+        ("500m", "+1", "1500m"),
+        ("2", "-500m", "1500m"),
+        ("1Gi", "-50%", "536870912"),
+        (None, "-1", -1),
+        (5, "7", 7),
+        ("web", "+1", 1),
+    ],
+)
+def test_a_sign_in_front_changes_the_number_that_a_field_has(
+    known: Any, text: str, expected: Any
+) -> None:
+    data = {"kind": "Widget", "metadata": {"name": "w"}, "spec": {"n": known}}
+    fleet = Supposed((Manifest({"apiVersion": "v1", **data}),))
+    (changed,) = Setting("Widget/w", ("spec", "n"), text).applied(fleet).manifests
+    assert changed.data["spec"]["n"] == expected

@@ -198,14 +198,14 @@ def test_a_sweep_comes_after_what_is_supposed(
         "fleet",
         "--add",
         "oslo:like=dublin",
-        "--label",
-        "virginia:environment=production",
+        "--set",
+        "virginia:labels.environment=production",
         "--sweep",
         "member",
     )
     assert after["supposed"] == [
         "oslo added like dublin",
-        "label environment=production on virginia",
+        "labels.environment=production on virginia",
     ]
     changed = kubefleet()
     added("oslo", "dublin")(changed)

@@ -29,7 +29,6 @@ LINES = {
     "rollback": ("rollback", "shop", "fleet", *STATE, "--to", "0"),
     "status": ("status", "fleet", *STATE),
     "drift": ("drift", "fleet", *STATE),
-    "fields": ("fields",),
     "init": ("init", "new"),
     "an error": ("plan", "nowhere"),
     "a usage error": ("plan", "fleet", "--nothing"),

@@ -33,18 +33,24 @@ WRONG: Sequence[tuple[str, str]] = (
     ("--add oslo:likedublin", "write NAME[:like=MEMBER][,LABEL=VALUE...], as in --add aks-oslo:like=aks-dublin"),
     ("--add oslo:a=b,a=c", "a is given twice"),
     ("--add OSLO:like=dublin", "error: as supposed: MemberCluster OSLO: metadata.name: "),
-    ("--label dublin", "write MEMBER:KEY=VALUE|MEMBER:KEY-, as in"),
-    ("--label dublin:", "write MEMBER:KEY=VALUE|MEMBER:KEY-, as in"),
-    ("--label dublin:nothing-", "error: dublin has no label nothing\n  hint: nothing would change"),
-    ("--label dublin:a b=c", "error: as supposed: MemberCluster dublin: metadata.labels.a b: "),
-    ("--taint dublin:a", "write MEMBER:KEY[=VALUE]:EFFECT|MEMBER:KEY[:EFFECT]-, as in"),
-    ("--taint dublin:a:Never", "error: as supposed: MemberCluster dublin: spec.taints[0].effect: "),
-    ("--taint dublin:maintenance-", "error: dublin has no taint maintenance\n"),
-    ("--taint iowa:maintenance:NoExecute-", "error: iowa has no taint maintenance:NoExecute\n"),
-    ("--price dublin=cheap", "write MEMBER=PRICE, as in --price aks-iowa=0.05"),
-    ("--property dublin:x", "write MEMBER:NAME=VALUE, as in"),
-    ("--capacity dublin:cpu=lots", "write MEMBER:RESOURCE=AMOUNT[,...], as in --capacity aks-iowa:cpu=+8,memory=64Gi: lots is"),
-    ("--capacity dublin:gpu=+1", "error: fleet/membercluster-dublin.yaml:18: MemberCluster dublin: status.resourceUsage.allocatable.gpu: no amount of its gpu is known"),
+    ("--set dublin:labels=a", "labels: cannot be set\n  hint: write labels.KEY=VALUE"),
+    ("--set dublin:labels.nothing=null", "error: dublin has no labels.nothing\n  hint: nothing would change"),
+    ("--set dublin:labels[a b]=c", "error: as supposed: MemberCluster dublin: metadata.labels.a b: "),
+    ("--set dublin:taints.a=Never", "error: as supposed: MemberCluster dublin: spec.taints[0].effect: "),
+    ("--set dublin:taints.a.NoSchedule=x", "taints.a.NoSchedule: cannot be set\n  hint: write taints.KEY=EFFECT"),
+    ("--set dublin:taints.maintenance=null", "error: dublin has no taints.maintenance\n"),
+    ("--set iowa:taints.maintenance.NoExecute=null", "error: iowa has no taints.maintenance.NoExecute\n"),
+    ("--set dublin:properties=1", "properties: cannot be set\n  hint: write properties[NAME]=VALUE"),
+    ("--set dublin:capacity.cpu=lots", "capacity.cpu: lots is not a quantity\n  hint: write capacity.RESOURCE=AMOUNT"),
+    ("--set dublin:capacity.cpu=null", "capacity.cpu: cannot be set\n  hint: write capacity.RESOURCE=AMOUNT"),
+    ("--set dublin:capacity.gpu=+1", "error: fleet/membercluster-dublin.yaml:18: MemberCluster dublin: status.resourceUsage.allocatable.gpu: no amount of its gpu is known"),
+    ("--set dublin:capacity.gpu=-20%", "no amount of its gpu is known"),
+    ("--set dubln:labels.a=b", 'error: there is no member "dubln"\n  hint: did you mean dublin?'),
+    ("--set region=europ:labels.a=b", "error: no member has region=europ\n  hint: did you mean europe?"),
+    ("--set ClusterResourcePlacement/x*:spec.x=1", 'error: there is no object "ClusterResourcePlacement/x*"'),
+    ("--set dublin", "write MEMBER|KIND/NAME:FIELD=VALUE, as in"),
+    ("--set dublin:spec", "write MEMBER|KIND/NAME:FIELD=VALUE, as in"),
+    ("--set a=b:c", "write MEMBER|KIND/NAME:FIELD=VALUE, as in"),
     (f"--set {SHOP}:spec.policy.numberOfCluster=3", 'error: as supposed: ClusterResourcePlacement shop: spec.policy.numberOfCluster: unknown field'),
     (f"--set {SHOP}:spec.policy.numberOfClusters=many", "error: as supposed: ClusterResourcePlacement shop: spec.policy.numberOfClusters: "),
     (f"--set {SHOP}:spec.resourceSelectors[4].name=x", "spec.resourceSelectors[4]: there is no such item\n  hint: the list has 1; the next one is [1]"),
@@ -53,14 +59,14 @@ WRONG: Sequence[tuple[str, str]] = (
     (f"--set {SHOP}:spec..x=1", "spec..x is not the path of a field"),
     (f"--set {SHOP}:spec.x={{", "what is behind = is not a value in YAML"),
     ("--set ClusterResourcePlacement/shp:spec.x=1", 'error: there is no object "ClusterResourcePlacement/shp"\n  hint: did you mean ClusterResourcePlacement/shop?'),
-    ("--set shop:spec.x=1", "write KIND/NAME:FIELD=VALUE, as in"),
+    ("--set shop:spec.x=1", 'error: there is no member "shop"'),
     ("--policy nowhere.yaml", "error: nowhere.yaml: cannot be read: No such file or directory"),
     ("--policy -", "give a file: standard input is taken by DIR and --state only"),
     ("--policy twice.yaml", "error: twice.yaml:25: ClusterResourcePlacement shop: metadata.name: given twice"),
     ("--sweep region --diff", "and --sweep makes many"),
     ("--sweep region --sweep member", "region, member is more than one"),
     ("--sweep region --member dublin", "and --sweep makes many"),
-    ("--stack local", "say what is supposed: --lose, --add"),
+    ("--stack local", "say what is supposed: --lose, --add, --set, --policy, or --sweep"),
 )  # fmt: skip
 
 
@@ -79,15 +85,15 @@ def test_what_cannot_be_supposed_is_refused_with_what_would_do(
     ("wrong", "expected"),
     [
         (
-            "--price a=1",
+            "--set a:properties[kubernetes.azure.com/per-cpu-core-cost]=1",
             "Cluster a: has no properties: Karmada knows no kubernetes.azure.com/per-cpu-core-cost",
         ),
         (
-            "--capacity a:memory=+1Gi",
+            "--set a:capacity.memory=+1Gi",
             "status.resourceSummary.allocatable.memory: no amount of its memory is known",
         ),
         (
-            "--capacity b:cpu=1",
+            "--set b:capacity.cpu=1",
             "status.resourceSummary.allocatableModelings: counts its nodes by grades",
         ),
         ("--set Deployment/shop/wep:spec.replicas=1", "hint: did you mean Deployment/shop/web?"),
@@ -111,7 +117,7 @@ def test_what_karmada_does_not_know_is_refused(folder: Path, wrong: str, expecte
 def test_all_that_is_wrong_is_said_at_once(folder: Path) -> None:
     dumped(folder / "before/fleet", kubefleet())
     result = run(
-        "simulate", "fleet", "--lose", "dubln", "--label", "iwa:a=b", "--set", "Secret/x:a=b"
+        "simulate", "fleet", "--lose", "dubln", "--set", "iwa:labels.a=b", "--set", "Secret/x:a=b"
     )
     assert result.stderr.count("error: ") == 3
 
@@ -130,7 +136,7 @@ def test_a_new_member_of_a_fleet_of_both_systems_has_to_be_like_one(folder: Path
 
 def test_a_member_of_a_list_is_changed_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    for change in ("--label eus-1:a=b", "--add new:like=eus-1", "--capacity eus-1:cpu=1"):
+    for change in ("--set eus-1:labels.a=b", "--add new:like=eus-1", "--set eus-1:capacity.cpu=1"):
         result = run("simulate", "stacks/azure", *options(change))
         assert result.exit_code == 1
         assert "eus-1 is not a MemberCluster or Cluster of its own" in result.stderr

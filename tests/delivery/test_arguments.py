@@ -80,7 +80,8 @@ from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary
 from fleet_components.model.codec import MisfitError, decode
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.typed import TRUSTED, Typed
-from fleet_components.plan.options import MOST_WAIT, Settings
+from fleet_components.option_values import MOST_WAIT
+from fleet_components.plan.options import Settings
 from fleet_components.systems.karmada.model.policy import DecisionConditions
 from fleet_components.testing import config_map, kubeconfig, placement, reveal, run_program
 

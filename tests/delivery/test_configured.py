@@ -11,9 +11,10 @@ import pulumi_kubernetes as k8s
 import pytest
 
 from fleet_components import Fleet, FleetArgs, FleetError, Member, Renamed, source_of
-from fleet_components.components.config import KEYS, configured
+from fleet_components.components.config import configured
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.manifest import Manifest
+from fleet_components.options import KEYS
 from fleet_components.testing import ProgramRun, kubeconfig, member, placement, run_program
 
 NAMES = ("a", "b")
@@ -93,7 +94,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
 
 def test_every_key_has_a_case() -> None:
     assert {key for key, *_ in SAID} | {"source", "render"} == set(KEYS)
-    assert {key.argument for key in KEYS.values()} <= set(attrs.fields_dict(FleetArgs))
+    assert {key.name for key in KEYS.values()} <= set(attrs.fields_dict(FleetArgs))
 
 
 @pytest.mark.parametrize(("key", "text", "given", "expected"), SAID, ids=[key for key, *_ in SAID])
@@ -101,7 +102,7 @@ def test_what_the_configuration_says_is_heard(
     key: str, text: str, given: dict[str, Any], expected: Any
 ) -> None:
     found = heard(lambda: args(**given), {key: text})
-    value = getattr(found, KEYS[key].argument)
+    value = getattr(found, KEYS[key].name)
     assert (value.isoformat() if key == "asOf" else value) == expected
     assert (found.source.warnings, found.source.problems) == ((), ())
 
@@ -152,9 +153,7 @@ def test_what_the_program_reaches_itself_stays() -> None:
 def test_members_of_another_fleet_are_named_and_left_out(key: str) -> None:
     text = {"lost": "east", "renamed": '{"members": {"east": "old"}}'}.get(key, '{"east": "x"}')
     found = heard(args, {key: text})
-    assert getattr(found, KEYS[key].argument) == getattr(args(), KEYS[key].argument) or not list(
-        found.lost
-    )
+    assert getattr(found, KEYS[key].name) == getattr(args(), KEYS[key].name) or not list(found.lost)
     (warning,) = found.source.warnings
     assert (warning.what, warning.hint) == (
         'this fleet has no member "east"',

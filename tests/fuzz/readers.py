@@ -12,7 +12,6 @@ import attrs
 import yaml
 from hypothesis import strategies as st
 
-from fleet_components.components.config import KEYS, WrongValueError
 from fleet_components.components.member import identity_in
 from fleet_components.content.envelope import unwrap
 from fleet_components.content.files import Text
@@ -25,6 +24,8 @@ from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.option_values import WrongValueError
+from fleet_components.options import KEYS
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
@@ -99,7 +100,7 @@ def _stack(text: str) -> list[Any]:
         read = read_project(Path(folder))
         values = read_stack_config(read, choose_stack(read, None)).values
     heard = {key.removeprefix("fleet:"): value for key, value in values.items()}
-    return [KEYS[key].read(value) for key, value in heard.items() if key in KEYS and value]
+    return [KEYS[key].parsed(value) for key, value in heard.items() if key in KEYS and value]
 
 
 def _patched(pointer: str) -> list[Any]:

@@ -11,12 +11,12 @@ import pytest
 from fleet_components.automation.pulumi_command import MOST_LINE, SECONDS
 from fleet_components.cli import command
 from fleet_components.cli.command import fleet
-from fleet_components.components.config import KEYS
 from fleet_components.content import document, revision, tool
 from fleet_components.content import paths as regular_file
 from fleet_components.content import paths as walk
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.exchange import LARGE_PLACES, hub_room, member_room
+from fleet_components.options import KEYS
 from fleet_components.plan.options import Settings
 from fleet_components.status import events
 

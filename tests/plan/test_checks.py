@@ -13,7 +13,8 @@ from fleet_components.content.references import references
 from fleet_components.content.retired import retired
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem, show_path
-from fleet_components.plan.options import Check, Options
+from fleet_components.option_values import Check
+from fleet_components.plan.options import Options
 from fleet_components.rollout.rollout import Change
 from tests.plan.flipped import Data, karmada_member, planned
 from tools.defaults.__main__ import objects_of_every_type

@@ -1,18 +1,34 @@
-"""Forms of a member, one for each system: all that differs between a ``MemberCluster`` and a
-Karmada ``Cluster``.
+"""Forms of a member, one for each system: what differs between a ``MemberCluster`` and a Karmada
+``Cluster``, and the fields that are set in both by one name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError
-from fleet_components.model.quantity import parse_quantity
+from fleet_components.model.problem import FieldPath, FleetError
+from fleet_components.model.quantity import canonical, is_quantity, parse_quantity
 from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGION
 
 _NANO = 10**9
+_STEP = re.compile(r"[+-].*[0-9].*")
+_SHARE = re.compile(r"[+-][0-9]+%")
+_FORMS_OF_FIELDS = {
+    "labels": "write labels.KEY=VALUE, labels[KEY/WITH.DOTS]=VALUE or labels.KEY=null",
+    "taints": (
+        "write taints.KEY=EFFECT, taints.KEY=VALUE:EFFECT, taints.KEY=null or"
+        " taints.KEY.EFFECT=null"
+    ),
+    "properties": "write properties[NAME]=VALUE or properties[NAME]=null",
+    "capacity": "write capacity.RESOURCE=AMOUNT; + or - in front is relative, as +8, -500m or -20%",
+}
+FIELDS = tuple(_FORMS_OF_FIELDS)
+"""Fields of a member that each system writes in its own way, or in a list: the first step of their
+path.
+"""
 Data = dict[str, Any]
 
 
@@ -41,8 +57,33 @@ class MemberForm:
         else:
             section(data, "metadata", "labels")[key] = value
 
-    def set_property(self, member: Manifest, data: Data, name: str, value: str) -> None:
-        """Set a property that placements select and sort by.
+    def set_field(self, member: Manifest, data: Data, path: FieldPath, text: str | None) -> None:
+        """Set one of :data:`FIELDS`, or take it away.
+
+        Args:
+            member: the member as it is.
+            data: the copy of its data that is changed.
+            path: the field.
+            text: its value; None if it is taken away.
+
+        Raises:
+            FleetError: there is no such field, or no such value of it.
+        """
+        kind, *steps = map(str, path)
+        known = len(steps) == 1 or (kind == "taints" and len(steps) == 2 and text is None)
+        if not known or (kind == "capacity" and text is None):
+            raise FleetError([member.problem("cannot be set", path, _FORMS_OF_FIELDS[kind])])
+        if kind == "labels":
+            _set_label(data, steps[0], text)
+        elif kind == "taints":
+            _set_taint(data, steps[0], "".join(steps[1:]), text)
+        elif kind == "properties":
+            self.set_property(member, data, steps[0], text)
+        else:
+            self.set_amount(member, data, steps[0], _amount(member, path, text or ""))
+
+    def set_property(self, member: Manifest, data: Data, name: str, value: str | None) -> None:
+        """Set a property that placements select and sort by; None takes it away.
 
         Raises:
             FleetError: the system has none.
@@ -50,8 +91,7 @@ class MemberForm:
         raise NotImplementedError
 
     def set_amount(self, member: Manifest, data: Data, resource: str, amount: str) -> None:
-        """Set the allocatable amount of a resource, or change it by one that begins with ``+`` or
-        ``-``.
+        """Set the allocatable amount of a resource, or change it by a relative one.
 
         Raises:
             FleetError: no amount is known that could be changed.
@@ -77,10 +117,13 @@ class KubeFleetForm(MemberForm):
             "spec": {"identity": identity},
         }
 
-    def set_property(self, member: Manifest, data: Data, name: str, value: str) -> None:
+    def set_property(self, member: Manifest, data: Data, name: str, value: str | None) -> None:
         """Set an entry of ``status.properties``."""
-        properties = section(data, "status", "properties")
-        properties[name] = {**(properties.get(name) or {}), "value": value}
+        known = ((data.get("status") or {}).get("properties") or {}).get(name)
+        if value is not None:
+            section(data, "status", "properties")[name] = {**(known or {}), "value": value}
+        elif known is not None:
+            del data["status"]["properties"][name]
 
     def set_amount(self, member: Manifest, data: Data, resource: str, amount: str) -> None:
         """Change the capacity and what is available by as much as what is allocatable: the rest
@@ -93,7 +136,7 @@ class KubeFleetForm(MemberForm):
             for field in fields
             if (found := (usage.get(field) or {}).get(resource)) is not None
         }
-        if not known and not _is_change(amount):
+        if not known and not is_step(amount):
             known = dict.fromkeys(fields, "0")
         if not known:
             raise _unknown(member, resource, ("status", "resourceUsage", "allocatable", resource))
@@ -118,7 +161,7 @@ class KarmadaForm(MemberForm):
             "spec": {"syncMode": "Push"},
         }
 
-    def set_property(self, member: Manifest, data: Data, name: str, value: str) -> None:
+    def set_property(self, member: Manifest, data: Data, name: str, value: str | None) -> None:
         """Refuse it: no policy of Karmada selects by prices or properties."""
         hint = "give it a label, and a policy that selects by that"
         raise FleetError([member.problem(f"has no properties: Karmada knows no {name}", (), hint)])
@@ -159,20 +202,80 @@ def section(data: Data, *path: str) -> Data:
     return data
 
 
-def _is_change(amount: str) -> bool:
-    return amount.startswith(("+", "-"))
+def is_step(text: str) -> bool:
+    """Return whether a text is a relative amount: ``+8``, ``-500m``, ``-20%``."""
+    share = _SHARE.fullmatch(text)
+    return bool(share or (_STEP.fullmatch(text) and is_quantity(text)))
 
 
-def _step(member: Manifest, resource: str, known: Any, amount: str) -> int:
+def moved_value(known: Any, step: str) -> Any:
+    """Return a number or a quantity after a relative change, a share rounded down and never less
+    than nothing; None if the value is neither.
+    """
+    if isinstance(known, bool) or not isinstance(known, int | str) or not is_quantity(str(known)):
+        return None
+    amount = parse_quantity(str(known)).nano
+    found = max(0, amount + _difference(amount, step))
+    return found // _NANO if isinstance(known, int) else _quantity(found)
+
+
+def _set_label(data: Data, key: str, text: str | None) -> None:
+    if text is not None:
+        section(data, "metadata", "labels")[key] = text
+    elif key in ((data.get("metadata") or {}).get("labels") or {}):
+        del data["metadata"]["labels"][key]
+
+
+def _set_taint(data: Data, key: str, effect: str, text: str | None) -> None:
+    """Set a taint instead of one with the same key and effect, or take away those that there
+    are with the key, and the effect if one is named.
+    """
+    value, _, named = (text or "").rpartition(":")
+    taints = (data.get("spec") or {}).get("taints") or ()
+    kept = [
+        taint
+        for taint in taints
+        if taint.get("key") != key or (effect or named) not in ("", taint.get("effect"))
+    ]
+    new = {"key": key, "value": value, "effect": named}
+    if text is not None:
+        kept.append({name: part for name, part in new.items() if part})
+    if kept != list(taints):
+        section(data, "spec")["taints"] = kept
+
+
+def _amount(member: Manifest, path: FieldPath, text: str) -> str:
+    """Return the text of an amount.
+
+    Raises:
+        FleetError: it is neither a quantity nor a relative amount.
+    """
+    if is_quantity(text) or is_step(text):
+        return text
+    what = f"{text or 'nothing'} is not a quantity"
+    raise FleetError([member.problem(what, path, _FORMS_OF_FIELDS["capacity"])])
+
+
+def _difference(known: int, text: str) -> int:
+    """Return the difference that a relative amount makes, in the unit of the known one, 1e-9."""
+    if text.endswith("%"):
+        return known * int(text[:-1]) // 100
+    return parse_quantity(text).nano
+
+
+def _step(member: Manifest, resource: str, known: Any, text: str) -> int:
     """Return the difference to a known amount, in units of 1e-9."""
-    given = parse_quantity(amount).nano
-    return given if _is_change(amount) else given - _nano(member, resource, known)
+    amount = _nano(member, resource, known)
+    return _difference(amount, text) if is_step(text) else parse_quantity(text).nano - amount
 
 
 def _moved(member: Manifest, resource: str, known: Any, step: int) -> str:
     """Return an amount after a change; there is never less than nothing."""
-    found = max(0, _nano(member, resource, known) + step)
-    return str(found // _NANO) if found % _NANO == 0 else f"{found}n"
+    return _quantity(max(0, _nano(member, resource, known) + step))
+
+
+def _quantity(nano: int) -> str:
+    return canonical(f"{nano}n")
 
 
 def _nano(member: Manifest, resource: str, known: Any) -> int:

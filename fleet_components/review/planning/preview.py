@@ -11,8 +11,9 @@ import attrs
 from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
-from fleet_components.components.config import WrongValueError, names_in
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.option_values import WrongValueError, added
+from fleet_components.options import FLAGS
 from fleet_components.plan import names
 from fleet_components.plan.departures import sent_before, unseen
 from fleet_components.plan.describe import heading, not_fulfilled
@@ -225,7 +226,8 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         stack=other.name,
         as_of=command.as_of,
         plugins=command.plugins,
-        releases=command.releases,
+        kubefleet=command.kubefleet,
+        karmada=command.karmada,
         any_state=command.any_state,
         project=True,
         others=tuple(stack for stack in command.others if stack is not other),
@@ -410,21 +412,16 @@ def _configured(command: CommandLine, settings: StackConfig) -> dict[str, str]:
     """
     config = {"fleet:asOf": command.as_of.isoformat()} if command.as_of else {}
     config |= {f"fleet:{setting}": name for setting, name in command.releases.items()}
-    nothing = frozenset[str]()
-    for key, more, less in (
-        ("fleet:confirm", sorted(command.confirm), nothing),
-        ("fleet:approvals", sorted(command.approve), nothing),
-        ("fleet:passOver", sorted(command.pass_over), nothing),
-        ("fleet:skipChecks", sorted(command.skip_checks), nothing),
-        ("fleet:plugins", command.plugins, nothing),
-        ("fleet:lost", sorted(command.lost), command.returned),
-    ):
+    for option, _ in FLAGS.values():
+        more = getattr(command, option.name) if option.merge is added else ()
+        less = command.returned if option.name == "lost" else frozenset[str]()
         if more or less:
+            key = f"fleet:{option.key}"
             try:
-                listed = names_in(settings.values.get(key, ""))
+                listed = option.parsed(settings.values.get(key, ""))
             except WrongValueError:
                 continue  # the program says what is wrong with it
-            config[key] = ",".join(
-                name for name in dict.fromkeys((*listed, *more)) if name not in less
-            )
+            # What is a set has no order; what is a list has the user's.
+            named = more if isinstance(more, tuple) else sorted(more)
+            config[key] = ",".join(name for name in added(listed, named) if name not in less)
     return config

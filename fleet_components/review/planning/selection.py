@@ -84,7 +84,7 @@ class Roster:
             return Selected((text,), text)
         found = (
             tuple(name for name in self.names if fnmatchcase(name, text))
-            if _is_pattern(text)
+            if is_pattern(text)
             else ()
         )
         if found:
@@ -195,12 +195,13 @@ def selection_text(what: str, names: Iterable[str]) -> str:
     return f"{what} ({count(len(found), 'member')}: {few(found)})"
 
 
-def _is_pattern(text: str) -> bool:
+def is_pattern(text: str) -> bool:
+    """Return whether a text is a pattern of names, as ``eu-*``."""
     return any(char in text for char in _PATTERN)
 
 
 def _fits(value: str, pattern: str) -> bool:
-    return _is_pattern(pattern) and fnmatchcase(value, pattern)
+    return is_pattern(pattern) and fnmatchcase(value, pattern)
 
 
 def _ambiguous(key: str, candidates: Iterable[str], where: str = "") -> FleetError:

@@ -92,7 +92,7 @@ class Start:
             if start.before.refused or not (left.updates or left.approvals):
                 break
             command = attrs.evolve(
-                start.command, approve=start.command.approve.union(left.approvals)
+                start.command, approvals=start.command.approvals.union(left.approvals)
             )
             survey = (
                 survey_source(start.source, start.paths, command)

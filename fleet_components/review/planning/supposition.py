@@ -1,26 +1,34 @@
-"""Suppositions about a fleet: members lost, added or changed. Each changes the manifests in memory,
-and says so.
+"""Suppositions about a fleet: members lost or added, objects replaced. Each changes the objects in
+memory, and says so.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import attrs
 
-from fleet_components.model.cluster import Cluster, Taint
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.source import Source
-from fleet_components.review.planning.member_form import FORMS, Data, MemberForm, form_of, section
-from fleet_components.review.planning.selection import REGION, Roster, Selected
+from fleet_components.review.planning.member_form import (
+    FORMS,
+    Data,
+    MemberForm,
+    form_of,
+)
+from fleet_components.review.planning.selection import (
+    REGION,
+    Roster,
+)
 
 SUPPOSED = Origin("as supposed", None, lambda _: None)
 """Origin of an object that is in no file, since it is supposed only."""
-_DECLARED = "change what declares it: --set KIND/NAME:FIELD=VALUE, or its edited file with --policy"
 
 
 @attrs.frozen
@@ -60,38 +68,6 @@ class Supposed:
     def saying(self, words: str) -> Supposed:
         """Return the fleet with a sentence about what was supposed."""
         return attrs.evolve(self, words=(*self.words, words))
-
-    def with_changed(
-        self, selected: Selected, change: Callable[[Manifest, MemberForm, Data], None]
-    ) -> Supposed:
-        """Return the fleet with some of its members changed.
-
-        Args:
-            selected: the members.
-            change: changes the copy of a member's data.
-
-        Raises:
-            FleetError: one of them is not declared by an object of its own, or cannot be changed
-                so.
-        """
-        missing = [name for name in selected.names if name not in self.members]
-        if missing:
-            what = f"member {missing[0]} is not a MemberCluster or Cluster of its own"
-            raise FleetError([Problem(what, hint=_DECLARED)])
-        changed: dict[str, Manifest] = {}
-        for name in selected.names:
-            member, data = self.members[name], copy.deepcopy(dict(self.members[name].data))
-            form = form_of(member)
-            assert form
-            change(member, form, data)
-            changed[name] = attrs.evolve(member, data=data)
-        return attrs.evolve(
-            self,
-            manifests=tuple(
-                changed.get(manifest.name, manifest) if form_of(manifest) else manifest
-                for manifest in self.manifests
-            ),
-        )
 
 
 class Supposition(ABC):
@@ -183,131 +159,39 @@ class Addition(Supposition):
 
 
 @attrs.frozen
-class LabelChange(Supposition):
-    """A label of members.
+class Replacement(Supposition):
+    """Objects instead of those with the same kind, namespace and name; others are added.
 
     Attributes:
-        members: the members.
-        key: the label.
-        value: its new value; None if it is taken away.
+        file: where they are from, to be named.
+        manifests: the objects.
     """
 
-    members: str
-    key: str
-    value: str | None
+    file: str
+    manifests: tuple[Manifest, ...]
 
     def applied(self, fleet: Supposed) -> Supposed:
-        """Set it, or take it away where it is."""
-        selected = fleet.roster.selected(self.members)
-        if self.value is None:
-            having = (name for name in selected.names if self.key in (_labels_of(fleet, name)))
-            selected = _some(selected, having, f"no label {self.key}")
-        words = f"label {self.key}" + ("" if self.value is None else f"={self.value}")
-        how = "taken from" if self.value is None else "on"
-        return fleet.with_changed(selected, self._change).saying(f"{words} {how} {selected.words}")
-
-    def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
-        labels = section(data, "metadata", "labels")
-        if self.value is None:
-            labels.pop(self.key, None)
-        else:
-            labels[self.key] = self.value
-
-
-@attrs.frozen
-class TaintChange(Supposition):
-    """A taint of members, or the taking away of taints.
-
-    Attributes:
-        members: the members.
-        taint: the taint; to be taken away, its key, and its effect if not empty.
-        gone: True if it is taken away.
-    """
-
-    members: str
-    taint: Taint
-    gone: bool = False
-
-    def applied(self, fleet: Supposed) -> Supposed:
-        """Set it in the place of one with the same key and effect, or take it away where it is."""
-        selected = fleet.roster.selected(self.members)
-        if self.gone:
-            having = (
-                name for name in selected.names if any(map(self._is_it, _taints_of(fleet, name)))
-            )
-            selected = _some(selected, having, f"no taint {self._named}")
-            return fleet.with_changed(selected, self._change).saying(
-                f"taint {self._named} taken from {selected.words}"
-            )
-        return fleet.with_changed(selected, self._change).saying(
-            f"taint {self._named} on {selected.words}"
-        )
-
-    def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
-        spec = section(data, "spec")
-        kept = [taint for taint in spec.get("taints") or () if not self._is_it(taint)]
-        new = {"key": self.taint.key, "value": self.taint.value, "effect": self.taint.effect}
-        spec["taints"] = (
-            kept if self.gone else [*kept, {key: value for key, value in new.items() if value}]
-        )
-
-    def _is_it(self, data: Mapping[str, object]) -> bool:
-        return data.get("key") == self.taint.key and self.taint.effect in ("", data.get("effect"))
-
-    @property
-    def _named(self) -> str:
-        value = f"={self.taint.value}" if self.taint.value else ""
-        return f"{self.taint.key}{value}" + (f":{self.taint.effect}" if self.taint.effect else "")
+        """Replace them in their places, and add those that are new."""
+        new = {_identity(manifest): manifest for manifest in reversed(self.manifests)}
+        known = {_identity(manifest) for manifest in fleet.manifests}
+        kept = [new.get(_identity(manifest), manifest) for manifest in fleet.manifests]
+        # Not from ``new``, so that an object which the file has twice is refused as always.
+        added = [
+            manifest
+            for manifest in self.manifests
+            if _identity(manifest) not in known or new[_identity(manifest)] is not manifest
+        ]
+        named = [
+            f"{item.key} {'as in' if key in known else 'added from'} {self.file}"
+            for key, item in new.items()
+        ]
+        return attrs.evolve(fleet, manifests=(*kept, *added)).saying(few(named[::-1]))
 
 
-@attrs.frozen
-class PropertyChange(Supposition):
-    """A property of members, as a price, by which placements select and sort.
-
-    Attributes:
-        members: the members.
-        name: the property.
-        value: its new value.
-    """
-
-    members: str
-    name: str
-    value: str
-
-    def applied(self, fleet: Supposed) -> Supposed:
-        """Set it."""
-        selected = fleet.roster.selected(self.members)
-        words = f"{self.name} {self.value} on {selected.words}"
-        return fleet.with_changed(selected, self._change).saying(words)
-
-    def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
-        form.set_property(member, data, self.name, self.value)
-
-
-@attrs.frozen
-class CapacityChange(Supposition):
-    """Amounts of resources of members.
-
-    Attributes:
-        members: the members.
-        amounts: the allocatable amount of each resource, or a change of it that begins with ``+``
-            or ``-``.
-    """
-
-    members: str
-    amounts: Mapping[str, str]
-
-    def applied(self, fleet: Supposed) -> Supposed:
-        """Set or change them."""
-        selected = fleet.roster.selected(self.members)
-        words = ", ".join(f"{resource} {amount}" for resource, amount in self.amounts.items())
-        return fleet.with_changed(selected, self._change).saying(
-            f"capacity of {selected.words}: {words}"
-        )
-
-    def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
-        for resource, amount in self.amounts.items():
-            form.set_amount(member, data, resource, amount)
+def _identity(manifest: Manifest) -> tuple[str, str, str, str]:
+    """Return what is the same of an object in two files: a missing namespace is the default one."""
+    key = manifest.key
+    return key.group, key.kind, key.namespace or "default", key.name
 
 
 def _as_member(manifest: Manifest) -> Cluster:
@@ -336,27 +220,3 @@ def _like(model: Manifest, form: MemberForm, name: str) -> Data:
     data = copy.deepcopy(dict(model.data))
     data["metadata"] = {"name": name, "labels": dict(model.labels)}
     return data
-
-
-def _some(selected: Selected, having: Iterable[str], lacking: str) -> Selected:
-    """Return those of the selected members that have something.
-
-    Raises:
-        FleetError: none has it.
-    """
-    names = tuple(having)
-    if names:
-        return attrs.evolve(selected, names=names)
-    what = f"{selected.words} {'has' if len(selected.names) == 1 else 'have'} {lacking}"
-    raise FleetError(
-        [Problem(what, hint="nothing would change; see the members as they are written")]
-    )
-
-
-def _labels_of(fleet: Supposed, name: str) -> Mapping[str, str]:
-    return fleet.members[name].labels if name in fleet.members else {}
-
-
-def _taints_of(fleet: Supposed, name: str) -> list[Mapping[str, object]]:
-    found = fleet.members[name].data.get("spec") if name in fleet.members else None
-    return list((found or {}).get("taints") or ())

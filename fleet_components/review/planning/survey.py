@@ -21,6 +21,7 @@ from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.releases import TABLES, Releases, names_in
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.options import shared
 from fleet_components.plan.claims import claimed
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import lacking, plan_fleet
@@ -68,14 +69,14 @@ class CommandLine:
             as.
         as_of: the time at which observed members and waits are judged.
         confirm: tokens of refused losses that are allowed.
-        approve: names of the given approvals of staged updates.
+        approvals: names of the given approvals of staged updates.
         lost: names of members that are gone for good.
         returned: names of members that were lost and are back.
         pass_over: unsupported kinds that do not prevent a plan.
         skip_checks: names of checks whose warnings are not wanted.
         plugins: import paths of plug-ins that decide with those of the real system.
-        releases: the names of the releases that decide, by the setting that names each; without one
-            it is that of the state.
+        kubefleet: the name of the release of KubeFleet that decides; empty for that of the state.
+        karmada: that of Karmada, likewise.
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for
             it as well.
@@ -90,13 +91,14 @@ class CommandLine:
     stack: str | None = None
     as_of: datetime | None = None
     confirm: frozenset[str] = frozenset()
-    approve: frozenset[str] = frozenset()
+    approvals: frozenset[str] = frozenset()
     lost: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
     skip_checks: frozenset[str] = frozenset()
     plugins: tuple[str, ...] = ()
-    releases: Mapping[str, str] = attrs.field(factory=dict)
+    kubefleet: str = ""
+    karmada: str = ""
     any_state: bool = False
     project: bool = False
     program: bool = True
@@ -104,6 +106,11 @@ class CommandLine:
     config: Mapping[str, str] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
     watch: Watch = attrs.field(default=unwatched, eq=False)
+
+    @property
+    def releases(self) -> dict[str, str]:
+        """The names of the releases that decide, by the setting that names each."""
+        return {setting: name for setting, name in names_in(self).items() if name}
 
     def wrong(self, problems: Iterable[Problem]) -> CommandLine:
         """Return the same options with further problems."""
@@ -304,17 +311,14 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         lacking(source, past),
     )
     source = attrs.evolve(source, problems=problems)
-    approvals = tuple(sorted(command.approve.union(past.settings.approvals)))
+    approvals = tuple(sorted(command.approvals.union(past.settings.approvals)))
+    of_command = {**shared(Options, command), "lost": _lost(source, past, command)}
     options = Options(
         stack=stack,
         fleet=fleet,
         settings=attrs.evolve(past.settings, approvals=approvals, plugins=command.plugins),
-        as_of=command.as_of,
-        confirm=command.confirm,
-        lost=_lost(source, past, command),
-        pass_over=command.pass_over,
-        skip_checks=command.skip_checks,
         hub=observed.system.NAME if observed and observed.hub else "",
+        **of_command,
     )
     subject = {"paths": _shown(paths), "stack": stack}
     hub_only = hub_only_changes(observed, source) if observed and observed.hub else ()

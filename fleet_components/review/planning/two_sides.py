@@ -218,8 +218,8 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
             )
             first = attrs.evolve(error.problems[0], hint="")
             against = f"nothing: {side.name} cannot be planned: {first}{more}"
-    approve = mine.command.approve | base.approve
-    surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approve=approve))
+    approvals = mine.command.approvals | base.approve
+    surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approvals=approvals))
     unsure = {**_unsure(surveyed.plans, failed=bool(base.problems)), **base.waits}
     standing = on_both(base.plans, surveyed.plans)
     against = "; ".join([against, *members_changed(base.plans, surveyed.plans)])
@@ -237,7 +237,7 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     # What is confirmed, approved, lost or returned is that in the update that is reviewed.
     nobody = frozenset[str]()
     asked = attrs.evolve(side.asked(command), state=StateFile(), problems=())
-    alone = attrs.evolve(asked, confirm=nobody, approve=nobody, lost=nobody, returned=nobody)
+    alone = attrs.evolve(asked, confirm=nobody, approvals=nobody, lost=nobody, returned=nobody)
     with command.watch(side.name), side.inside() as paths:
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
@@ -248,7 +248,7 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
             }
             left = together(remainders.values())
             alone = attrs.evolve(
-                alone, state=_after(planned, side), approve=alone.approve.union(left.approvals)
+                alone, state=_after(planned, side), approvals=alone.approvals.union(left.approvals)
             )
             if not (left.updates or left.approvals):
                 break
@@ -257,7 +257,7 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
         for name, remainder in remainders.items()
         if remainder.words
     }
-    return _Delivered(alone.state, alone.approve, planned.plans, waits)
+    return _Delivered(alone.state, alone.approvals, planned.plans, waits)
 
 
 def _after(planned: Survey, side: Side) -> StateFile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from fleet_components import Fleet, FleetArgs, read_source
-from fleet_components.plan.options import Renamed
+from fleet_components.option_values import Renamed
 
 config = pulumi.Config("fleet")
 renamed = config.get_object("renamed") or {}
