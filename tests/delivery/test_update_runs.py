@@ -11,8 +11,6 @@ from tests.delivery.driver import Driver, InProcess
 from tests.delivery.test_staged import ALL, CANARY, GROUP, released, staged
 from tests.delivery.world import World
 
-pytestmark = pytest.mark.long
-
 APPROVAL = {"type": "Approval"}
 
 
@@ -75,6 +73,7 @@ def test_a_run_that_is_over_moves_nothing_more(driver: Driver[World]) -> None:
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_what_changes_while_a_run_goes_on_is_no_part_of_it(driver: Driver[World]) -> None:
     released(driver, APPROVAL)
     assert driver.up().ok
@@ -101,6 +100,7 @@ def test_an_approval_is_of_one_run(driver: Driver[World]) -> None:
     assert driver.images() == {**ALL, "a": "web:3", "b": "web:3"}
 
 
+@pytest.mark.long
 def test_an_accepted_approval_cannot_be_withdrawn(in_process: InProcess[World]) -> None:
     released(in_process, APPROVAL)
     in_process.world.config = {"approvals": "go-after-canary"}
@@ -139,6 +139,7 @@ def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
     assert driver.images() == ALL
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("index", "text"),
     [
@@ -162,6 +163,7 @@ def test_an_index_that_is_not_there_fails_the_run(
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
+@pytest.mark.long
 def test_the_first_run_may_name_the_index_of_what_is_selected(in_process: InProcess[World]) -> None:
     staged(in_process)
     replaced(in_process, run("go", resourceSnapshotIndex="0"))
@@ -174,6 +176,7 @@ def test_the_first_run_may_name_the_index_of_what_is_selected(in_process: InProc
     assert in_process.preview().changes == {}
 
 
+@pytest.mark.long
 def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[World]) -> None:
     released(in_process)
     in_process.world.spec = {"revisionHistoryLimit": 2}
@@ -188,6 +191,7 @@ def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -222,6 +226,7 @@ def test_other_clusters_end_a_run(
     assert {name: image for name, image in in_process.images().items() if name in "abcd"} == CANARY
 
 
+@pytest.mark.long
 def test_a_newer_run_takes_the_clusters_over(in_process: InProcess[World]) -> None:
     released(in_process, APPROVAL)
     assert in_process.up().ok
@@ -232,6 +237,7 @@ def test_a_newer_run_takes_the_clusters_over(in_process: InProcess[World]) -> No
     assert in_process.preview().changes == {}
 
 
+@pytest.mark.long
 def test_of_several_new_runs_the_last_one_by_name_counts(in_process: InProcess[World]) -> None:
     released(in_process)
     replaced(in_process, run("early"), run("late"))
@@ -243,6 +249,7 @@ def test_of_several_new_runs_the_last_one_by_name_counts(in_process: InProcess[W
     assert "update run early fails" not in in_process.preview().text
 
 
+@pytest.mark.long
 def test_a_run_takes_its_content_when_it_is_initialized(in_process: InProcess[World]) -> None:
     released(in_process)
     replaced(in_process, run("go", state="Initialize"))
@@ -262,6 +269,7 @@ def test_an_update_that_breaks_leaves_the_run_going_on(in_process: InProcess[Wor
     assert in_process.images() == ALL
 
 
+@pytest.mark.long
 def test_a_run_and_its_strategy_may_be_taken_out_once_it_is_over(driver: Driver[World]) -> None:
     released(driver)
     assert driver.up().ok
@@ -272,12 +280,14 @@ def test_a_run_and_its_strategy_may_be_taken_out_once_it_is_over(driver: Driver[
     assert driver.images() == ALL
 
 
+@pytest.mark.long
 def test_a_placement_is_staged_from_its_first_member_on(driver: Driver[World]) -> None:
     staged(driver, APPROVAL)
     assert driver.up().ok
     assert driver.images() == {"a": "web:1", "b": "web:1"}
 
 
+@pytest.mark.long
 def test_a_wait_begins_with_its_run_even_where_nothing_moves(in_process: InProcess[World]) -> None:
     released(in_process, {"type": "TimedWait", "waitTime": "2h"})
     in_process.world.config = {"asOf": "2026-05-01T10:00:00Z"}
@@ -295,6 +305,7 @@ def test_a_wait_begins_with_its_run_even_where_nothing_moves(in_process: InProce
     assert in_process.images() == ALL
 
 
+@pytest.mark.long
 def test_an_approval_that_was_not_used_goes_with_its_run(in_process: InProcess[World]) -> None:
     released(in_process, APPROVAL)
     assert in_process.up().ok
@@ -316,6 +327,7 @@ def test_an_approval_that_was_not_used_goes_with_its_run(in_process: InProcess[W
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
+@pytest.mark.long
 def test_a_run_goes_on_where_a_member_could_not_be_left(in_process: InProcess[World]) -> None:
     released(in_process)
     assert in_process.up().ok

@@ -21,8 +21,6 @@ from tests.delivery.karmada.world import (
     weights,
 )
 
-pytestmark = pytest.mark.long
-
 DOWN = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-11-21T10:00:00Z"}
 FOR_A_MINUTE = {
     "clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]
@@ -96,6 +94,7 @@ def test_the_replicas_move_and_the_old_copy_goes_last(driver: Driver) -> None:
     assert driver.preview().changes == {}, "what is divided does not return by itself"
 
 
+@pytest.mark.long
 def test_what_is_duplicated_leaves_and_returns(in_process: InProcess[World]) -> None:
     in_process.world.objects["settings"] = settings()
     delivered(in_process, on("a", "b", "c"), 2)
@@ -105,6 +104,7 @@ def test_what_is_duplicated_leaves_and_returns(in_process: InProcess[World]) -> 
     assert of_kind(carried_out(in_process)) == {"a": "create"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_toleration_runs_out_at_its_time(in_process: InProcess[World], exact: bool) -> None:
     world = in_process.world
@@ -121,6 +121,7 @@ def test_a_toleration_runs_out_at_its_time(in_process: InProcess[World], exact: 
         assert sorted(replicas(in_process)) == there
 
 
+@pytest.mark.long
 def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(
     in_process: InProcess[World],
 ) -> None:
@@ -131,6 +132,7 @@ def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
+@pytest.mark.long
 def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(
     in_process: InProcess[World],
 ) -> None:
@@ -142,6 +144,7 @@ def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(
     assert "1 cluster(s) is in the process of eviction" in in_process.preview().text
 
 
+@pytest.mark.long
 def test_with_nowhere_to_go_the_copy_stays_until_there_is_a_place(driver: Driver) -> None:
     driver.world.objects["settings"] = settings()
     driver.world.config = {"limit": 1}
@@ -159,6 +162,7 @@ def test_with_nowhere_to_go_the_copy_stays_until_there_is_a_place(driver: Driver
     assert tasks(driver) == []
 
 
+@pytest.mark.long
 def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[World]) -> None:
     in_process.world.objects["settings"] = settings()
     delivered(in_process, on("a"), 2)
@@ -171,6 +175,7 @@ def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[Wor
     assert replicas(in_process) == {"a": 2}
 
 
+@pytest.mark.long
 def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy(
     in_process: InProcess[World],
 ) -> None:
@@ -189,6 +194,7 @@ def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy
     assert of_kind(carried_out(in_process)) == {"a": "create"}
 
 
+@pytest.mark.long
 def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(
     in_process: InProcess[World],
 ) -> None:
@@ -231,6 +237,7 @@ def test_purged_directly_the_old_copy_goes_first(driver: Driver) -> None:
     assert replicas(driver) == {"b": 3, "c": 3}
 
 
+@pytest.mark.long
 def test_the_flag_purges_directly_where_the_policy_says_nothing(
     in_process: InProcess[World],
 ) -> None:
@@ -252,6 +259,7 @@ def test_an_update_that_fails_on_the_new_member_keeps_the_old_copy(driver: Drive
     assert of_kind(carried_out(driver)) == {first: "delete", other: "create"}
 
 
+@pytest.mark.long
 def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stays(
     in_process: InProcess[World],
 ) -> None:
@@ -271,6 +279,7 @@ def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stay
     assert of_kind(carried_out(in_process)) == {"a": "delete", "b": "create"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("time", [None, "2026-11-21T10:00:29Z"])
 def test_an_application_that_fails_has_time_to_recover(
     in_process: InProcess[World], time: str | None
@@ -294,6 +303,7 @@ def test_an_application_that_fails_moves(in_process: InProcess[World]) -> None:
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
+@pytest.mark.long
 def test_an_application_that_fails_stays_where_the_policy_does_not_ask_for_more(
     in_process: InProcess[World],
 ) -> None:
@@ -302,6 +312,7 @@ def test_an_application_that_fails_stays_where_the_policy_does_not_ask_for_more(
     assert in_process.preview().changes == {}
 
 
+@pytest.mark.long
 def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(
     in_process: InProcess[World],
 ) -> None:
@@ -320,6 +331,7 @@ def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(
     assert of_kind(carried_out(in_process)) == {"a": "delete"}
 
 
+@pytest.mark.long
 def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World]) -> None:
     config = {
         "apiVersion": "v1",
@@ -337,6 +349,7 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
     assert sorted(in_process.stands("ConfigMap")) == ["a", "b", "c"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("document", "words"),
     [
@@ -371,6 +384,7 @@ def test_declarations_that_cannot_be_read_are_refused(
     assert words in in_process.preview().text
 
 
+@pytest.mark.long
 def test_an_observation_of_what_is_not_there_is_refused(in_process: InProcess[World]) -> None:
     in_process.world.objects = {
         "other": deployment(4, name="other"),
