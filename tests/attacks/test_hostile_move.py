@@ -112,6 +112,7 @@ def broken(value: Any, odd: Any) -> Iterator[Any]:
             yield copy
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("odd", [None, "x", [[]]], ids=repr)
 @pytest.mark.parametrize("way", [Way.KUBEFLEET, Way.KARMADA])
 def test_answers_of_any_type_end_in_words(api: Api, way: str, odd: Any) -> None:

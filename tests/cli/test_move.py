@@ -248,6 +248,7 @@ def test_everything_moves_and_then_there_is_nothing_to_do(stage: Stage, to: str)
     assert "nothing is left to do" in stage.move(to, "--yes").output
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("updates", [0, 1])
 def test_it_goes_on_after_an_update_that_has_failed(stage: Stage, to: str, updates: int) -> None:
     stage.engine.fails_at = updates

@@ -412,6 +412,7 @@ def started() -> World:
     return world
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize(("at", "how"), BREAKS)
 def test_there_and_back(at: Pair, how: Break) -> None:
     """An update that replaces, and changes a Deployment, breaks, and the source goes back."""

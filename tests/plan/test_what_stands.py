@@ -163,6 +163,7 @@ def test_planning_fails_where_the_tree_has_what_no_list_has(
     assert [pair_of(problem.subject)] == list(changes)
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("once_more", [False, True])
 def test_killed_twice_at_an_object_that_goes_back(once_more: bool) -> None:
     """A later update drops the note of the engine that it was killed: what goes back is written, and called unknown."""
