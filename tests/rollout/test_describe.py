@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fleet_components.rollout.describe import describe
+import pytest
+
+from fleet_components.rollout.describe import describe, describe_stages
+from fleet_components.rollout.rollout import StageProgress
 from fleet_components.rollout.strategy import External, UpdateRun
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from tests.rollout.world import SimulatedClusters, picked
@@ -74,3 +77,28 @@ def test_nothing_to_do() -> None:
     assert describe(SimulatedClusters({"a": 1}).plan(picked("a", 1), RollingUpdate())) == (
         "nothing to do: 1 cluster as wanted",
     )
+
+
+@pytest.mark.parametrize(
+    ("stage", "line"),
+    [
+        (
+            StageProgress("s"),
+            "stage s: skipped with its tasks, as none of the picked members is in it",
+        ),
+        (StageProgress("s", (("a",), ("b",))), "stage s: a, then b"),
+        (StageProgress("s", (("a", "b"),), moves=("a", "b")), "stage s: a, b; now"),
+        (
+            StageProgress("s", (("a", "b"),), done=("a",), moves=("b",)),
+            "stage s: a, b; a done; b now",
+        ),
+        (StageProgress("s", (("a",),), before="an approval"), "stage s: a; waits: an approval"),
+        (StageProgress("s", (("a",),), ("a",), before="an approval"), "stage s: a; done"),
+        (
+            StageProgress("s", (("a",),), ("a",), after="an approval"),
+            "stage s: a; done; then an approval",
+        ),
+    ],
+)
+def test_a_stage_says_how_far_it_is_and_what_it_waits_for(stage: StageProgress, line: str) -> None:
+    assert list(describe_stages([stage])) == [line]

@@ -458,12 +458,16 @@ def test_run_does_not_begin_before_all_is_scheduled() -> None:
     )
 
 
-def test_sorting_label_beyond_64_bits_is_out_of_range() -> None:
-    labels = {"a": {"order": str(2**63)}}
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [(2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False)],
+)
+def test_sorting_label_beyond_64_bits_is_out_of_range(value: int, fits: bool) -> None:
+    labels = {"a": {"order": str(value)}}
     plan = SimulatedClusters({"a": 1}).plan(
         Wanted({"a": 0}, 2, labels=labels), run(stage("all", sortingLabelKey="order"))
     )
-    assert plan.failure.endswith("value out of range")
+    assert plan.failure.endswith("value out of range") is not fits
 
 
 def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
