@@ -260,6 +260,7 @@ BY_HEAP_SORT = [
         ([5] * 12, list(range(12))),
         ([0, 1] * 7, [9, 1, 13, 3, 7, 5, 11, 12, 6, 0, 10, 8, 4, 2]),
         (AGAINST_QUICKSORT, BY_HEAP_SORT),
+        ([18, 19, *reversed(range(18))], [1, 0, *range(2, 20)]),
     ],
 )
 def test_go_sort(weights: list[int], order: list[int]) -> None:
