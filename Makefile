@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
 AZURE_STAMP := $(VENV)/.demo-azure
 
-.PHONY: setup demo demo-azure test test-long test-engine test-clusters test-hubs clusters clusters-down fuzz lint bench docs \
+.PHONY: setup demo demo-azure test test-long test-engine test-clusters test-hubs clusters clusters-down fuzz mutants lint bench docs \
 	changelog clean
 
 setup: $(STAMP)
@@ -52,7 +52,8 @@ test: setup
 
 # Properties over many examples, long histories, and whatever else takes seconds a test.
 test-long: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal -m long
+	FLEET_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto --dist worksteal \
+		-m "long or (hypothesis and not clusters and not hubs)"
 
 # The engine's own part of the fast suite; without the Pulumi CLI it fails, where make test skips.
 test-engine: setup
@@ -78,6 +79,10 @@ clusters-down: setup
 # As in the suite, with 200 times as many examples: some 20 minutes.
 fuzz: setup
 	FLEET_HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto tests/fuzz tests/plan/test_placements.py
+
+# Small faults in the code, each of which the tests of its folder must notice: PACKAGES="plan content", SEED=1.
+mutants: setup
+	$(BIN)/python -m tools.mutants $(PACKAGES) $(if $(SEED),--seed $(SEED))
 
 lint: setup
 	$(BIN)/ruff check .

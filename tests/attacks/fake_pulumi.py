@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.cli.test_rollout import PROGRAM
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.live.api_server import kubeconfig
 
 TOKEN = "a-token-of-a-member"
@@ -96,7 +96,7 @@ def fake_pulumi(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakePulumi:
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.chdir(project)
-    world = World(members={"a": {}}, extra=[SECRET])
+    world = KubeFleetWorld(members={"a": {}}, extra=[SECRET])
     world.write(project / "fleet")
     known = {
         name: kubeconfig({"server": f"https://{name}.invalid"}, {"token": TOKEN})

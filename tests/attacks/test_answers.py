@@ -165,6 +165,7 @@ def answers(api: Api, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
         api.answers[path] = answer
 
 
+@pytest.mark.samples(12)
 @pytest.mark.parametrize("answer", LARGE.values(), ids=LARGE)
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_an_answer_fills_no_memory(api: Api, door: Callable[[str], object], answer: Any) -> None:
@@ -198,6 +199,7 @@ def _padded(request: BaseHTTPRequestHandler) -> None:
     write(b"")
 
 
+@pytest.mark.long
 def test_many_members_at_once_fill_no_memory(api: Api) -> None:
     """Each may take 33 MiB, four of them at a time, and no object of such a size is kept."""
     text = api.kubeconfig()
@@ -219,6 +221,7 @@ def test_many_members_at_once_fill_no_memory(api: Api) -> None:
     assert most < 4 * PLENTY  # without a limit for all of them together, six times as much
 
 
+@pytest.mark.samples(5)
 @pytest.mark.parametrize("before", SLOW.values(), ids=SLOW)
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_the_socket_is_closed_at_the_deadline(

@@ -155,6 +155,7 @@ def told_by_hub(text: str) -> str:
 CELLS = [(says, "plain") for says in SAYS] + [("a value", form) for form in WRITTEN]
 
 
+@pytest.mark.samples(12)
 @pytest.mark.parametrize(("field", "form"), CELLS)
 def test_no_token_comes_back(api: Api, field: str, form: str) -> None:
     says, said = SAYS[field], WRITTEN[form](TOKEN)
@@ -187,6 +188,7 @@ def test_no_password_comes_back(api: Api) -> None:
         assert said not in told(api.kubeconfig({"username": "me", "password": "SWORDFISH"}), MAP)
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize("code", [400, 403, 409, 422, 500])
 @pytest.mark.parametrize("method", ["GET", "PATCH", "POST"])
 def test_of_a_secret_the_status_alone_is_told(api: Api, method: str, code: int) -> None:

@@ -285,6 +285,7 @@ LARGE = {
 }
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("name", LARGE)
 def test_no_amount_fills_the_memory(pulumi: FakePulumi, name: str) -> None:
     pulumi.tells(
@@ -322,6 +323,7 @@ def test_a_program_that_the_cli_leaves_behind_holds_nothing_up(
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize(
     ("command", "words", "sign"),
     [

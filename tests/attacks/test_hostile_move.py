@@ -16,7 +16,7 @@ from fleet_components.model.problem import FleetError
 from fleet_components.plan.ways import Way
 from tests.attacks.test_hostile_engine import TEXTS, harmless
 from tests.cli.test_move import HUB, Cluster, standing
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.live.api_server import Api, api_server, send
 
 SHOP = ObjectKey("placement.kubernetes-fleet.io", "ClusterResourcePlacement", "", "shop")
@@ -25,7 +25,7 @@ ONE = Leftover("v1", "ConfigMap", "shop", "a")
 
 @pytest.mark.parametrize("text", [text for text in TEXTS.values() if text.isascii()])
 def test_a_uid_commands_nothing(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
+    world = KubeFleetWorld(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
     world.config = {"delivery": "direct", "hub": HUB}
     stage = standing(world, tmp_path, monkeypatch)
     answer = Cluster.get
@@ -112,6 +112,7 @@ def broken(value: Any, odd: Any) -> Iterator[Any]:
             yield copy
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("odd", [None, "x", [[]]], ids=repr)
 @pytest.mark.parametrize("way", [Way.KUBEFLEET, Way.KARMADA])
 def test_answers_of_any_type_end_in_words(api: Api, way: str, odd: Any) -> None:

@@ -86,6 +86,7 @@ WAYS: dict[str, Callable[[Clone, Observation], object]] = {
 }
 
 
+@pytest.mark.samples(6)
 @pytest.mark.parametrize("head", HEADS, ids=["files", "commit"])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_the_memory_of_the_base_counts(

@@ -62,6 +62,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         yield Place(hub, hub, tmp_path)
 
 
+@pytest.mark.samples(12)
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 @pytest.mark.parametrize("again", [False, True])
 def test_what_is_written_can_be_read(

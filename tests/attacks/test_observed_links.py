@@ -38,6 +38,7 @@ def everything(hub: Observation, folder: Path) -> list[str]:
     )
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("words", ["plan", "explain", "simulate --lose dublin"])
 @pytest.mark.parametrize("out", [True, False], ids=["out of it", "within it"])
 def test_no_link_is_followed(

@@ -84,6 +84,7 @@ def asked(api: Api, rng: random.Random, share: float) -> None:
         )
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_odd_answers_end_in_a_message(api: Api, tmp_path: Path, seed: int) -> None:
     rng, file = random.Random(seed), tmp_path / "kubeconfig"

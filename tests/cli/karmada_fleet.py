@@ -15,7 +15,7 @@ from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.cli.fleets import run
 from tests.delivery.driver import cluster_of
-from tests.delivery.karmada.world import deployment, member, on, policy, weights
+from tests.delivery.karmada.world import KarmadaWorld, deployment, on, policy, weights
 
 WEB = "shop/Deployment/web"
 MANIFEST = "1-manifest/apps_v1-deployment-shop-web.yaml"
@@ -29,22 +29,18 @@ def said(*arguments: object) -> str:
 
 
 @attrs.define
-class World:
+class RenderedFleet:
     """A fleet on disk, as a directory and as a project, rendered by the command and by its program.
 
     Attributes:
         root: where it lies.
-        members: the members by name.
-        objects: everything else, by a name of the test's own.
+        world: what the user has written.
         state: the stack of the program.
         done: the last run of the program.
     """
 
     root: Path
-    members: dict[str, dict[str, Any]] = attrs.field(
-        factory=lambda: {name: member(name) for name in "abc"}
-    )
-    objects: dict[str, dict[str, Any]] = attrs.field(factory=dict)
+    world: KarmadaWorld = attrs.field(factory=KarmadaWorld)
     state: StackState = StackState()
     done: ProgramRun | None = None
 
@@ -54,11 +50,9 @@ class World:
 
     def write(self, **objects: Mapping[str, Any] | None) -> None:
         """Write the fleet, with objects added, changed, or taken out by None."""
-        known = {**self.objects, **objects}
-        self.objects = {name: dict(data) for name, data in known.items() if data is not None}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        documents = [*self.members.values(), *self.objects.values()]
-        (self.folder / "fleet.yaml").write_text(yaml.safe_dump_all(documents))
+        known = {**self.world.objects, **objects}
+        self.world.objects = {name: dict(data) for name, data in known.items() if data is not None}
+        self.world.write(self.folder)
         project = self.root / "project"
         (project / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
         (project / "__main__.py").write_text(
@@ -113,9 +107,9 @@ class World:
         return self.root / "out" / stack / "state.json"
 
 
-def divided(root: Path) -> World:
+def divided(root: Path) -> RenderedFleet:
     """A Deployment divided over two of three members, with its namespace, a secret and an override."""
-    world = World(root)
+    world = RenderedFleet(root)
     override = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",

@@ -47,6 +47,7 @@ def test_a_file_makes_no_program_of_a_directory(yaml_alone: Path, command: str, 
     assert not (yaml_alone / "ran").exists()
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     "words", [(".", "--project"), (".", "--stack", "dev"), ("Pulumi.yaml",), ("./Pulumi.yaml",)]

@@ -14,7 +14,7 @@ from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_
 from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
 from tests.delivery.karmada import world as karmada
-from tests.delivery.world import IDENTITY, MEMBER, World
+from tests.delivery.world import IDENTITY, MEMBER, KubeFleetWorld
 from tests.live.api_server import CANARY, closes, refuses
 
 pytestmark = pytest.mark.long
@@ -39,9 +39,9 @@ WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
 SECRET = "/api/v1/namespaces/shop/secrets/s"
 
 
-def world(**changes: Any) -> World:
+def world(**changes: Any) -> KubeFleetWorld:
     labels = {"a": {"zone": "1", "env": "x"}, "b": {"zone": "2", "env": "x"}}
-    return World(members=labels, extra=[SETTINGS, SEALED], **changes)
+    return KubeFleetWorld(members=labels, extra=[SETTINGS, SEALED], **changes)
 
 
 @pytest.fixture
@@ -373,8 +373,8 @@ def test_where_an_update_broke_the_state_of_each_object_counts(fleet: Fleet) -> 
     assert "state alone" not in fleet.run("drift").stdout
 
 
-def karmada_world() -> karmada.World:
-    written = karmada.World({name: karmada.member(name) for name in "ab"})
+def karmada_world() -> karmada.KarmadaWorld:
+    written = karmada.KarmadaWorld({name: karmada.member(name) for name in "ab"})
     written.objects = {
         "shop": SHOP,
         "web": karmada.deployment(),
@@ -462,7 +462,7 @@ def by_hand(fleet: Fleet, member: str, path: str, *way: Any) -> None:
     there[last] = value
 
 
-def namespaced() -> karmada.World:
+def namespaced() -> karmada.KarmadaWorld:
     """A ResourcePlacement of a ConfigMap, whose namespace another placement brings."""
     selector = {
         "group": "",
@@ -472,7 +472,7 @@ def namespaced() -> karmada.World:
         "selectionScope": "NamespaceOnly",
     }
     config = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "c"}
-    written = karmada.World({name: kubefleet(name, {"zone": name}) for name in "ab"})
+    written = karmada.KarmadaWorld({name: kubefleet(name, {"zone": name}) for name in "ab"})
     written.objects = {
         "shop": SHOP,
         "c": SETTINGS,
@@ -514,7 +514,7 @@ def test_what_is_in_an_envelope_drifts_and_is_left_to_people(delivered: Delivere
         "metadata": {"name": "e", "namespace": "shop"},
         "data": {"c.yaml": SETTINGS},
     }
-    fleet = delivered(World(members={"a": {}, "b": {}}, extra=[envelope]))
+    fleet = delivered(KubeFleetWorld(members={"a": {}, "b": {}}, extra=[envelope]))
     by_hand(fleet, "b", CONFIG, "data", "k", "by hand")
     for _ in range(2):
         assert told(fleet) == {("b", "ConfigMap"): ["/data/k"]}

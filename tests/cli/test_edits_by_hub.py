@@ -13,7 +13,7 @@ from fleet_components.testing import kubeconfig
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
 from tests.delivery.test_staged import staged
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.hub.folder.hubs import observed
 
 FORECAST = "forecast of the hub of KubeFleet"
@@ -21,7 +21,7 @@ FORECAST = "forecast of the hub of KubeFleet"
 
 @pytest.fixture
 def driver() -> InProcess:
-    world = World(members={name: {} for name in "abc"})
+    world = KubeFleetWorld(members={name: {} for name in "abc"})
     world.policy = {"placementType": "PickN", "numberOfClusters": 2}
     world.config = {"delivery": "kubefleet", "kubeconfigs": None, "hub": kubeconfig("hub")}
     return InProcess(world)
@@ -100,7 +100,7 @@ def test_an_approval_names_the_command_that_gives_it_on_the_hub(
 ) -> None:
     driver.world.policy = {"placementType": "PickAll"}
     staged(driver, {"type": "Approval"})
-    write_observation(tmp_path / "hub", observed(driver.world.objects()), update=False)
+    write_observation(tmp_path / "hub", observed(driver.world.documents()), update=False)
     done = run("approve", tmp_path / "hub", "go-after-canary")
     assert done.exit_code == 0, done.output
     words = " ".join(done.output.split())

@@ -141,6 +141,7 @@ EXTRAS = {
 WITHOUT = "import sys\nsys.modules['{}'] = None\nfrom fleet_components.cli import main\nmain()\n"
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("module", EXTRAS)
 def test_an_import_of_the_program_names_the_extra(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -78,6 +78,7 @@ def test_once_the_hub_has_it_nothing_changes_and_the_file_is_as_it_was(
     assert write_observation(folder, labelled(), update=True).changed == ()
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     ("old", "new", "told"),

@@ -18,7 +18,7 @@ from tests.cli.fleets import run
 from tests.cli.test_rollout import PROGRAM
 from tests.delivery.driver import InProcess, kubeconfigs
 from tests.delivery.karmada import world as karmada
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 HUB = kubeconfigs(["hub"])["hub"]
 OWNER = {
@@ -202,7 +202,7 @@ def way(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def stage(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    world = World(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
+    world = KubeFleetWorld(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
     world.config = {"delivery": way, "hub": HUB}
     return standing(world, tmp_path, monkeypatch)
 
@@ -248,6 +248,7 @@ def test_everything_moves_and_then_there_is_nothing_to_do(stage: Stage, to: str)
     assert "nothing is left to do" in stage.move(to, "--yes").output
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("updates", [0, 1])
 def test_it_goes_on_after_an_update_that_has_failed(stage: Stage, to: str, updates: int) -> None:
     stage.engine.fails_at = updates
@@ -271,9 +272,9 @@ def test_what_is_not_to_move_is_refused(stage: Stage, to: str, way: str) -> None
 def test_from_one_hub_to_another_it_goes_by_way_of_direct(
     there: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world: Any = World(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
+    world: Any = KubeFleetWorld(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
     if there == "karmada":
-        world = karmada.World(
+        world = karmada.KarmadaWorld(
             objects={"web": karmada.deployment(), "policy": karmada.policy(placement={})}
         )
     world.config = {"delivery": there, "hub": HUB}

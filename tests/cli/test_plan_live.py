@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.live.api_server import Api, api_server
 from tests.status.stacks import Stack
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def written(folder: Path, api: Api) -> Stack:
     """A stack whose member ``a`` is an API server, and whose others refuse every connection."""
-    driver = InProcess(World(members={name: {} for name in "ab"}))
+    driver = InProcess(KubeFleetWorld(members={name: {} for name in "ab"}))
     assert driver.up().ok
     api.put("/api/v1/namespaces/kube-system", None)
     (folder / "a.yaml").write_text(api.kubeconfig())

@@ -152,6 +152,7 @@ def test_a_member_that_leaves_takes_its_resources_along(project: Path, save: Sav
     assert "- Namespace shop  forgotten, not deleted" in run("plan", ".", "--state", state).stdout
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("form", ["table", "json", "yaml", "markdown"])
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_no_secret_is_shown(project: Path, save: Save, form: str, encrypted: bool) -> None:
@@ -515,6 +516,7 @@ k8s.core.v1.{kind}("released", {name}data={{"revision": "{data}"}}, opts=pulumi.
 """
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
 @pytest.mark.parametrize(
     "name", ["", "metadata={'labels': {'a': 'b'}}, ", "metadata={'name': 'mine'}, "]

@@ -134,6 +134,7 @@ def test_what_is_refused_comes_first_and_then_what_is_lost(
     assert comment[1:4] == [f"- no longer in the source: {GONE}", f"- {DELETED}", f"- {KEPT}"]
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_nothing_is_said_twice(folder: Path, form: str) -> None:
     """Not where both outputs are one terminal, or one log, either."""

@@ -24,6 +24,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize(
     ("base", "shadow"),
     [

@@ -84,6 +84,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("form", ["plain", "crlf", "json", "bom"])
 def test_it_is_planned_with_the_content_of_the_revision_under_a_new_number(

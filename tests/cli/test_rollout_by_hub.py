@@ -11,7 +11,7 @@ from tests.cli.fleets import run
 from tests.cli.test_rollout import driven, project, rolled_out
 from tests.delivery.driver import InProcess
 from tests.delivery.test_staged import released
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.status.stacks import Stack
 
 __all__ = ["project"]
@@ -22,7 +22,9 @@ SAID = "what goes through the hub is carried out there, without further updates:
 def driver() -> InProcess:
     """Two stages of which the second waits for an approval, on a hub."""
     driver = InProcess(
-        World(config={"delivery": "kubefleet", "kubeconfigs": None, "hub": kubeconfig("hub")})
+        KubeFleetWorld(
+            config={"delivery": "kubefleet", "kubeconfigs": None, "hub": kubeconfig("hub")}
+        )
     )
     released(driver, {"type": "Approval"})
     return driver

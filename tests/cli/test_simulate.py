@@ -40,6 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.samples(10)
 @pytest.mark.parametrize(
     ("system", "hand"), CASES, ids=[f"{system.__name__} {hand.options}" for system, hand in CASES]
 )

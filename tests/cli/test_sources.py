@@ -91,6 +91,7 @@ def members(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in files}
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_directory_and_the_project_have_the_same(
     name: str, tools: StandIns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,7 @@ from fleet_components.model.observed import FieldDifference, ObservedMember, Obs
 from tests.cli.delivered import Delivered, delivered
 from tests.cli.fleets import run
 from tests.cli.test_looks import golden
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.live.api_server import closes
 from tests.status.stacks import REFUSED, SAID, UNREACHABLE, UNREADY, Stack, broke
 
@@ -266,7 +266,9 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
 def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: Delivered) -> None:
     """They are told as a report of an update tells them, and nothing but trials is sent."""
     fleet = delivered(
-        World(members={"a": {}, "b": {}}, strategy={"applyStrategy": {"type": "ReportDiff"}})
+        KubeFleetWorld(
+            members={"a": {}, "b": {}}, strategy={"applyStrategy": {"type": "ReportDiff"}}
+        )
     )
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     theirs = fleet.at_source("Deployment")

@@ -14,7 +14,7 @@ from fleet_components.systems.registry import SYSTEMS
 from fleet_components.testing import kubeconfig
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.status.stacks import Stack
 from tests.status.test_on_hub import listing
 
@@ -29,7 +29,9 @@ BLOCKED = {
 @pytest.fixture
 def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
     monkeypatch.chdir(tmp_path)
-    world = World(members={"a": {}, "b": {}}, config={"delivery": "kubefleet", "kubeconfigs": None})
+    world = KubeFleetWorld(
+        members={"a": {}, "b": {}}, config={"delivery": "kubefleet", "kubeconfigs": None}
+    )
     made = Stack(InProcess(world))
     assert made.driver.up().ok
     made.write(tmp_path)
@@ -39,7 +41,7 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
         assert text == kubeconfig("hub")
         *members, shop = (
             one
-            for one in world.objects()
+            for one in world.documents()
             if one["kind"] in ("MemberCluster", "ClusterResourcePlacement")
         )
         metadata = {**shop["metadata"], "uid": "1", "generation": 1}

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.fleets import export, run
-from tests.cli.karmada_fleet import SECRET, WEB, World, divided, said, secret, tree
+from tests.cli.karmada_fleet import SECRET, WEB, RenderedFleet, divided, said, secret, tree
 from tests.delivery.karmada.world import deployment, member, on, policy, weights
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -19,7 +19,7 @@ KEY = "default/Deployment/nginx"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> RenderedFleet:
     return divided(tmp_path)
 
 
@@ -79,8 +79,8 @@ def test_an_explanation_of_one_member() -> None:
 
 
 def test_labels_that_no_member_has_are_told_with_what_they_have(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    world.members = {
+    world = RenderedFleet(tmp_path)
+    world.world.members = {
         name: member(name, labels={"env": env}) for name, env in (("a", "test"), ("b", "stage"))
     }
     affinity = {"clusterAffinity": {"labelSelector": {"matchLabels": {"env": "prod"}}}}
@@ -104,7 +104,7 @@ def test_a_project_shows_its_templates(tmp_path: Path) -> None:
     assert plan["messages"] == []
 
 
-def test_the_decisions_are_bindings_of_the_api(world: World) -> None:
+def test_the_decisions_are_bindings_of_the_api(world: RenderedFleet) -> None:
     world.render()
     documents = list(yaml.safe_load_all((world.root / "out/local/decisions.yaml").read_text()))
     found = {(one["kind"], one["metadata"]["name"]): one for one in documents}
@@ -127,7 +127,7 @@ def test_the_decisions_are_bindings_of_the_api(world: World) -> None:
     ]
 
 
-def test_secrets_are_not_written_unless_asked_for(world: World) -> None:
+def test_secrets_are_not_written_unless_asked_for(world: RenderedFleet) -> None:
     path = "a/1-manifest/v1-secret-shop-pay.yaml"
     hidden = world.render()
     assert yaml.safe_load(hidden[path])["stringData"] == {"token": "[secret]"}
@@ -147,7 +147,7 @@ def contents(state: Path) -> list[Any]:
     return [decompress(text) for text in texts]
 
 
-def test_data_that_the_last_render_did_not_show_are_not_made_up(world: World) -> None:
+def test_data_that_the_last_render_did_not_show_are_not_made_up(world: RenderedFleet) -> None:
     """A suspended member keeps a Secret whose old data nobody knows: better refused than written as [secret]."""
     selector = [{"apiVersion": "v1", "kind": "Secret", "name": "pay"}]
     world.write(policy=policy(resourceSelectors=selector, placement=on("a")), web=None)
@@ -166,7 +166,7 @@ def test_data_that_the_last_render_did_not_show_are_not_made_up(world: World) ->
     assert kept["stringData"] == {"token": "[secret]"}
 
 
-def test_an_object_that_an_override_renames_onto_another_is_refused(world: World) -> None:
+def test_an_object_that_an_override_renames_onto_another_is_refused(world: RenderedFleet) -> None:
     rename = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",
@@ -202,7 +202,7 @@ def test_an_object_that_an_override_renames_onto_another_is_refused(world: World
     assert both in planned.stdout
 
 
-def test_all_overrides_that_do_not_apply_are_told(world: World) -> None:
+def test_all_overrides_that_do_not_apply_are_told(world: RenderedFleet) -> None:
     def broken(name: str) -> dict[str, Any]:
         patch = [{"path": "/spec/none/of/it", "operator": "replace", "value": 1}]
         return {
@@ -236,7 +236,7 @@ def test_all_overrides_that_do_not_apply_are_told(world: World) -> None:
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-def test_what_an_encrypted_state_hides_is_not_made_up(world: World, frozen: bool) -> None:
+def test_what_an_encrypted_state_hides_is_not_made_up(world: RenderedFleet, frozen: bool) -> None:
     world.up()
     assert world.done
     state = world.root / "export.json"
@@ -257,7 +257,7 @@ def test_what_an_encrypted_state_hides_is_not_made_up(world: World, frozen: bool
     assert "pulumi stack export --show-secrets" in text
 
 
-def test_a_template_that_nothing_takes_is_warned_of(world: World) -> None:
+def test_a_template_that_nothing_takes_is_warned_of(world: RenderedFleet) -> None:
     world.write(policy=policy(placement=on("nowhere")))
     result = run("render", world.folder, "--out", world.root / "out")
     assert f"warning: Template {WEB}: 0/3 clusters are available" in result.stderr
@@ -267,7 +267,7 @@ def test_a_template_that_nothing_takes_is_warned_of(world: World) -> None:
     )
 
 
-def test_a_member_is_not_picked_where_no_policy_is_left(world: World) -> None:
+def test_a_member_is_not_picked_where_no_policy_is_left(world: RenderedFleet) -> None:
     world.render()
     world.write(policy=None)
     text = said("plan", world.folder, "--state", world.state_file())

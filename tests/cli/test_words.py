@@ -55,6 +55,7 @@ def check(document: dict[str, Any], explained: dict[str, Any]) -> None:
         assert not MANY_OF_ONE.search(text), text
 
 
+@pytest.mark.long
 @settings(max_examples=10)
 @given(st.lists(worlds, min_size=2, max_size=3))
 def test_whatever_happens_has_a_reason(written: list[Written]) -> None:

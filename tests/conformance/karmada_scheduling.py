@@ -67,7 +67,7 @@ def _in_order(event: str) -> str:
 
 def outcomes(case: Case) -> Iterator[dict[str, Any]]:
     """What our scheduler answers, in the form of the vectors."""
-    world = World.of(case)
+    world = ControlPlane.of(case)
     yield outcome(world.run(Changes(binding=True, fleet=Inventory(()))))
     for step in case.get("steps", ()):
         before = world.inventory
@@ -76,7 +76,7 @@ def outcomes(case: Case) -> Iterator[dict[str, Any]]:
 
 
 @attrs.define
-class World:
+class ControlPlane:
     """A control plane with one binding."""
 
     template: Template
@@ -90,7 +90,7 @@ class World:
     decision: TemplateDecision = attrs.field(kw_only=True)
 
     @classmethod
-    def of(cls, case: Case) -> World:
+    def of(cls, case: Case) -> ControlPlane:
         """The world before the first run."""
         requirements = case.get("replicaRequirements")
         template = Template(

@@ -205,6 +205,7 @@ def test_no_file_shows_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Usage: python -m tests.conformance FILE..." in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_as_a_command(write: Write) -> None:
     def run(*files: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "tests.conformance", *files]

@@ -112,7 +112,7 @@ def test_where_the_hub_is_as_it_was_the_file_stays(sides: tuple[Any, Any, Any]) 
     assert found.edited == (plain(mine) != plain(base))
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings().max_examples)
 @given(three())
 def test_an_edit_is_kept_or_named_and_so_is_a_change_of_the_hub(
     sides: tuple[Any, Any, Any],
@@ -140,7 +140,7 @@ def test_an_edit_is_kept_or_named_and_so_is_a_change_of_the_hub(
             assert plain(merged.get(path)) == plain(change), path
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings().max_examples)
 @given(three())
 def test_a_lost_edit_is_one_of_both_sides(sides: tuple[Any, Any, Any]) -> None:
     base, mine, hub = sides
@@ -151,7 +151,7 @@ def test_a_lost_edit_is_one_of_both_sides(sides: tuple[Any, Any, Any]) -> None:
         assert all(plain(one.had) != plain(one.has) for one in found.lost)
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings().max_examples)
 @given(three())
 def test_twice_is_as_once(sides: tuple[Any, Any, Any]) -> None:
     base, mine, hub = sides
@@ -188,7 +188,7 @@ def with_defaults(draw: st.DrawFn, value: Any) -> Any:
 
 
 @pytest.mark.long
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(three(), st.data())
 def test_what_the_hub_has_taken_over_with_defaults_stays_as_it_is_written(
     sides: tuple[Any, Any, Any], data: st.DataObject
@@ -205,7 +205,7 @@ def test_what_the_hub_has_taken_over_with_defaults_stays_as_it_is_written(
     assert three_way(again.base, again.stated, hub) == again
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(SPECS, st.data())
 def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_it_was(
     spec: Any, data: st.DataObject

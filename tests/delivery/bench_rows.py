@@ -12,7 +12,7 @@ import pulumi
 from fleet_components import Fleet, FleetArgs, Source, source_of
 from fleet_components.content.load import load_text
 from fleet_components.testing import ProgramRun, Registration, reveal, run_program
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 OBJECTS = 10
 MEMBERS = (10, 50)
@@ -49,8 +49,8 @@ def _source(members: int) -> Source:
         }
         for n in range(OBJECTS - 2)
     ]
-    world = World(members={f"m{n:03}": {} for n in range(members)}, extra=maps)
-    return source_of(load_text("\n---\n".join(json.dumps(data) for data in world.objects())))
+    world = KubeFleetWorld(members={f"m{n:03}": {} for n in range(members)}, extra=maps)
+    return source_of(load_text("\n---\n".join(json.dumps(data) for data in world.documents())))
 
 
 def _fleet(source: Source) -> ProgramRun:

@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 
 from fleet_components import Fleet
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 FLEET = "dev"
 """The name of the fleet, which begins all names."""
@@ -31,7 +31,7 @@ class Written(Protocol):
         """Write the YAML into a folder of its own."""
 
 
-W = TypeVar("W", bound=Written, default=World)
+W = TypeVar("W", bound=Written, default=KubeFleetWorld)
 
 
 @attrs.frozen
@@ -77,7 +77,7 @@ class InProcess(Generic[W]):
     """Without an engine: the mocks run the providers' checks, the state is what was registered."""
 
     def __init__(self, world: W | None = None) -> None:
-        self.world = cast(W, world or World())
+        self.world = cast(W, world or KubeFleetWorld())
         self.state = StackState()
         self._order: list[str] = []
 

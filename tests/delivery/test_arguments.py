@@ -282,6 +282,7 @@ ODD: list[Any] = [
 ]
 
 
+@pytest.mark.samples(20)
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_value_is_taken_or_refused_and_nothing_else(kind: type[Any]) -> None:
     """For every argument alone: never an error of Python, of attrs or of an SDK."""

@@ -14,13 +14,13 @@ from fleet_components import Fleet, FleetArgs, FleetError, read_source
 from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.delivery.driver import Driver, InProcess, kubeconfigs
 from tests.delivery.test_staged import GROUP
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 NO_KUBECONFIG = "member b: has no kubeconfig"
 
 
 def run_fleet(
-    world: World, state: StackState | None = None, preview: bool = True, **more: Any
+    world: KubeFleetWorld, state: StackState | None = None, preview: bool = True, **more: Any
 ) -> ProgramRun:
     """Run a program of its own that builds the fleet from arguments."""
     with tempfile.TemporaryDirectory() as folder:
@@ -33,15 +33,15 @@ def run_fleet(
         )
 
 
-def with_config(**config: Any) -> Callable[[World], None]:
-    def change(world: World) -> None:
+def with_config(**config: Any) -> Callable[[KubeFleetWorld], None]:
+    def change(world: KubeFleetWorld) -> None:
         world.config = {"kubeconfigs": kubeconfigs(world.members), **world.config, **config}
 
     return change
 
 
-def with_kubeconfig(text: str | None) -> Callable[[World], None]:
-    def change(world: World) -> None:
+def with_kubeconfig(text: str | None) -> Callable[[KubeFleetWorld], None]:
+    def change(world: KubeFleetWorld) -> None:
         given = kubeconfigs(world.members)
         given.pop("b")
         world.config = {"kubeconfigs": {**given, **({} if text is None else {"b": text})}}
@@ -49,7 +49,7 @@ def with_kubeconfig(text: str | None) -> Callable[[World], None]:
     return change
 
 
-def with_extra(*objects: dict[str, Any]) -> Callable[[World], None]:
+def with_extra(*objects: dict[str, Any]) -> Callable[[KubeFleetWorld], None]:
     return lambda world: world.extra.extend(objects)
 
 
@@ -98,7 +98,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_is_refused_before_anything_is_done(
-    change: Callable[[World], None], message: str
+    change: Callable[[KubeFleetWorld], None], message: str
 ) -> None:
     driver = InProcess()
     assert driver.up().ok
@@ -116,7 +116,7 @@ def in_earnest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("change", "message"), UNREACHABLE.values(), ids=UNREACHABLE.keys())
 def test_a_member_that_cannot_be_reached_is_refused(
-    change: Callable[[World], None], message: str, in_earnest: None
+    change: Callable[[KubeFleetWorld], None], message: str, in_earnest: None
 ) -> None:
     driver = InProcess()
     change(driver.world)
@@ -126,7 +126,7 @@ def test_a_member_that_cannot_be_reached_is_refused(
 
 
 @pytest.mark.parametrize(("change", "message"), UNREACHABLE.values(), ids=UNREACHABLE.keys())
-def test_in_process_it_is_a_warning(change: Callable[[World], None], message: str) -> None:
+def test_in_process_it_is_a_warning(change: Callable[[KubeFleetWorld], None], message: str) -> None:
     driver = InProcess()
     change(driver.world)
     run = driver.run()
@@ -267,7 +267,7 @@ def test_one_member_may_always_leave() -> None:
 
 def test_clusters_that_are_not_there_yet_are_shown_with_all_their_objects() -> None:
     """In a first preview, members that the same program creates have unknown kubeconfigs."""
-    world, unknown = World(), {}
+    world, unknown = KubeFleetWorld(), {}
 
     def program() -> None:
         unknown.update(

@@ -20,7 +20,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
 from fleet_components.rollout.rollout import Done
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 NAME = "ClusterResourcePlacement/shop"
 SEEDS = st.randoms(use_true_random=False)
@@ -28,7 +28,7 @@ SEEDS = st.randoms(use_true_random=False)
 
 def news(
     folder: Path,
-    world: World,
+    world: KubeFleetWorld,
     olds: dict[str, Any] | None = None,
     done: dict[str, Done] | None = None,
 ) -> dict[str, Any]:
@@ -59,9 +59,9 @@ def checked(olds: dict[str, Any], given_now: dict[str, Any]) -> dict[str, Any]:
     return dict(result.inputs)
 
 
-def half_way() -> World:
+def half_way() -> KubeFleetWorld:
     """A rollout of a second content, of which some clusters are held back."""
-    return World(image="web:2", policy={"placementType": "PickN", "numberOfClusters": 3})
+    return KubeFleetWorld(image="web:2", policy={"placementType": "PickN", "numberOfClusters": 3})
 
 
 @given(SEEDS)
@@ -71,7 +71,7 @@ def test_order_and_floats_change_nothing(
 ) -> None:
     folder = tmp_path_factory.mktemp("fleet")
     first = checked(
-        {}, news(folder, World(policy={"placementType": "PickN", "numberOfClusters": 3}))
+        {}, news(folder, KubeFleetWorld(policy={"placementType": "PickN", "numberOfClusters": 3}))
     )
     done = {cluster: Done(0) for cluster in first["decisions"]}
     given_now = news(folder, half_way(), first, done)
@@ -82,12 +82,12 @@ def test_order_and_floats_change_nothing(
 
 
 def test_unknown_inputs_hold_what_was_decided(tmp_path: Path) -> None:
-    before = checked({}, news(tmp_path, World()))
+    before = checked({}, news(tmp_path, KubeFleetWorld()))
     for unknown in (
         {"policy": pulumi.output.Unknown()},
         {"policy": {"clusterNames": [pulumi.output.Unknown()]}},
     ):
-        given_now = {**news(tmp_path, World(image="web:2", members={"a": {}})), **unknown}
+        given_now = {**news(tmp_path, KubeFleetWorld(image="web:2", members={"a": {}})), **unknown}
         assert checked(before, given_now) == before
 
 
@@ -104,7 +104,7 @@ def test_unknown_members_hold_the_roster() -> None:
 
 def test_only_the_decision_is_kept(tmp_path: Path) -> None:
     """Neither the members' records nor the objects in plain go into the state."""
-    world = World(members={"a": {"owner": "SOMEBODY"}})
+    world = KubeFleetWorld(members={"a": {"owner": "SOMEBODY"}})
     kept = checked({}, news(tmp_path, world))
     assert kept.keys() == {
         "key",
@@ -129,9 +129,9 @@ def test_a_feed_that_is_gone_is_an_error_with_what_to_do() -> None:
 
 def test_what_is_decided_otherwise_than_planned_is_refused(tmp_path: Path) -> None:
     """A state that has changed since the program read it must not be gone on from."""
-    few = World(policy={"placementType": "PickN", "numberOfClusters": 1})
+    few = KubeFleetWorld(policy={"placementType": "PickN", "numberOfClusters": 1})
     planned = news(tmp_path, few)
-    other = checked({}, news(tmp_path, World(members={"z": {}}, policy=few.policy)))
+    other = checked({}, news(tmp_path, KubeFleetWorld(members={"z": {}}, policy=few.policy)))
     (failure,) = (
         PlacementProvider().check({**other, "decisions": {}, "revision": 7}, planned).failures
     )

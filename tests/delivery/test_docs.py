@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet_components.testing import ProgramRun, kubeconfig, run_program
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 TEXT = (Path(__file__).parents[2] / "docs" / "delivery.md").read_text()
 WAITING, TRANSFORM, PROVIDER = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -17,7 +17,7 @@ WAITING, TRANSFORM, PROVIDER = re.findall(r"```python\n(.*?)```", TEXT, re.DOTAL
 
 def run(program: str, folder: Path, members: tuple[str, ...] = ("aks-dublin",)) -> ProgramRun:
     """In a project of its own."""
-    World(members={name: {} for name in members}).write(folder / "fleet")
+    KubeFleetWorld(members={name: {} for name in members}).write(folder / "fleet")
     (folder / "kubeconfigs").mkdir()
     for name in ("dublin", "tools"):
         (folder / "kubeconfigs" / f"{name}.yaml").write_text(kubeconfig(name))
@@ -45,7 +45,7 @@ def test_what_waits_for_a_fleet(tmp_path: Path) -> None:
 
 def test_a_transform_sets_options_of_single_objects(tmp_path: Path) -> None:
     first = run(TRANSFORM, tmp_path)
-    world = World(members={"aks-dublin": {}}, image="web:2")
+    world = KubeFleetWorld(members={"aks-dublin": {}}, image="web:2")
     world.write(tmp_path / "fleet")
     file = tmp_path / "fleet" / "fleet.yaml"
     file.write_text(file.read_text().replace("replicas: 1", "replicas: 5"))

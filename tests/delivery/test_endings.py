@@ -21,9 +21,8 @@ from fleet_components.plan.departures import Replacement
 from fleet_components.plan.standing import Standing
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import cluster_of, is_deployment
-from tests.delivery.karmada.world import World as KarmadaWorld
-from tests.delivery.karmada.world import deployment, policy
-from tests.delivery.world import World
+from tests.delivery.karmada.world import KarmadaWorld, deployment, policy
+from tests.delivery.world import KubeFleetWorld
 
 
 class Told:
@@ -64,7 +63,7 @@ def _keyed(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_wave_that_broke() -> None:
-    told = Told(World())
+    told = Told(KubeFleetWorld())
     run, said = told.up()
     assert (run.error, said) == (None, [])
     told.world.image = "web:2"
@@ -139,7 +138,7 @@ def test_an_engine_that_is_gone_and_a_handler_of_the_program(
 
 
 def test_nothing_is_said_in_a_preview_or_in_process(before: Any) -> None:
-    Told(World()).up()
+    Told(KubeFleetWorld()).up()
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -178,7 +178,7 @@ PLACED = {
 OWNERS = st.fixed_dictionaries({name: st.sampled_from(["first", "second", ""]) for name in PLACED})
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=settings().max_examples * 15 // 100)
 @given(history=st.lists(OWNERS, min_size=2, max_size=3), data=st.data())
 def test_no_wanted_object_is_ever_deleted(
     history: Sequence[Mapping[str, str]], data: st.DataObject

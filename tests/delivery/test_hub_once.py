@@ -8,14 +8,16 @@ import attrs
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
 
 
 @pytest.fixture
 def driver() -> InProcess:
-    world = World(members={"a": {}, "b": {}}, config={"delivery": "kubefleet", "kubeconfigs": None})
+    world = KubeFleetWorld(
+        members={"a": {}, "b": {}}, config={"delivery": "kubefleet", "kubeconfigs": None}
+    )
     driver = InProcess(world)
     assert driver.up().ok
     world.extra = [eviction("go", "a")]

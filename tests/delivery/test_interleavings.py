@@ -6,19 +6,19 @@ import pytest
 
 from tests.delivery.driver import Driver
 
-pytestmark = pytest.mark.long
-
 
 def everywhere(image: str, clusters: str = "abcd") -> dict[str, str]:
     return dict.fromkeys(clusters, image)
 
 
+@pytest.mark.long
 def test_first_preview_shows_every_object_of_every_cluster(driver: Driver) -> None:
     seen = driver.preview().changes
     assert {f"Deployment shop@{c}/shop/web" for c in "abcd"} <= seen.keys()
     assert set(seen.values()) == {"create"}
 
 
+@pytest.mark.long
 def test_an_unchanged_second_run_shows_nothing(driver: Driver) -> None:
     assert driver.up().ok
     assert driver.images() == everywhere("web:1")
@@ -26,6 +26,7 @@ def test_an_unchanged_second_run_shows_nothing(driver: Driver) -> None:
     assert driver.up().changes == {}
 
 
+@pytest.mark.long
 def test_a_change_moves_wave_by_wave(driver: Driver) -> None:
     driver.up()
     driver.world.image = "web:2"
@@ -59,6 +60,7 @@ def test_a_retry_keeps_its_order_and_starts_where_it_broke(driver: Driver) -> No
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_after_a_failure_a_new_content_goes_to_the_broken_cluster_first(driver: Driver) -> None:
     driver.up()
     driver.world.image = "web:2"
@@ -88,6 +90,7 @@ def test_held_clusters_keep_what_they_really_run(driver: Driver) -> None:
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_two_failures_in_a_row(driver: Driver) -> None:
     driver.up()
     driver.world.image = "web:2"
@@ -101,6 +104,7 @@ def test_two_failures_in_a_row(driver: Driver) -> None:
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_a_run_that_ends_right_after_the_placement(driver: Driver) -> None:
     driver.up()
     driver.world.image = "web:2"
@@ -126,6 +130,7 @@ def test_a_member_that_leaves_is_emptied_last(driver: Driver) -> None:
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_a_member_that_comes_back_gets_nothing_back_while_others_serve(driver: Driver) -> None:
     driver.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
     driver.up()
@@ -137,6 +142,7 @@ def test_a_member_that_comes_back_gets_nothing_back_while_others_serve(driver: D
     assert set(driver.images()) == {"b", "c"}
 
 
+@pytest.mark.long
 def test_a_lost_member_is_replaced_and_forgotten(driver: Driver) -> None:
     driver.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
     driver.up()
@@ -147,6 +153,7 @@ def test_a_lost_member_is_replaced_and_forgotten(driver: Driver) -> None:
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_a_member_that_is_lost_and_not_declared_any_more(driver: Driver) -> None:
     """Its objects are remembered for its return all the same."""
     driver.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
@@ -172,6 +179,7 @@ def test_a_member_that_is_lost_and_not_declared_any_more(driver: Driver) -> None
     )
 
 
+@pytest.mark.long
 def test_after_a_rollback_from_where_an_update_stopped_nothing_is_left_to_do(
     driver: Driver,
 ) -> None:
@@ -183,6 +191,7 @@ def test_after_a_rollback_from_where_an_update_stopped_nothing_is_left_to_do(
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_what_a_later_removal_does_otherwise_is_said(driver: Driver) -> None:
     driver.up()
     for keeps, now in (("false", "deleted"), ("true", "kept on the member")):
@@ -193,6 +202,7 @@ def test_what_a_later_removal_does_otherwise_is_said(driver: Driver) -> None:
         assert (again.changes, "from now on" in again.text) == ({}, False)
 
 
+@pytest.mark.long
 def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.up()
     driver.world.policy = {
@@ -220,12 +230,14 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_a_label_that_changes_no_decision_changes_nothing(driver: Driver) -> None:
     driver.up()
     driver.world.members["c"] = {"owner": "somebody else"}
     assert driver.preview().changes == {}
 
 
+@pytest.mark.long
 def test_a_member_that_is_no_longer_declared_is_not_held(driver: Driver) -> None:
     """There would be nothing to reach it with, whatever the budget says."""
     driver.world.policy = {"placementType": "PickN", "numberOfClusters": 2}

@@ -18,6 +18,7 @@ FEW = [
 ]
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize(("folder", "name"), FEW)
 def test_a_changed_value_is_noticed(folder: str, name: str) -> None:
     assert Passed.of(replay_of(folder, name)).hidden == []

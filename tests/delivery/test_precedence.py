@@ -205,6 +205,7 @@ def need_each_other(order: Sequence[str], run: str, *, both: bool) -> list[Objec
     ]
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("order", [("ab", "c"), ("c", "ab"), ("a", "b", "c"), ("c", "b", "a")])
 def test_placements_that_need_each_other(order: Sequence[str]) -> None:
     """They move together where their waves allow it; elsewhere one is held, and goes on by itself."""

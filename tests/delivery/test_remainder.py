@@ -10,7 +10,7 @@ import pytest
 from tests.cli.fleets import plan, run
 from tests.delivery.driver import Driver, InProcess
 from tests.delivery.karmada.test_failover import DOWN, EVENLY, settings, taint
-from tests.delivery.karmada.world import World as KarmadaWorld
+from tests.delivery.karmada.world import KarmadaWorld
 from tests.delivery.karmada.world import delivered as placed
 from tests.delivery.test_staged import released
 

@@ -15,7 +15,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.ownership import left_over, vanished
 from fleet_components.testing import StackState, kubeconfig, run_program
 from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 PLANS: list[FleetPlan] = []
 """The plan of the last update."""
@@ -23,7 +23,7 @@ HUB = {"delivery": "kubefleet", "hub": kubeconfig("hub")}
 
 
 def options(
-    world: World, folder: Any, state: StackState | None = None, broken: str = "nowhere"
+    world: KubeFleetWorld, folder: Any, state: StackState | None = None, broken: str = "nowhere"
 ) -> tuple[Mapping[str, pulumi.ResourceOptions], StackState]:
     """The options of the Kubernetes objects of an update, by type and name, and its state.
 
@@ -66,7 +66,7 @@ def test_every_object_is_deleted_before_its_replacement_is_created(
     config: Any, tmp_path: Any
 ) -> None:
     """The engine may replace any of them: ``--replace``, ``pulumi state taint``, a replacement that failed."""
-    world = World(
+    world = KubeFleetWorld(
         members={"a": {}, "b": {}}, tainted={"b"} if "hub" in config else set(), config=config
     )
     first, state = options(world, tmp_path)
@@ -78,7 +78,7 @@ def test_every_object_is_deleted_before_its_replacement_is_created(
 
 def test_what_is_gone_is_created_and_never_updated(tmp_path: Any) -> None:
     """Whatever changes in it: the provider would look for the object that it is to update."""
-    world = World(members={"a": {}, "b": {}})
+    world = KubeFleetWorld(members={"a": {}, "b": {}})
     _, state = options(world, tmp_path)
     world.image = "web:2"
     _, state = options(world, tmp_path, state, broken="a")
@@ -95,7 +95,7 @@ def test_what_is_gone_is_created_and_never_updated(tmp_path: Any) -> None:
 
 def test_what_stands_after_an_update_that_broke_may_be_gone(tmp_path: Any) -> None:
     """It is asked for where that update had something to do; what the state alone has is refused."""
-    world = World(members={"a": {}, "b": {}})
+    world = KubeFleetWorld(members={"a": {}, "b": {}})
     _, state = options(world, tmp_path)
     assert left_over(PLANS[0]) == {}
     world.image = "web:2"
@@ -135,7 +135,7 @@ def test_a_definition_is_not_replaced_while_the_fleet_has_objects_of_it() -> Non
         "metadata": {"name": "w", "namespace": "shop"},
     }
     chosen = {"group": "apiextensions.k8s.io", "version": "v1", "kind": "CustomResourceDefinition"}
-    world = World(members={"a": {}, "b": {}}, extra=[definition("Namespaced"), widget])
+    world = KubeFleetWorld(members={"a": {}, "b": {}}, extra=[definition("Namespaced"), widget])
     world.selectors = [{**chosen, "name": "widgets.example.com"}]
     driver = InProcess(world)
     assert (done := driver.up()).ok, done.text

@@ -11,7 +11,7 @@ from pulumi.dynamic import CheckResult
 from fleet_components.dynamic import ReportProvider
 from fleet_components.testing import StackState
 from tests.delivery.driver import InProcess, Outcome
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 REPORTS = {"type": "RollingUpdate", "applyStrategy": {"type": "ReportDiff"}}
 ABANDONS = {"type": "RollingUpdate", "deleteStrategy": {"propagationPolicy": "Abandon"}}
@@ -20,7 +20,7 @@ APPLIES = {"type": "RollingUpdate"}
 
 def reporting(**world: Any) -> InProcess:
     """A fleet whose placement compares only."""
-    return InProcess(World(strategy=REPORTS, **world))
+    return InProcess(KubeFleetWorld(strategy=REPORTS, **world))
 
 
 def kinds(state: StackState) -> set[str]:
@@ -65,7 +65,7 @@ def test_its_objects_may_be_those_of_another() -> None:
     driver = InProcess()
     (other,) = (
         one
-        for one in World(strategy=REPORTS).objects()
+        for one in KubeFleetWorld(strategy=REPORTS).documents()
         if one["kind"] == "ClusterResourcePlacement"
     )
     driver.world.extra = [{**other, "metadata": {"name": "watch"}}]
@@ -134,7 +134,7 @@ def drifted(driver: InProcess, image: str = "by-hand:1") -> None:
 
 
 def test_drift_is_left_alone_until_the_source_changes() -> None:
-    driver = InProcess(World(strategy=STOPS))
+    driver = InProcess(KubeFleetWorld(strategy=STOPS))
     assert driver.up().ok
     drifted(driver)
     assert driver.preview().changes == {}
@@ -146,7 +146,7 @@ def test_drift_is_left_alone_until_the_source_changes() -> None:
 
 
 def test_what_is_deleted_by_hand_comes_back_all_the_same() -> None:
-    driver = InProcess(World(strategy=STOPS))
+    driver = InProcess(KubeFleetWorld(strategy=STOPS))
     assert driver.up().ok
     resources = {
         urn: one for urn, one in driver.state.resources.items() if one.name != "dev/shop@a/shop/web"
@@ -157,7 +157,7 @@ def test_what_is_deleted_by_hand_comes_back_all_the_same() -> None:
 
 def test_where_an_update_broke_everything_is_written() -> None:
     """What stands there is nobody's drift: the update may have written it."""
-    driver = InProcess(World(strategy=STOPS))
+    driver = InProcess(KubeFleetWorld(strategy=STOPS))
     assert driver.up().ok
     driver.world.image = "web:2"
     assert not driver.up(fails="a").ok

@@ -11,13 +11,13 @@ from typing import Any
 from fleet_components import Fleet
 from fleet_components.testing import redact, run_program
 from tests.delivery.driver import kubeconfigs
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 IN_DATA, IN_TEXT, IN_KUBECONFIG = "SWORDFISH", "OPENSESAME", "BETTERNOT"
 PLANTED = (IN_DATA, base64.b64encode(IN_DATA.encode()).decode(), IN_TEXT, IN_KUBECONFIG)
 
 
-def plant(world: World) -> None:
+def plant(world: KubeFleetWorld) -> None:
     """Plant values in a Secret and in the kubeconfigs."""
     metadata = {"name": "login", "namespace": "shop"}
     data = {"password": base64.b64encode(IN_DATA.encode()).decode()}
@@ -40,7 +40,7 @@ def found(text: str) -> list[str]:
     return [value for value in PLANTED if value in text]
 
 
-def run(world: World, **more: Any) -> Any:
+def run(world: KubeFleetWorld, **more: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         world.write(Path(folder))
         config = {f"fleet:{key}": value for key, value in world.config.items()}
@@ -53,7 +53,7 @@ def run(world: World, **more: Any) -> Any:
 
 
 def test_what_a_plan_shows_in_process() -> None:
-    world = World()
+    world = KubeFleetWorld()
     plant(world)
     done = run(world, preview=False)
     assert done.error is None
@@ -68,7 +68,7 @@ def test_what_a_plan_shows_in_process() -> None:
 
 
 def test_rendered_objects_show_nothing() -> None:
-    world = World()
+    world = KubeFleetWorld()
     plant(world)
     world.config = {"render": "out"}
     done = run(world)

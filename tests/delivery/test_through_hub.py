@@ -22,7 +22,7 @@ from fleet_components.systems.framework import System
 from fleet_components.systems.registry import SYSTEMS
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed
 
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
@@ -30,7 +30,9 @@ GROUP = "placement.kubernetes-fleet.io/v1beta1"
 
 @pytest.fixture
 def driver() -> InProcess:
-    world = World(members={"a": {"region": "west"}, "b": {"region": "east"}}, tainted={"b"})
+    world = KubeFleetWorld(
+        members={"a": {"region": "west"}, "b": {"region": "east"}}, tainted={"b"}
+    )
     world.policy = {
         "placementType": "PickAll",
         "tolerations": [{"key": "drained", "operator": "Exists"}],
@@ -256,7 +258,7 @@ def test_what_the_hub_would_delete_on_members_is_guarded(driver: InProcess) -> N
     ("way", "who"), [("kubefleet", "the hub itself"), ("direct", "the next update")]
 )
 def test_what_is_held_goes_on_by_the_hub_itself(way: str, who: str) -> None:
-    world = World(
+    world = KubeFleetWorld(
         members={name: {} for name in "abc"}, rolling={"maxUnavailable": 1, "maxSurge": 0}
     )
     world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}

@@ -9,15 +9,13 @@ import pytest
 from fleet_components.testing import StackState
 from tests.delivery.driver import Driver, InProcess
 from tests.delivery.test_staged import ALL, CANARY, GROUP, released, staged
-from tests.delivery.world import World
-
-pytestmark = pytest.mark.long
+from tests.delivery.world import KubeFleetWorld
 
 APPROVAL = {"type": "Approval"}
 
 
 @pytest.fixture
-def in_process() -> InProcess[World]:
+def in_process() -> InProcess[KubeFleetWorld]:
     """Successive runs of one stack, without an engine."""
     return InProcess()
 
@@ -56,12 +54,12 @@ def approved(name: str, stage: str = "canary", status: str = "True") -> dict[str
     }
 
 
-def replaced(driver: Driver[World], *runs: dict[str, Any]) -> None:
+def replaced(driver: Driver[KubeFleetWorld], *runs: dict[str, Any]) -> None:
     """Other runs in the source, with the same strategy."""
     driver.world.extra = [driver.world.extra[0], *runs]
 
 
-def test_a_run_that_is_over_moves_nothing_more(driver: Driver[World]) -> None:
+def test_a_run_that_is_over_moves_nothing_more(driver: Driver[KubeFleetWorld]) -> None:
     released(driver)
     assert driver.up().ok
     assert driver.images() == ALL
@@ -75,7 +73,8 @@ def test_a_run_that_is_over_moves_nothing_more(driver: Driver[World]) -> None:
     assert driver.preview().changes == {}
 
 
-def test_what_changes_while_a_run_goes_on_is_no_part_of_it(driver: Driver[World]) -> None:
+@pytest.mark.long
+def test_what_changes_while_a_run_goes_on_is_no_part_of_it(driver: Driver[KubeFleetWorld]) -> None:
     released(driver, APPROVAL)
     assert driver.up().ok
     driver.world.image = "web:3"
@@ -85,7 +84,7 @@ def test_what_changes_while_a_run_goes_on_is_no_part_of_it(driver: Driver[World]
     assert driver.images() == ALL
 
 
-def test_an_approval_is_of_one_run(driver: Driver[World]) -> None:
+def test_an_approval_is_of_one_run(driver: Driver[KubeFleetWorld]) -> None:
     released(driver, APPROVAL)
     driver.world.config = {"approvals": "go-after-canary"}
     assert driver.up().ok
@@ -101,7 +100,8 @@ def test_an_approval_is_of_one_run(driver: Driver[World]) -> None:
     assert driver.images() == {**ALL, "a": "web:3", "b": "web:3"}
 
 
-def test_an_accepted_approval_cannot_be_withdrawn(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_an_accepted_approval_cannot_be_withdrawn(in_process: InProcess[KubeFleetWorld]) -> None:
     released(in_process, APPROVAL)
     in_process.world.config = {"approvals": "go-after-canary"}
     assert not in_process.up(fails="c").ok
@@ -110,7 +110,7 @@ def test_an_accepted_approval_cannot_be_withdrawn(in_process: InProcess[World]) 
     assert in_process.images() == ALL
 
 
-def test_an_approved_request_in_the_source_opens_its_gate(driver: Driver[World]) -> None:
+def test_an_approved_request_in_the_source_opens_its_gate(driver: Driver[KubeFleetWorld]) -> None:
     released(driver, APPROVAL)
     refused = approved("go", status="False")
     driver.world.extra = [*driver.world.extra, refused]
@@ -122,7 +122,7 @@ def test_an_approved_request_in_the_source_opens_its_gate(driver: Driver[World])
     assert driver.preview().changes == {}
 
 
-def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
+def test_a_rollback_restores_exactly_what_was(driver: Driver[KubeFleetWorld]) -> None:
     released(driver)
     assert driver.up().ok
     replaced(driver, run("go"), run("undo", resourceSnapshotIndex="0"))
@@ -139,6 +139,7 @@ def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
     assert driver.images() == ALL
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("index", "text"),
     [
@@ -148,7 +149,7 @@ def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
     ],
 )
 def test_an_index_that_is_not_there_fails_the_run(
-    in_process: InProcess[World], index: str, text: str
+    in_process: InProcess[KubeFleetWorld], index: str, text: str
 ) -> None:
     released(in_process)
     replaced(in_process, run("undo", resourceSnapshotIndex=index))
@@ -162,7 +163,10 @@ def test_an_index_that_is_not_there_fails_the_run(
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
-def test_the_first_run_may_name_the_index_of_what_is_selected(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_the_first_run_may_name_the_index_of_what_is_selected(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     staged(in_process)
     replaced(in_process, run("go", resourceSnapshotIndex="0"))
     assert in_process.up().ok
@@ -174,7 +178,10 @@ def test_the_first_run_may_name_the_index_of_what_is_selected(in_process: InProc
     assert in_process.preview().changes == {}
 
 
-def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_as_many_revisions_are_kept_as_the_placement_says(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process)
     in_process.world.spec = {"revisionHistoryLimit": 2}
     for number in range(2, 5):
@@ -188,6 +195,7 @@ def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -206,7 +214,7 @@ def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[
     ],
 )
 def test_other_clusters_end_a_run(
-    in_process: InProcess[World], change: dict[str, Any], text: str
+    in_process: InProcess[KubeFleetWorld], change: dict[str, Any], text: str
 ) -> None:
     released(in_process, APPROVAL)
     assert in_process.up().ok
@@ -222,7 +230,8 @@ def test_other_clusters_end_a_run(
     assert {name: image for name, image in in_process.images().items() if name in "abcd"} == CANARY
 
 
-def test_a_newer_run_takes_the_clusters_over(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_a_newer_run_takes_the_clusters_over(in_process: InProcess[KubeFleetWorld]) -> None:
     released(in_process, APPROVAL)
     assert in_process.up().ok
     replaced(in_process, run("go"), run("undo", resourceSnapshotIndex="0"))
@@ -232,7 +241,10 @@ def test_a_newer_run_takes_the_clusters_over(in_process: InProcess[World]) -> No
     assert in_process.preview().changes == {}
 
 
-def test_of_several_new_runs_the_last_one_by_name_counts(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_of_several_new_runs_the_last_one_by_name_counts(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process)
     replaced(in_process, run("early"), run("late"))
     seen = in_process.preview().text
@@ -243,7 +255,10 @@ def test_of_several_new_runs_the_last_one_by_name_counts(in_process: InProcess[W
     assert "update run early fails" not in in_process.preview().text
 
 
-def test_a_run_takes_its_content_when_it_is_initialized(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_a_run_takes_its_content_when_it_is_initialized(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process)
     replaced(in_process, run("go", state="Initialize"))
     assert "update run go has state Initialize; Run lets it go on" in in_process.preview().text
@@ -254,7 +269,9 @@ def test_a_run_takes_its_content_when_it_is_initialized(in_process: InProcess[Wo
     assert in_process.images() == ALL
 
 
-def test_an_update_that_breaks_leaves_the_run_going_on(in_process: InProcess[World]) -> None:
+def test_an_update_that_breaks_leaves_the_run_going_on(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process)
     assert not in_process.up(fails="c").ok
     in_process.world.image = "web:3"
@@ -262,7 +279,10 @@ def test_an_update_that_breaks_leaves_the_run_going_on(in_process: InProcess[Wor
     assert in_process.images() == ALL
 
 
-def test_a_run_and_its_strategy_may_be_taken_out_once_it_is_over(driver: Driver[World]) -> None:
+@pytest.mark.long
+def test_a_run_and_its_strategy_may_be_taken_out_once_it_is_over(
+    driver: Driver[KubeFleetWorld],
+) -> None:
     released(driver)
     assert driver.up().ok
     driver.world.extra = [driver.world.extra[1]]
@@ -272,13 +292,17 @@ def test_a_run_and_its_strategy_may_be_taken_out_once_it_is_over(driver: Driver[
     assert driver.images() == ALL
 
 
-def test_a_placement_is_staged_from_its_first_member_on(driver: Driver[World]) -> None:
+@pytest.mark.long
+def test_a_placement_is_staged_from_its_first_member_on(driver: Driver[KubeFleetWorld]) -> None:
     staged(driver, APPROVAL)
     assert driver.up().ok
     assert driver.images() == {"a": "web:1", "b": "web:1"}
 
 
-def test_a_wait_begins_with_its_run_even_where_nothing_moves(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_a_wait_begins_with_its_run_even_where_nothing_moves(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process, {"type": "TimedWait", "waitTime": "2h"})
     in_process.world.config = {"asOf": "2026-05-01T10:00:00Z"}
     assert in_process.up().ok
@@ -295,7 +319,10 @@ def test_a_wait_begins_with_its_run_even_where_nothing_moves(in_process: InProce
     assert in_process.images() == ALL
 
 
-def test_an_approval_that_was_not_used_goes_with_its_run(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_an_approval_that_was_not_used_goes_with_its_run(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process, APPROVAL)
     assert in_process.up().ok
     in_process.world.config = {"approvals": "go-after-canary"}
@@ -316,7 +343,10 @@ def test_an_approval_that_was_not_used_goes_with_its_run(in_process: InProcess[W
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
-def test_a_run_goes_on_where_a_member_could_not_be_left(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_a_run_goes_on_where_a_member_could_not_be_left(
+    in_process: InProcess[KubeFleetWorld],
+) -> None:
     released(in_process)
     assert in_process.up().ok
     in_process.world.members["d"] = {"stage": "rest", "ends": "today"}

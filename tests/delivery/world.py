@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import attrs
-import yaml
+
+from tests.world import World
 
 MEMBER = {"apiVersion": "cluster.kubernetes-fleet.io/v1", "kind": "MemberCluster"}
 IDENTITY = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
 
 
 @attrs.define
-class World:
-    """What the user has written.
+class KubeFleetWorld(World):
+    """What the user has written: members, and one placement with what it selects.
 
     Attributes:
         members: labels by member name.
@@ -25,7 +25,6 @@ class World:
         selectors: further resource selectors of the placement.
         strategy: the whole strategy, where it is not a rolling update.
         tainted: the members that have a taint.
-        config: further ``fleet:`` configuration.
         spec: further fields of the placement's spec.
     """
 
@@ -39,10 +38,9 @@ class World:
     selectors: list[dict[str, Any]] = attrs.field(factory=list)
     strategy: dict[str, Any] | None = None
     tainted: set[str] = attrs.field(factory=set)
-    config: dict[str, Any] = attrs.field(factory=dict)
     spec: dict[str, Any] = attrs.field(factory=dict)
 
-    def objects(self) -> list[dict[str, Any]]:
+    def documents(self) -> list[dict[str, Any]]:
         """All YAML documents."""
         members = [
             {
@@ -52,12 +50,8 @@ class World:
             }
             for name, labels in self.members.items()
         ]
-        return [*members, self._placement(), *self._workload(), *self.extra]
-
-    def write(self, folder: Path) -> None:
-        """Write the YAML into a folder of its own."""
-        folder.mkdir(exist_ok=True)
-        (folder / "fleet.yaml").write_text(yaml.safe_dump_all(self.objects()))
+        more = (*self.extra, *self.objects.values())
+        return [*members, self._placement(), *self._workload(), *more]
 
     def _taints(self, member: str) -> dict[str, Any]:
         return (

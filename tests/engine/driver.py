@@ -28,7 +28,7 @@ from tests.delivery.driver import (
     record_of,
     short,
 )
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.engine.standin import FOLDER
 
 REQUIRED = "FLEET_REQUIRE_ENGINE"
@@ -80,7 +80,7 @@ class Engine(Generic[W]):
         name: str = "dev",
     ) -> None:
         self.name = name
-        self.world = cast(W, world or World())
+        self.world = cast(W, world or KubeFleetWorld())
         self.secrets: dict[str, Any] = {}
         self.folder = folder
         self.project = folder / "project"

@@ -9,7 +9,7 @@ import yaml
 from pulumi import automation
 
 from fleet_components.plan.names import is_object
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.engine.driver import Engine, engine_or_skip
 from tests.engine.test_secrets import encrypted_state
 
@@ -19,16 +19,18 @@ PLANTED = "planted-5d1e"
 
 
 @pytest.fixture
-def made(tmp_path_factory: pytest.TempPathFactory) -> Engine[World]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Engine[KubeFleetWorld]:
     engine_or_skip()
-    return Engine(tmp_path_factory.mktemp("stack"), PROGRAM, World(members={"a": {}, "b": {}}))
+    return Engine(
+        tmp_path_factory.mktemp("stack"), PROGRAM, KubeFleetWorld(members={"a": {}, "b": {}})
+    )
 
 
-def maps(engine: Engine[World]) -> dict[str, dict[str, str]]:
+def maps(engine: Engine[KubeFleetWorld]) -> dict[str, dict[str, str]]:
     return {cluster: dict(data["data"]) for cluster, data in engine.stands("ConfigMap").items()}
 
 
-def test_they_are_delivered_and_nothing_else_is_made_of_them(made: Engine[World]) -> None:
+def test_they_are_delivered_and_nothing_else_is_made_of_them(made: Engine[KubeFleetWorld]) -> None:
     made.world.config = {"own:database": "beside"}
     made.stack.set_config("own:token", automation.ConfigValue(PLANTED, secret=True))
     settings = yaml.safe_load((made.project / "Pulumi.dev.yaml").read_text())
@@ -52,7 +54,7 @@ def test_they_are_delivered_and_nothing_else_is_made_of_them(made: Engine[World]
 
 @pytest.mark.parametrize("field", ["host", "size"])
 def test_what_is_known_once_something_else_stands_is_refused(
-    made: Engine[World], field: str
+    made: Engine[KubeFleetWorld], field: str
 ) -> None:
     """Even if a preview knows it: the object would not wait for it."""
     made.world.config = {"own:database": field}

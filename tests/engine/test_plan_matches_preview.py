@@ -17,8 +17,7 @@ from fleet_components.testing import Registration, StackState, redact, run_progr
 from tests.delivery.driver import kubeconfigs
 from tests.delivery.karmada.test_depending import CONFIG, needing
 from tests.delivery.karmada.test_overriding import override
-from tests.delivery.karmada.world import World as TemplateWorld
-from tests.delivery.karmada.world import policy, weights
+from tests.delivery.karmada.world import KarmadaWorld, policy, weights
 from tests.delivery.test_secrets import plant
 from tests.engine.driver import Engine, engine_or_skip
 from tests.engine.test_operations import changed, interrupted
@@ -179,7 +178,7 @@ def test_what_goes(engine: Engine) -> None:
 def test_templates(tmp_path: Path, broken: bool) -> None:
     """On a new stack, and after an update that broke, with a member that goes and an object that is renamed."""
     engine_or_skip()
-    engine = Engine(tmp_path / "stack", world=TemplateWorld())
+    engine = Engine(tmp_path / "stack", world=KarmadaWorld())
     asked = policy(
         placement=weights(a=2, b=1), propagateDeps=True, preserveResourcesOnDeletion=True
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.engine.driver import REPOSITORY, Engine, engine_or_skip
 
 pytestmark = pytest.mark.engine
@@ -15,10 +15,12 @@ PLUGINS = "my_plugins:Freeze,my_plugins:Cheapest"
 
 
 @pytest.fixture
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine[World]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine[KubeFleetWorld]:
     engine_or_skip()
     members = {"a": {"price": "3"}, "b": {"price": "1"}, "c": {"price": "0", "freeze": "true"}}
-    world = World(members=members, policy={"placementType": "PickN", "numberOfClusters": 1})
+    world = KubeFleetWorld(
+        members=members, policy={"placementType": "PickN", "numberOfClusters": 1}
+    )
     world.config = {"plugins": PLUGINS}
     engine = Engine(tmp_path_factory.mktemp("stack"), world=world)
     page = (REPOSITORY / "docs" / "plugins.md").read_text()
@@ -27,7 +29,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine[World]:
     return engine
 
 
-def test_the_providers_import_them_and_the_preview_says_so(shop: Engine[World]) -> None:
+def test_the_providers_import_them_and_the_preview_says_so(shop: Engine[KubeFleetWorld]) -> None:
     planned, done = shop.preview(), shop.up()
     assert planned.ok, planned.text
     assert (
@@ -39,7 +41,7 @@ def test_the_providers_import_them_and_the_preview_says_so(shop: Engine[World]) 
     assert shop.preview().changes == {}
 
 
-def test_a_module_that_is_not_there_is_refused_with_the_key(shop: Engine[World]) -> None:
+def test_a_module_that_is_not_there_is_refused_with_the_key(shop: Engine[KubeFleetWorld]) -> None:
     Path(shop.project / "my_plugins.py").unlink()
     planned = shop.preview()
     assert not planned.ok
@@ -47,7 +49,7 @@ def test_a_module_that_is_not_there_is_refused_with_the_key(shop: Engine[World])
 
 
 def test_a_plugin_that_answers_otherwise_in_the_providers_stops_the_update(
-    shop: Engine[World],
+    shop: Engine[KubeFleetWorld],
 ) -> None:
     module = shop.project / "my_plugins.py"
     elsewhere = "(-1 if 'dynamic' in str(getattr(__import__('__main__'), '__file__', '')) else 1)"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.delivery.karmada.test_depending import CONFIG, needing
 from tests.delivery.karmada.world import (
-    World,
+    KarmadaWorld,
     carried_out,
     decided,
     delivered,
@@ -21,7 +21,7 @@ from tests.delivery.karmada.world import (
     weights,
 )
 from tests.delivery.test_secrets import IN_KUBECONFIG, IN_TEXT, found, plant
-from tests.delivery.world import World as FleetWorld
+from tests.delivery.world import KubeFleetWorld
 from tests.engine.driver import Engine, engine_or_skip
 from tests.engine.test_operations import PROGRAMS
 from tests.engine.test_secrets import encrypted_state
@@ -31,13 +31,13 @@ NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop
 
 
 @pytest.fixture
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine[World]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine[KarmadaWorld]:
     """Members are played by the stand-in plugin."""
     engine_or_skip()
-    return Engine(tmp_path_factory.mktemp("stack"), world=World())
+    return Engine(tmp_path_factory.mktemp("stack"), world=KarmadaWorld())
 
 
-def test_what_a_workload_needs_comes_before_it(engine: Engine[World]) -> None:
+def test_what_a_workload_needs_comes_before_it(engine: Engine[KarmadaWorld]) -> None:
     web = needing({"configMap": {"name": "settings"}})
     asked = policy(placement=on("a", "b"), propagateDeps=True)
     engine.world.objects = {"web": web, "settings": CONFIG, "namespace": NAMESPACE, "policy": asked}
@@ -47,7 +47,7 @@ def test_what_a_workload_needs_comes_before_it(engine: Engine[World]) -> None:
         assert calls == ["shop", "shop/settings", "shop/web"]
 
 
-def test_target_moves_one_member_alone(engine: Engine[World]) -> None:
+def test_target_moves_one_member_alone(engine: Engine[KarmadaWorld]) -> None:
     delivered(engine, weights(a=1, b=1))
     engine.world.objects["web"] = deployment(8, image="web:2")
     seen = engine.target(
@@ -60,7 +60,9 @@ def test_target_moves_one_member_alone(engine: Engine[World]) -> None:
     assert replicas(engine) == {"a": 4, "b": 4}
 
 
-def test_what_is_preserved_leaves_the_state_and_stays_on_the_member(engine: Engine[World]) -> None:
+def test_what_is_preserved_leaves_the_state_and_stays_on_the_member(
+    engine: Engine[KarmadaWorld],
+) -> None:
     delivered(engine, on("a"), preserveResourcesOnDeletion=True)
     del engine.world.objects["web"]
     carried_out(engine)
@@ -68,7 +70,7 @@ def test_what_is_preserved_leaves_the_state_and_stays_on_the_member(engine: Engi
     assert engine.images() == {"a": "web:1"}
 
 
-def test_refresh_leaves_the_decisions_alone(engine: Engine[World]) -> None:
+def test_refresh_leaves_the_decisions_alone(engine: Engine[KarmadaWorld]) -> None:
     delivered(engine, weights(a=1, b=1))
     engine.world.objects["web"] = deployment(8, image="web:2")
     assert not engine.up(fails="b").ok
@@ -81,7 +83,7 @@ def test_refresh_leaves_the_decisions_alone(engine: Engine[World]) -> None:
 def test_clusters_that_the_same_program_creates(tmp_path: Path) -> None:
     """Their kubeconfigs are unknown in the first preview, which shows every object all the same."""
     engine_or_skip()
-    engine = Engine(tmp_path / "stack", PROGRAMS / "clusters_first.py", World(members={}))
+    engine = Engine(tmp_path / "stack", PROGRAMS / "clusters_first.py", KarmadaWorld(members={}))
     web = needing({"configMap": {"name": "settings"}})
     engine.world.objects = {"web": web, "settings": CONFIG, "policy": policy(propagateDeps=True)}
     seen = carried_out(engine)
@@ -89,9 +91,9 @@ def test_clusters_that_the_same_program_creates(tmp_path: Path) -> None:
     assert replicas(engine) == {"x": 4, "y": 4}
 
 
-def test_state_events_and_output_show_nothing(engine: Engine[World]) -> None:
+def test_state_events_and_output_show_nothing(engine: Engine[KarmadaWorld]) -> None:
     """After an update that succeeds, one that breaks, and one that goes on."""
-    planted = FleetWorld()
+    planted = KubeFleetWorld()
     plant(planted)
     engine.world.config["kubeconfigs"] = {
         name: planted.config["kubeconfigs"][name] for name in engine.world.members

@@ -12,7 +12,7 @@ from tests.control_planes import Planes
 from tests.delivery.karmada.test_depending import CONFIG, SECRET, needing
 from tests.delivery.karmada.world import (
     WEB,
-    World,
+    KarmadaWorld,
     carried_out,
     deployment,
     member,
@@ -40,9 +40,11 @@ def planes(request: pytest.FixtureRequest) -> Iterator[Planes]:
 
 
 @pytest.fixture
-def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine[World]]:
+def clusters(
+    planes: Planes, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine[KarmadaWorld]]:
     """A stack on them; what it placed is gone with the test."""
-    engine = Engine(tmp_path_factory.mktemp("stack"), world=World(), standin=False)
+    engine = Engine(tmp_path_factory.mktemp("stack"), world=KarmadaWorld(), standin=False)
     engine.world.members = {name: member(name) for name in planes}
     engine.world.config = {
         "kubeconfigs": {name: plane.kubeconfig.read_text() for name, plane in planes.items()}
@@ -66,7 +68,7 @@ def available(planes: Planes) -> dict[str, int]:
     }
 
 
-def test_shares_and_what_the_workload_needs(clusters: Engine[World], planes: Planes) -> None:
+def test_shares_and_what_the_workload_needs(clusters: Engine[KarmadaWorld], planes: Planes) -> None:
     web = needing({"configMap": {"name": "settings"}}, {"secret": {"secretName": "token"}})
     web["spec"]["template"]["spec"]["serviceAccountName"] = "runner"
     runner = {
@@ -106,7 +108,9 @@ def test_shares_and_what_the_workload_needs(clusters: Engine[World], planes: Pla
     assert stands(planes, "secret", "token") == {}
 
 
-def test_overrides_as_the_cluster_holds_them(clusters: Engine[World], planes: Planes) -> None:
+def test_overrides_as_the_cluster_holds_them(
+    clusters: Engine[KarmadaWorld], planes: Planes
+) -> None:
     settings = {**CONFIG, "data": {"app.yaml": "colour: blue\nsize: 1\n"}}
     everything = [WEB, {"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}]
     clusters.world.objects = {
@@ -167,7 +171,7 @@ def rule(name: str, selector: dict[str, Any], **overriders: Any) -> dict[str, An
     [("Abort", None, False), ("Abort", "overwrite", True), ("Overwrite", None, True)],
 )
 def test_what_somebody_else_made(
-    clusters: Engine[World], planes: Planes, policys: str, objects: str | None, adopted: bool
+    clusters: Engine[KarmadaWorld], planes: Planes, policys: str, objects: str | None, adopted: bool
 ) -> None:
     """The annotation of the object beats the policy."""
     planes["a"].kubectl(
@@ -192,7 +196,7 @@ def test_what_somebody_else_made(
 
 
 def test_what_somebody_else_made_without_a_field_in_conflict(
-    clusters: Engine[World], planes: Planes
+    clusters: Engine[KarmadaWorld], planes: Planes
 ) -> None:
     planes["a"].kubectl(
         "create", "configmap", "settings", "-n", "shop", "--from-literal=other=theirs"
@@ -216,7 +220,7 @@ def configs(*members: str, **spec: Any) -> dict[str, Any]:
     )
 
 
-def test_what_is_preserved_stays(clusters: Engine[World], planes: Planes) -> None:
+def test_what_is_preserved_stays(clusters: Engine[KarmadaWorld], planes: Planes) -> None:
     clusters.world.objects = {
         "settings": CONFIG,
         "policy": configs("a", "b", preserveResourcesOnDeletion=True),
@@ -228,7 +232,7 @@ def test_what_is_preserved_stays(clusters: Engine[World], planes: Planes) -> Non
     assert not [r for r in clusters.state().resources.values() if "settings" in r.name]
 
 
-def test_a_job_divides_its_completions(clusters: Engine[World], planes: Planes) -> None:
+def test_a_job_divides_its_completions(clusters: Engine[KarmadaWorld], planes: Planes) -> None:
     pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "sum", "image": "sum:1"}]}}
     job = {
         "apiVersion": "batch/v1",
@@ -252,7 +256,7 @@ def test_a_job_divides_its_completions(clusters: Engine[World], planes: Planes) 
 
 
 def test_the_new_copy_stands_before_the_old_one_goes(
-    clusters: Engine[World], planes: Planes
+    clusters: Engine[KarmadaWorld], planes: Planes
 ) -> None:
     clusters.world.objects = {"web": deployment(2), "policy": policy(placement=on("a"))}
     carried_out(clusters)
@@ -264,7 +268,7 @@ def test_the_new_copy_stands_before_the_old_one_goes(
 
 
 def test_a_member_that_scales_by_itself_keeps_its_replicas(
-    clusters: Engine[World], planes: Planes
+    clusters: Engine[KarmadaWorld], planes: Planes
 ) -> None:
     web = deployment(4)
     web["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"

@@ -18,8 +18,6 @@ from tests.fields.changes import changed, in_version, others
 from tests.fields.schemas import CARRIED_OUT, FIELDS, RELEASES, Field
 from tests.fields.seen import Object, Step, seen
 
-pytestmark = pytest.mark.long
-
 UNDER = Existing((), RELEASES)
 SITUATIONS = {
     **{f"KubeFleet: {name}": steps for name, steps in kubefleet.SITUATIONS.items()},
@@ -54,7 +52,13 @@ def _is_bound(field: Field) -> bool:
 
 JUDGED = [field for field in CARRIED_OUT if not _is_refused(field) and not _is_bound(field)]
 """The fields of which a plan can tell."""
-
+_BY_NAME = {(field.kind.name.removeprefix("Cluster"), field.steps): field for field in JUDGED}
+_ONCE = set(_BY_NAME.values())
+"""Each of them in one version of one of its kinds; the other kinds and versions are read alike."""
+WALKED = [
+    pytest.param(field, id=str(field), marks=() if field in _ONCE else pytest.mark.long)
+    for field in JUDGED
+]
 
 IDLE = [
     field
@@ -100,7 +104,7 @@ def _tried(field: Field) -> Iterator[tuple[str, list[Step]]]:
                 del left[name]
 
 
-@pytest.mark.parametrize("field", JUDGED, ids=str)
+@pytest.mark.parametrize("field", WALKED)
 def test_a_change_of_it_is_seen_in_a_plan(field: Field) -> None:
     if pair := PAIRS.get((field.kind.name.removeprefix("Cluster"), ".".join(field.steps))):
         one, other = (seen(in_version(steps, field)) for steps in pair)
@@ -117,6 +121,7 @@ def _differs(situation: str, steps: list[Step], field: Field) -> bool:
         return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_a_situation_can_be_planned_and_comes_to_the_same_each_time(name: str) -> None:
     first = _as_written(name)
@@ -125,6 +130,7 @@ def test_a_situation_can_be_planned_and_comes_to_the_same_each_time(name: str) -
     assert seen(SITUATIONS[name]) == first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field", IDLE, ids=str)
 def test_a_field_without_effect_has_none(field: Field) -> None:
     """Whatever it holds, a plan does the same; what holds the field may matter, as a status does."""
@@ -148,6 +154,7 @@ def _planned(steps: list[Step]) -> Any:
     return found if isinstance(found, dict) else None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field", [it for it in CARRIED_OUT if _is_refused(it)], ids=str)
 def test_an_api_server_refuses_it_whatever_it_holds(field: Field) -> None:
     given = list(_all_changes(field))
@@ -155,6 +162,7 @@ def test_an_api_server_refuses_it_whatever_it_holds(field: Field) -> None:
     assert all(admit(Manifest(other), context=UNDER).problems for other in given)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field", [it for it in CARRIED_OUT if _is_bound(it)], ids=str)
 def test_a_namespaced_policy_selects_in_its_own_namespace_alone(field: Field) -> None:
     one = next(

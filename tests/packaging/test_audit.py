@@ -47,7 +47,7 @@ def _without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def database() -> Iterator[dict[str, list[str]]]:
     with HTTPServer(("127.0.0.1", 0), Database) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield at(server.server_port)
         server.shutdown()
 
@@ -67,6 +67,7 @@ def test_a_hole_fails(tmp_path: Path, database: dict[str, list[str]]) -> None:
     assert found == (1, ["pins.txt: attrs 26.1.0: HOLE-1, mended in 99.1"])
 
 
+@pytest.mark.long
 def test_without_a_hole_it_passes(tmp_path: Path, database: dict[str, list[str]]) -> None:
     assert audit(pins(tmp_path, "click==8.5.1"), database) == (
         0,
@@ -74,6 +75,7 @@ def test_without_a_hole_it_passes(tmp_path: Path, database: dict[str, list[str]]
     )
 
 
+@pytest.mark.long
 def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -81,6 +83,7 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     assert audit(pins(tmp_path, "click==8.5.1"), at(port)) == (0, [said])
 
 
+@pytest.mark.long
 def test_what_cannot_be_read_is_no_matter_of_reach(
     tmp_path: Path, database: dict[str, list[str]]
 ) -> None:

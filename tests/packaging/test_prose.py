@@ -110,6 +110,7 @@ def test_a_baseline_that_is_too_high_is_named() -> None:
     )
 
 
+@pytest.mark.long
 def test_the_tree_passes() -> None:
     words = rules((ROOT / STYLE).read_text())
     assert len(words) > 20

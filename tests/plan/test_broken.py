@@ -57,7 +57,7 @@ class Live:
 
 
 @attrs.define
-class World(Stack):
+class BreakingStack(Stack):
     """A stack with its members, on which an update may break at any object.
 
     Attributes:
@@ -72,7 +72,7 @@ class World(Stack):
     broken: bool = False
     killed: set[Pair] = attrs.field(factory=set)
 
-    def copy(self) -> World:
+    def copy(self) -> BreakingStack:
         """Return a stack with the same history, and a future of its own."""
         return attrs.evolve(
             self,
@@ -287,7 +287,7 @@ def plain(live: Live) -> Data:
 
 
 def checked(
-    world: World, documents: list[Data], at: Pair | None = None, how: Break = Break.DENIED
+    world: BreakingStack, documents: list[Data], at: Pair | None = None, how: Break = Break.DENIED
 ) -> Says | None:
     """Plan and update, and hold what happens against what the plan has said."""
     config: dict[str, Any] = {}
@@ -406,13 +406,14 @@ BREAKS = [(point, how) for point in POINTS[::2] for how in Break]
 
 
 @cache
-def started() -> World:
+def started() -> BreakingStack:
     """A stack after its first update; tests change copies of it."""
-    world = World()
+    world = BreakingStack()
     checked(world, Source().documents())
     return world
 
 
+@pytest.mark.samples(4)
 @pytest.mark.parametrize(("at", "how"), BREAKS)
 def test_there_and_back(at: Pair, how: Break) -> None:
     """An update that replaces, and changes a Deployment, breaks, and the source goes back."""
@@ -446,7 +447,7 @@ steps = st.tuples(sources, st.one_of(st.none(), st.sampled_from(POINTS)), st.sam
 @pytest.mark.long
 def test_what_was_not_deleted_returns_in_another_form() -> None:
     """A claim leaves the source, its deletion breaks elsewhere, and it returns with another size."""
-    world, elsewhere = World(), of(CONFIG, "c")
+    world, elsewhere = BreakingStack(), of(CONFIG, "c")
     checked(world, Source(1, 2, 1).documents())
     checked(world, Source(0, 0, 1, members=("b",)).documents(), elsewhere, Break.TIMEOUT)
     checked(world, Source(2, 2, 1, members=("b",)).documents())
@@ -456,7 +457,7 @@ def test_what_was_not_deleted_returns_in_another_form() -> None:
 @settings(phases=[Phase.explicit, Phase.generate], max_examples=60)
 @given(st.lists(steps, min_size=2, max_size=5))
 def test_any_history(history: list[tuple[Source, Pair | None, Break]]) -> None:
-    world = World()
+    world = BreakingStack()
     for source, at, how in history:
         checked(world, source.documents(), at, how)
     checked(world, history[0][0].documents())

@@ -123,16 +123,19 @@ def planned(state: Any, where: Path) -> None:
 
 
 def fields(whole: Any, own: bool = True) -> list[Path_]:
-    """The fields of our own resources, or of all."""
-    return [
+    """The fields of our own resources, or of all, in an order that is the same in each process."""
+    found = (
         path for path in paths(whole) if not own or _resource(whole, path)["type"].startswith(OWN)
-    ]
+    )
+    return sorted(found, key=lambda path: (_resource(whole, path)["urn"], str(path[2:])))
 
 
 def _resource(whole: Any, path: Path_) -> dict[str, Any]:
     depth = 3 if path[0] == "deployment" else 2
     found = at(whole, path[:depth]) if len(path) >= depth else {}
-    return found if isinstance(found, dict) and "type" in found else {"type": ""}
+    if not isinstance(found, dict) or "type" not in found:
+        return {"type": "", "urn": ""}
+    return {"urn": path[1], **found}
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -181,7 +184,8 @@ def test_a_project_is_planned_or_refused(data: st.DataObject) -> None:
 @given(st.data())
 def test_a_program_runs_or_is_refused(data: st.DataObject) -> None:
     """What the engine hands over of the stack that runs, and as old inputs of what decides in it."""
-    resources = dict(history().state.resources)
+    # Sorted: the order in which they are registered is not the same in each process.
+    resources = dict(sorted(history().state.resources.items()))
     urn = data.draw(st.sampled_from([urn for urn in resources if "dynamic/fleet:" in urn]))
     one = resources[urn]
     for field in data.draw(st.sampled_from([("inputs",), ("outputs",), ("inputs", "outputs")])):
@@ -218,6 +222,12 @@ NAMED: dict[str, tuple[str, Path_, Any, str, str]] = {
         "Soon",
         "memory.schedule.evictions.c.purgeMode",
         'is not Gracefully or Directly or Never',
+    ),
+    "the kind of no policy": (
+        TEMPLATE, ("memory", "claim", "policy", "kind"), "", "memory.claim.policy", 'is not the name of a policy',
+    ),
+    "a policy bound without a name": (
+        TEMPLATE, ("memory", "claim", "bound", "policy", "name"), "", "memory.claim.bound.policy", 'is not the name of a policy',
     ),
     "no time": (
         TEMPLATE,

@@ -15,10 +15,9 @@ from fleet_components.rollout.rollout import Change
 from fleet_components.testing import StackState
 from tests.delivery.karmada.world import deployment, on, policy
 from tests.delivery.test_staged import GROUP
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.plan.stack import Stack
-from tests.plan.test_broken import CLAIM, Break, Source, checked, of
-from tests.plan.test_broken import World as BreakingWorld
+from tests.plan.test_broken import CLAIM, Break, BreakingStack, Source, checked, of
 from tests.plan.test_histories import alike
 
 pytestmark = pytest.mark.long
@@ -51,7 +50,9 @@ def steered(
     """Members, and a Deployment that a policy of Karmada takes."""
     given = [policy(placement=placement or on("a"), **spec)]
     members = [
-        one for one in World(members={"a": {}, "b": {}}).objects() if one["kind"] == "MemberCluster"
+        one
+        for one in KubeFleetWorld(members={"a": {}, "b": {}}).documents()
+        if one["kind"] == "MemberCluster"
     ]
     return [*members, NAMESPACE, *given, *more]
 
@@ -83,8 +84,8 @@ def test_a_protected_object_is_refused_and_its_token_allows_it() -> None:
 
 
 def test_a_protected_placement_is_refused() -> None:
-    stack, world = Stack(), World(members={"a": {}})
-    documents = world.objects()
+    stack, world = Stack(), KubeFleetWorld(members={"a": {}})
+    documents = world.documents()
     next(one for one in documents if one["kind"] == "ClusterResourcePlacement")["metadata"][
         "annotations"
     ] = {"fleet-components/protected": "true"}
@@ -94,11 +95,11 @@ def test_a_protected_placement_is_refused() -> None:
 
 
 def test_waves_after_a_member_has_left() -> None:
-    stack, world = Stack(), World(policy={"placementType": "PickN", "numberOfClusters": 3})
-    updated(stack, world.objects())
+    stack, world = Stack(), KubeFleetWorld(policy={"placementType": "PickN", "numberOfClusters": 3})
+    updated(stack, world.documents())
     del world.members["d"]
     world.members["e"], world.image = {}, "web:2"
-    decisions = updated(stack, world.objects()).subjects[0].record.decisions
+    decisions = updated(stack, world.documents()).subjects[0].record.decisions
     assert {cluster: placed.wave for cluster, placed in decisions.items()} == {
         "b": 2,
         "c": 3,
@@ -107,17 +108,17 @@ def test_waves_after_a_member_has_left() -> None:
 
 
 def test_a_member_that_is_gone_is_never_held() -> None:
-    stack, world = Stack(), World(rolling={"maxUnavailable": 0, "maxSurge": 0})
-    updated(stack, world.objects())
+    stack, world = Stack(), KubeFleetWorld(rolling={"maxUnavailable": 0, "maxSurge": 0})
+    updated(stack, world.documents())
     del world.members["d"]
-    plan = updated(stack, world.objects())
+    plan = updated(stack, world.documents())
     assert plan.subjects[0].entries["d"].change is Change.REMOVE
     assert plan.members_gone == ("d",)
     assert {one.cluster for one in plan.departures} == {"d"}
 
 
 def test_two_placements_of_one_object_are_refused() -> None:
-    documents = World(members={"a": {}}).objects()
+    documents = KubeFleetWorld(members={"a": {}}).documents()
     (placement,) = [one for one in documents if one["kind"] == "ClusterResourcePlacement"]
     plan = planned(Stack(), [*documents, {**placement, "metadata": {"name": "store"}}])
     assert [one.subject for one in plan.refused] == ["Namespace shop", "Deployment shop/web"]
@@ -125,7 +126,7 @@ def test_two_placements_of_one_object_are_refused() -> None:
 
 
 def test_one_object_twice_within_a_placement_is_refused() -> None:
-    world = World(members={"a": {}})
+    world = KubeFleetWorld(members={"a": {}})
     config = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -139,21 +140,21 @@ def test_one_object_twice_within_a_placement_is_refused() -> None:
         "data": {"c.yaml": config},
     }
     world.extra = [config, envelope]
-    (refusal,) = planned(Stack(), world.objects()).refused
+    (refusal,) = planned(Stack(), world.documents()).refused
     assert refusal.subject == "ConfigMap shop/c"
     assert "twice by ClusterResourcePlacement/shop: on its own (" in refusal.what
     assert " and in ResourceEnvelope shop/both, c.yaml (" in refusal.what
 
 
 def test_warnings_and_skipped_objects_are_in_both() -> None:
-    world = World(
+    world = KubeFleetWorld(
         members={"a": {}}, policy={"placementType": "PickFixed", "clusterNames": ["a", "nobody"]}
     )
     event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "shop"}}
     world.extra = [event]
     stack = Stack()
-    here = stack.directory(world.objects()).subjects[0].subject
-    plan = stack.program(world.objects(), {}).plan
+    here = stack.directory(world.documents()).subjects[0].subject
+    plan = stack.program(world.documents(), {}).plan
     assert plan is not None
     there = plan.subjects[0].subject
     assert list(map(str, here.warnings))
@@ -162,9 +163,9 @@ def test_warnings_and_skipped_objects_are_in_both() -> None:
 
 
 def test_what_is_removed_is_seen_and_guarded() -> None:
-    stack, world = Stack(), World()
-    updated(stack, world.objects())
-    gone = [one for one in world.objects() if one["kind"] != "ClusterResourcePlacement"]
+    stack, world = Stack(), KubeFleetWorld()
+    updated(stack, world.documents())
+    gone = [one for one in world.documents() if one["kind"] != "ClusterResourcePlacement"]
     plan = planned(stack, gone)
     assert plan.gone == (SHOP,)
     assert {(one.key.kind, one.cluster, one.fate) for one in plan.departures} == {
@@ -177,7 +178,7 @@ def test_what_is_removed_is_seen_and_guarded() -> None:
 
 
 def test_a_smaller_loss_is_named_and_needs_no_token() -> None:
-    stack, world = Stack(), World()
+    stack, world = Stack(), KubeFleetWorld()
     config = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -185,9 +186,9 @@ def test_a_smaller_loss_is_named_and_needs_no_token() -> None:
         "data": {},
     }
     world.extra = [config, {**config, "metadata": {"name": "d", "namespace": "shop"}}]
-    updated(stack, world.objects())
+    updated(stack, world.documents())
     world.extra = [config]
-    plan = updated(stack, world.objects())
+    plan = updated(stack, world.documents())
     assert {(str(one.key), one.fate) for one in plan.departures} == {
         ("ConfigMap shop/d", Fate.DELETED)
     }
@@ -197,31 +198,31 @@ def test_the_baseline_is_what_stands() -> None:
     """An update that was confirmed has failed before it deleted anything: the next one asks again."""
     stack, world = (
         Stack(),
-        World(policy={"placementType": "PickFixed", "clusterNames": ["a", "b", "c", "d"]}),
+        KubeFleetWorld(policy={"placementType": "PickFixed", "clusterNames": ["a", "b", "c", "d"]}),
     )
-    updated(stack, world.objects())
+    updated(stack, world.documents())
     world.policy, world.image = {"placementType": "PickFixed", "clusterNames": ["a"]}, "web:2"
-    (refusal,) = planned(stack, world.objects()).refused
-    updated(stack, world.objects(), fails="a", confirm=refusal.hint[-8:])
+    (refusal,) = planned(stack, world.documents()).refused
+    updated(stack, world.documents(), fails="a", confirm=refusal.hint[-8:])
     assert {cluster for cluster, _ in stack.live} == set("abcd")
-    assert [one.hint for one in planned(stack, world.objects()).refused] == [refusal.hint]
+    assert [one.hint for one in planned(stack, world.documents()).refused] == [refusal.hint]
 
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_namespaces_that_go_take_others_objects_along(keep: bool) -> None:
-    stack, world = Stack(), World(members={"a": {}, "b": {}, "c": {}})
+    stack, world = Stack(), KubeFleetWorld(members={"a": {}, "b": {}, "c": {}})
     world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b", "c"]}
     config = {"keepClusterResources": str(keep).lower()}
-    stack.carry_out(stack.program(world.objects(), config).run)
+    stack.carry_out(stack.program(world.documents(), config).run)
     world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}
-    plan = stack.program(world.objects(), config).plan
+    plan = stack.program(world.documents(), config).plan
     assert plan is not None
     assert [one.subject for one in plan.refused] == ([] if keep else ["Namespace shop"])
 
 
 def test_what_was_never_delivered_is_the_first_to_go() -> None:
     """PickN 4 to 2 while two await an approval: those that run stay."""
-    stack, world = Stack(), World(policy={"placementType": "PickN", "numberOfClusters": 4})
+    stack, world = Stack(), KubeFleetWorld(policy={"placementType": "PickN", "numberOfClusters": 4})
     world.members = {
         "a": {"stage": "rest"},
         "b": {"stage": "rest"},
@@ -252,10 +253,10 @@ def test_what_was_never_delivered_is_the_first_to_go() -> None:
             "spec": run,
         },
     ]
-    held = updated(stack, world.objects()).subjects[0].entries
+    held = updated(stack, world.documents()).subjects[0].entries
     assert {cluster for cluster, entry in held.items() if entry.change is Change.HELD} == {"a", "b"}
     world.policy = {"placementType": "PickN", "numberOfClusters": 2}
-    plan = updated(stack, world.objects())
+    plan = updated(stack, world.documents())
     assert set(plan.subjects[0].record.decisions) == {"c", "d"}
     assert not plan.departures
 
@@ -272,24 +273,24 @@ def test_what_was_never_delivered_is_the_first_to_go() -> None:
     ],
 )
 def test_what_is_renamed_wrongly_is_refused(renamed: dict[str, Any], says: str) -> None:
-    stack, world = Stack(), World()
-    updated(stack, world.objects())
-    error = stack.program(world.objects(), {"renamed": json.dumps(renamed)}).run.error
+    stack, world = Stack(), KubeFleetWorld()
+    updated(stack, world.documents())
+    error = stack.program(world.documents(), {"renamed": json.dumps(renamed)}).run.error
     assert says in str(error) if says else error is None
 
 
 def test_what_is_renamed_in_vain_is_said() -> None:
-    stack, world = Stack(), World()
-    updated(stack, world.objects())
+    stack, world = Stack(), KubeFleetWorld()
+    updated(stack, world.documents())
     world.members["e"] = {}
-    plan = stack.program(world.objects(), {"renamed": json.dumps({"members": {"e": "zzz"}})}).plan
+    plan = stack.program(world.documents(), {"renamed": json.dumps({"members": {"e": "zzz"}})}).plan
     assert plan is not None
     assert [one.what for one in plan.warnings] == ['nothing was ever called "zzz"']
 
 
 def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
     stack = Stack()
-    placed = World(members={"a": {}, "b": {}}).objects()
+    placed = KubeFleetWorld(members={"a": {}, "b": {}}).documents()
     updated(stack, placed)
     live = dict(stack.live)
     both = [*placed, policy(placement=on("a", "b"))]
@@ -302,8 +303,8 @@ def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
 
 @pytest.mark.parametrize("kind", ["Placement", "Binding", "Roster", "Member"])
 def test_a_state_of_a_later_format_is_refused_by_name(kind: str) -> None:
-    stack, world = Stack(), World(members={"a": {}})
-    updated(stack, world.objects())
+    stack, world = Stack(), KubeFleetWorld(members={"a": {}})
+    updated(stack, world.documents())
     newer = {
         urn: attrs.evolve(one, outputs={**one.outputs, "format": 2})
         if one.type.endswith(f"fleet:{kind}")
@@ -312,14 +313,14 @@ def test_a_state_of_a_later_format_is_refused_by_name(kind: str) -> None:
     }
     stack.state = StackState(newer)
     assert "the state is of format 2, this version reads up to 1" in str(
-        stack.program(world.objects(), {}).run.error
+        stack.program(world.documents(), {}).run.error
     )
 
 
 @pytest.mark.parametrize("how", Break)
 def test_after_an_update_that_broke(how: Break) -> None:
     """Both doors read what stands from the state, whatever the source says next."""
-    world = BreakingWorld()
+    world = BreakingStack()
     checked(world, Source().documents())
     checked(world, Source(2, 2, 2).documents(), of(CLAIM, "data"), how)
     for then in (Source(), Source(2, 2, 2), Source(0, 1, 2), Source(3, 0, 0, members=("b",))):

@@ -25,7 +25,7 @@ from fleet_components.review.documents.subject import subject_document
 from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Done
 from tests.delivery.karmada.world import on, policy
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.plan.stack import Stack
 from tests.plan.test_doors import planned, updated
 from tests.plan.unmatched import problems
@@ -78,7 +78,7 @@ PROTECTED = {"annotations": {"fleet-components/protected": "true"}}
 
 def fleet(*extra: Object) -> list[Object]:
     """Two members, and a placement of the namespace shop with its contents."""
-    return World(members={"a": {"env": "canary"}, "b": {}}, extra=list(extra)).objects()
+    return KubeFleetWorld(members={"a": {"env": "canary"}, "b": {}}, extra=list(extra)).documents()
 
 
 def override(

@@ -592,7 +592,7 @@ def _without_empty(value: Any) -> Any:
     return [_without_empty(item) for item in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples * 4 // 10)
 @given(fleets(), st.data())
 def test_what_is_told_has_no_effect_and_what_has_none_is_told(
     documents: list[Document], data: st.DataObject

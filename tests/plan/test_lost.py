@@ -20,7 +20,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
 from fleet_components.plan.standing import Standing
 from fleet_components.rollout.rollout import Done
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 SHOP = "ClusterResourcePlacement/shop"
 WEB = ObjectKey("apps", "Deployment", "shop", "web")
@@ -28,7 +28,7 @@ GONE = "v1|ConfigMap|shop|gone"
 
 
 def planned(folder: Path, past: Past, *members: str, **options: Any) -> FleetPlan:
-    world = World(members={name: {} for name in members})
+    world = KubeFleetWorld(members={name: {} for name in members})
     world.write(folder / "fleet")
     return plan_fleet(
         read_source(folder / "fleet"), past, Options(stack="o/p/s", fleet="dev", **options)

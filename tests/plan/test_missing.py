@@ -21,24 +21,24 @@ from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.wire import as_data
 from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.live.api_server import api_server
 from tests.plan.stack import Pair, Stack, changes, pair_of
 
 
-def settled(world: World) -> Stack:
+def settled(world: KubeFleetWorld) -> Stack:
     """A stack on which an update has carried everything out."""
     stack = Stack()
-    stack.carry_out(stack.program(world.objects(), world.config).run)
+    stack.carry_out(stack.program(world.documents(), world.config).run)
     assert not planned(stack, world).changes
     return stack
 
 
-def planned(stack: Stack, world: World) -> FleetPlan:
+def planned(stack: Stack, world: KubeFleetWorld) -> FleetPlan:
     """The plan of the program, which is that of the directory."""
-    plan = stack.program(world.objects(), world.config).plan
+    plan = stack.program(world.documents(), world.config).plan
     assert plan is not None
-    of_directory = stack.directory(world.objects())
+    of_directory = stack.directory(world.documents())
     sides = (
         [(one["clusters"], one["content"]) for one in document(each)["subjects"]]
         for each in (plan, of_directory)
@@ -81,16 +81,17 @@ def created(plan: FleetPlan) -> set[Pair]:
     }
 
 
-def happens(stack: Stack, world: World) -> set[Pair]:
+def happens(stack: Stack, world: KubeFleetWorld) -> set[Pair]:
     """What the program creates."""
-    run = stack.program(world.objects(), world.config).run
+    run = stack.program(world.documents(), world.config).run
     return {pair_of(urn) for urn, change in changes(stack, run).items() if change == "create"}
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize("kind", ["Deployment", "Namespace"])
 @pytest.mark.parametrize("members", ["a", "ac", "abcd"])
 def test_they_are_created_and_nothing_else_changes(kind: str, members: str) -> None:
-    world = World()
+    world = KubeFleetWorld()
     stack = settled(world)
     gone = refreshed(stack, kind, members)
     plan = planned(stack, world)
@@ -105,14 +106,14 @@ def test_they_are_created_and_nothing_else_changes(kind: str, members: str) -> N
     (row,) = [one for one in shown["subjects"][0]["clusters"] if one["name"] == members[0]]
     assert row["why"].startswith(f"{kind} shop")
     assert row["why"].endswith("is missing there")
-    stack.carry_out(stack.program(world.objects(), world.config).run)
+    stack.carry_out(stack.program(world.documents(), world.config).run)
     after = planned(stack, world)
     assert not after.changes
     assert document(after)["headline"][0] == "nothing changes"
 
 
 def test_waves_and_decisions_stay_as_they_are() -> None:
-    world = World()
+    world = KubeFleetWorld()
     stack = settled(world)
     before = planned(stack, world).subjects[0].record
     refreshed(stack, "Deployment", "bd")
@@ -125,19 +126,19 @@ def test_waves_and_decisions_stay_as_they_are() -> None:
 
 
 def test_with_another_change_at_the_same_time() -> None:
-    world = World()
+    world = KubeFleetWorld()
     stack = settled(world)
     gone = refreshed(stack, "Deployment", "b")
     world.image = "web:2"
     plan = planned(stack, world)
     assert created(plan) == happens(stack, world) == gone
-    stack.carry_out(stack.program(world.objects(), world.config).run)
+    stack.carry_out(stack.program(world.documents(), world.config).run)
     assert not planned(stack, world).changes
 
 
 def test_on_a_member_that_is_held() -> None:
     """The engine creates what the state lacks, in the form of the old content."""
-    world = World()
+    world = KubeFleetWorld()
     stack = settled(world)
     world.rolling, world.image = {"maxUnavailable": 0}, "web:2"
     gone = refreshed(stack, "Deployment", "b")
@@ -161,7 +162,7 @@ def known_as(stack: Stack, **uids: str) -> Past:
 def test_what_stood_is_created_on_a_cluster_that_has_taken_the_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World(members={"a": {}, "b": {}})
+    world = KubeFleetWorld(members={"a": {}, "b": {}})
     past = known_as(settled(world), a="old a", b="old b")
     monkeypatch.setattr("fleet_components.components.past.in_process", lambda: False)
     with api_server() as api:
@@ -173,7 +174,7 @@ def test_what_stood_is_created_on_a_cluster_that_has_taken_the_name(
         assert as_members_say(past, members, {"another"}) == past
         found = as_members_say(past, members, {token})
     options = Options(fleet="dev", confirm=frozenset({token}))
-    plan = plan_fleet(source_of(map(Manifest, world.objects())), found, options)
+    plan = plan_fleet(source_of(map(Manifest, world.documents())), found, options)
     ((member, key),) = created(plan)
     assert (member, str(key)) == ("a", "Deployment shop/web")
     shown = document(plan)
@@ -185,9 +186,9 @@ def test_what_stood_is_created_on_a_cluster_that_has_taken_the_name(
 def test_of_exchanged_names_what_stays_on_the_other_is_named() -> None:
     """Each name leads to the cluster of the other; one object is brought to the first alone."""
     policy = {"placementType": "PickFixed", "clusterNames": ["a"]}
-    world = World(members={"a": {}, "b": {}}, policy=policy)
+    world = KubeFleetWorld(members={"a": {}, "b": {}}, policy=policy)
     past = known_as(settled(world), a="one", b="two")
-    plan = plan_fleet(source_of(map(Manifest, world.objects())), past, Options(fleet="dev"))
+    plan = plan_fleet(source_of(map(Manifest, world.documents())), past, Options(fleet="dev"))
     stood = [key for cluster, key in plan.standing if cluster == "a"]
     warning = warn_of_another(plan, "a", {"a": "two", "b": "one"}, [], stood)
     stays = "b leads there now, and nothing brings it what stays there: "

@@ -15,7 +15,7 @@ from fleet_components.systems.karmada.plan.subject import TemplateSubject
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from tests.cli.fleets import asking
 from tests.delivery.karmada.world import on, policy
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 pytestmark = pytest.mark.long
 
@@ -53,7 +53,7 @@ def project(tmp_path: Path) -> Path:
         resourceSelectors=[{"apiVersion": "v1", "kind": "ConfigMap"}],
         placement=on("a", "b"),
     )
-    world = World(
+    world = KubeFleetWorld(
         extra=[
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "pay"}},
             {

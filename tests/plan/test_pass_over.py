@@ -15,7 +15,7 @@ from fleet_components.cli.command import fleet
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet_plan import FleetPlan
 from tests.cli.fleets import asking
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.plan.stack import Stack
 
 SCRIPT, SCALER = "ResourceInterpreterCustomization", "FederatedHPA"
@@ -49,7 +49,7 @@ def scaler(**spec: Any) -> dict[str, Any]:
 
 
 def planned(*extra: dict[str, Any], passed: tuple[str, ...] = ()) -> FleetPlan:
-    source = source_of(map(Manifest, World(extra=list(extra)).objects()))
+    source = source_of(map(Manifest, KubeFleetWorld(extra=list(extra)).documents()))
     return plan_fleet(source, Past(), Options(pass_over=frozenset(passed)))
 
 
@@ -133,7 +133,7 @@ def test_where_there_is_nothing_to_pass_over_that_is_said(kind: str, hint: str) 
 
 
 def test_it_is_remembered_nowhere() -> None:
-    stack, documents = Stack(), World(extra=[script()]).objects()
+    stack, documents = Stack(), KubeFleetWorld(extra=[script()]).documents()
     allowed = stack.program(documents, {"passOver": SCRIPT})
     stack.carry_out(allowed.run)
     assert SCRIPT not in json.dumps(
@@ -145,7 +145,7 @@ def test_it_is_remembered_nowhere() -> None:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project whose directory holds what is not carried out."""
-    World(extra=[script("farms"), script("barns")]).write(tmp_path / "fleet")
+    KubeFleetWorld(extra=[script("farms"), script("barns")]).write(tmp_path / "fleet")
     (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
     configure(tmp_path)
     (tmp_path / "__main__.py").write_text(PROGRAM.format(DOORS["configured"]))

@@ -22,7 +22,7 @@ from fleet_components.systems.kubefleet.model.release import RELEASES, Rule, rel
 from fleet_components.systems.kubefleet.status.conditions import SYNCHRONIZED, TRUE, of_placement
 from fleet_components.systems.kubefleet.status.update_runs import update_run_statuses
 from fleet_components.systems.kubefleet.status.works import works_of
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 GROUP = "placement.kubernetes-fleet.io"
 OLD, NEW = RELEASES.values()
@@ -65,7 +65,7 @@ OF_ENVELOPE = selector("ResourceEnvelope", "e", GROUP, "v1beta1")
 
 def planned(release: str, *extra: Object) -> FleetPlan:
     """The plan of a new fleet: a placement of the namespace shop with its contents."""
-    documents = World(members={"a": {}}, extra=list(extra)).objects()
+    documents = KubeFleetWorld(members={"a": {}}, extra=list(extra)).documents()
     source = gathered(
         Given(tuple(map(Manifest, documents)), releases=Releases(RELEASES[release]))
     ).sound()

@@ -157,6 +157,7 @@ def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
                 assert not [one for one in again.warnings if "was ever called" in one.what]
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize("shown", [True, False])
 @pytest.mark.parametrize("stays", [True, False])
 @pytest.mark.parametrize("broken", ["two", "three"])
@@ -204,6 +205,7 @@ def renamed_stack(stack: Stack, name: str) -> None:
     stack.name = stack.fleet = name
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("broken", [None, "both"])
 def test_a_stack_that_is_renamed_takes_its_fleet_along(broken: str | None) -> None:
     """The name of the fleet follows that of the stack; an update may have broken before, and another one after it."""
@@ -280,6 +282,7 @@ def test_an_object_with_another_name_in_the_state_is_the_same_object() -> None:
     assert "pulumi state rename" in error
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize("shown", [True, False])
 @pytest.mark.parametrize(
     "after",

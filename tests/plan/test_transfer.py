@@ -29,7 +29,7 @@ class Interrupted(Exception):
 
 
 @attrs.define(slots=False)
-class World:
+class MovingStack:
     """A stack, a hub and two members that behave as the real ones do, with the deletions that they would carry out."""
 
     to: Way
@@ -113,7 +113,7 @@ class World:
 
 @pytest.mark.parametrize(("to", "hub"), WAYS)
 def test_each_step_is_done_once_and_in_order(to: Way, hub: Way) -> None:
-    world, said = World(to, hub), list[MoveStep]()
+    world, said = MovingStack(to, hub), list[MoveStep]()
     before = {pair: seen.uid for pair, seen in world.objects.items()}
     end = carry_out(world, said.append)
     assert all(one.done for one in steps(end))
@@ -126,8 +126,8 @@ def test_each_step_is_done_once_and_in_order(to: Way, hub: Way) -> None:
 def test_a_move_that_was_stopped_ends_where_one_that_was_not_ends(
     way: tuple[Way, Way], stops: list[int]
 ) -> None:
-    whole = carry_out(World(*way), lambda _: None)
-    world = World(*way)
+    whole = carry_out(MovingStack(*way), lambda _: None)
+    world = MovingStack(*way)
     for stop in stops:
         world.left = stop
         with suppress(Interrupted):
@@ -138,7 +138,7 @@ def test_a_move_that_was_stopped_ends_where_one_that_was_not_ends(
 
 @pytest.mark.parametrize(("to", "hub"), WAYS)
 def test_nothing_goes_on_once_an_object_is_lost(to: Way, hub: Way) -> None:
-    world = World(to, hub)
+    world = MovingStack(to, hub)
     done = world.do
 
     def loses(deed: Deed) -> None:
@@ -157,7 +157,7 @@ def test_nothing_goes_on_once_an_object_is_lost(to: Way, hub: Way) -> None:
     ("now", "words"), [(None, "is gone"), (SeenObject("uid-0", deleting=True), "is being deleted")]
 )
 def test_an_object_that_goes_is_told(now: SeenObject | None, words: str) -> None:
-    world = World(Way.KUBEFLEET, Way.KUBEFLEET)
+    world = MovingStack(Way.KUBEFLEET, Way.KUBEFLEET)
 
     def say(_: MoveStep) -> None:
         if now:
@@ -170,14 +170,14 @@ def test_an_object_that_goes_is_told(now: SeenObject | None, words: str) -> None
 
 
 def test_a_step_that_does_not_help_ends_the_move() -> None:
-    world = World(Way.DIRECT, Way.KUBEFLEET)
+    world = MovingStack(Way.DIRECT, Way.KUBEFLEET)
     world.do = lambda deed: None  # type: ignore[method-assign]
     with pytest.raises(FleetError, match="step declare"):
         carry_out(world, lambda _: None)
 
 
 def test_what_is_being_deleted_before_the_first_step_stops_it() -> None:
-    world = World(Way.DIRECT, Way.KUBEFLEET)
+    world = MovingStack(Way.DIRECT, Way.KUBEFLEET)
     world.objects[PAIRS[0]] = attrs.evolve(world.objects[PAIRS[0]], deleting=True)
 
     def never(_: object) -> NoReturn:

@@ -21,7 +21,7 @@ from fleet_components.plan.standing import Standing
 from fleet_components.review.planning.preview import _agreed
 from fleet_components.review.planning.resource import DELETE, REPLACE, SAME, UPDATE, Resource
 from tests.plan.stack import FLEET, Pair, pair_of
-from tests.plan.test_broken import CLAIM, CONFIG, WEB, Break, Source, World, checked, of
+from tests.plan.test_broken import CLAIM, CONFIG, WEB, Break, BreakingStack, Source, checked, of
 
 DATA = of(CLAIM, "data")
 ASKED = Leftover("v1", CLAIM, "shop", "data")
@@ -62,7 +62,7 @@ def test_members_say_what_was_deleted_and_not_created_again(
     answer: Answer, gone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The engine does not say it to a program; what does not answer counts as standing."""
-    world, questions = World(), list[tuple[str, list[Leftover]]]()
+    world, questions = BreakingStack(), list[tuple[str, list[Leftover]]]()
     there = Answer(uid="v", objects={ASKED: {"metadata": {"uid": "2"}}})
     checked(world, Source().documents())
     checked(world, Source(claim=2).documents(), DATA, Break.DENIED)
@@ -90,7 +90,7 @@ def test_members_say_what_was_deleted_and_not_created_again(
 
 
 def test_losses_of_a_member_that_was_lost_in_an_update_that_broke_are_listed_once() -> None:
-    world = World()
+    world = BreakingStack()
     checked(world, Source().documents())
     seen = world.program(
         Source().documents(), {"lost": "a"}, breaks=lambda one: one.type == names.ROSTER
@@ -112,7 +112,7 @@ def test_losses_of_a_member_that_was_lost_in_an_update_that_broke_are_listed_onc
 @pytest.fixture(scope="module")
 def plan() -> FleetPlan:
     """A plan that deletes a ConfigMap, replaces a claim, and leaves the rest."""
-    world = World()
+    world = BreakingStack()
     checked(world, Source().documents())
     return world.directory(Source(claim=2, config=0).documents())
 
@@ -163,10 +163,11 @@ def test_planning_fails_where_the_tree_has_what_no_list_has(
     assert [pair_of(problem.subject)] == list(changes)
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("once_more", [False, True])
 def test_killed_twice_at_an_object_that_goes_back(once_more: bool) -> None:
     """A later update drops the note of the engine that it was killed: what goes back is written, and called unknown."""
-    world, web, config = World(), of(WEB, "web"), of(CONFIG, "c")
+    world, web, config = BreakingStack(), of(WEB, "web"), of(CONFIG, "c")
 
     def source(version: int) -> list[Mapping[str, Any]]:
         return Source(1, version, 2 if version > 1 else 1, sealed=False).documents()
@@ -186,7 +187,7 @@ def test_killed_twice_at_an_object_that_goes_back(once_more: bool) -> None:
 
 
 def test_killed_and_denied_at_one_object() -> None:
-    world, at = World(), of(WEB, "web", "b")
+    world, at = BreakingStack(), of(WEB, "web", "b")
     checked(world, Source(1, 2, 1, members=("b",)).documents())
     checked(world, Source(1, 1, 2, members=("b",)).documents(), at, Break.KILLED)
     checked(world, Source(2, 1, 2, sealed=False, members=("b",)).documents(), at, Break.DENIED)

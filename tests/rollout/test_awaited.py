@@ -11,13 +11,13 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.rollout.rollout import Change, Done, Rollout
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, Task, UpdateRun
-from tests.rollout.world import World, picked
+from tests.rollout.world import SimulatedClusters, picked
 
 ONE = RollingUpdate(1, 1)
 
 
-def world(running: dict[str, int], *awaited: str) -> World:
-    made = World(running)
+def world(running: dict[str, int], *awaited: str) -> SimulatedClusters:
+    made = SimulatedClusters(running)
     made.done |= {name: Done(running[name], awaited=True) for name in awaited}
     return made
 
@@ -43,7 +43,7 @@ def test_it_gets_what_is_newer_at_once_and_outside_of_the_budget() -> None:
 
 
 def test_one_that_is_broken_is_sent_again_still() -> None:
-    made = World({"a": 2, "b": 1})
+    made = SimulatedClusters({"a": 2, "b": 1})
     made.done["a"] = Done(2, broken=True)
     assert moves(made.plan(picked("ab", 2), ONE))["a"] is Change.UPDATE
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from fleet_components.rollout.describe import describe
+import pytest
+
+from fleet_components.rollout.describe import describe, describe_stages
+from fleet_components.rollout.rollout import StageProgress
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.rollout.strategy import External, UpdateRun
-from tests.rollout.world import World, picked
+from tests.rollout.world import SimulatedClusters, picked
 
 
 def test_who_moves_who_waits_and_why() -> None:
-    world = World(dict.fromkeys("abcd", 1))
+    world = SimulatedClusters(dict.fromkeys("abcd", 1))
     plan = world.plan(picked("cdef", 2), RollingUpdate(1, 0, 30), untrackable=True)
     assert describe(plan) == (
         "wave 1: update c (revision 2)",
@@ -23,12 +26,12 @@ def test_who_moves_who_waits_and_why() -> None:
 
 
 def test_additions_and_updates_of_one_wave() -> None:
-    plan = World(dict.fromkeys("abc", 1)).plan(picked("abcd", 2), RollingUpdate(2))
+    plan = SimulatedClusters(dict.fromkeys("abc", 1)).plan(picked("abcd", 2), RollingUpdate(2))
     assert describe(plan)[:2] == ("wave 1: update a (revision 2)", "wave 1: add d (revision 2)")
 
 
 def test_reasons_are_told_once_for_all_that_share_them() -> None:
-    plan = World(dict.fromkeys("abc", 1)).plan(picked("bcdef", 2), RollingUpdate(4, 4))
+    plan = SimulatedClusters(dict.fromkeys("abc", 1)).plan(picked("bcdef", 2), RollingUpdate(4, 4))
     reasons = {
         "a": "it is tainted",
         "b": "a new image",
@@ -47,7 +50,9 @@ def test_reasons_are_told_once_for_all_that_share_them() -> None:
 
 def test_updates_that_are_held() -> None:
     names = [f"m{i:02}" for i in range(12)]
-    rows = describe(World(dict.fromkeys(names, 1)).plan(picked(names, 2), RollingUpdate(0)))
+    rows = describe(
+        SimulatedClusters(dict.fromkeys(names, 1)).plan(picked(names, 2), RollingUpdate(0))
+    )
     assert rows == (
         "held: m00, m01, m02, m03, m04, m05, m06, m07, m08, m09 and 2 more not updated (keep revision 1): "
         "maxUnavailable is 0, so that no running cluster is ever updated; 1 or more lets it go on",
@@ -56,17 +61,44 @@ def test_updates_that_are_held() -> None:
 
 def test_ten_names_are_all_shown() -> None:
     names = [f"m{i}" for i in range(10)]
-    assert describe(World().plan(picked(names, 1), RollingUpdate())) == (
+    assert describe(SimulatedClusters().plan(picked(names, 1), RollingUpdate())) == (
         "wave 1: add m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 (revision 1)",
     )
 
 
 def test_run_that_does_not_begin() -> None:
-    rows = describe(World({"a": 1}).plan(picked("a", 2), External(UpdateRun("r", "/s", (), "Run"))))
+    rows = describe(
+        SimulatedClusters({"a": 1}).plan(picked("a", 2), External(UpdateRun("r", "/s", (), "Run")))
+    )
     assert rows[0].startswith("the update run does not begin: cannot continue the updateRun: ")
 
 
 def test_nothing_to_do() -> None:
-    assert describe(World({"a": 1}).plan(picked("a", 1), RollingUpdate())) == (
+    assert describe(SimulatedClusters({"a": 1}).plan(picked("a", 1), RollingUpdate())) == (
         "nothing to do: 1 cluster as wanted",
     )
+
+
+@pytest.mark.parametrize(
+    ("stage", "line"),
+    [
+        (
+            StageProgress("s"),
+            "stage s: skipped with its tasks, as none of the picked members is in it",
+        ),
+        (StageProgress("s", (("a",), ("b",))), "stage s: a, then b"),
+        (StageProgress("s", (("a", "b"),), moves=("a", "b")), "stage s: a, b; now"),
+        (
+            StageProgress("s", (("a", "b"),), done=("a",), moves=("b",)),
+            "stage s: a, b; a done; b now",
+        ),
+        (StageProgress("s", (("a",),), before="an approval"), "stage s: a; waits: an approval"),
+        (StageProgress("s", (("a",),), ("a",), before="an approval"), "stage s: a; done"),
+        (
+            StageProgress("s", (("a",),), ("a",), after="an approval"),
+            "stage s: a; done; then an approval",
+        ),
+    ],
+)
+def test_a_stage_says_how_far_it_is_and_what_it_waits_for(stage: StageProgress, line: str) -> None:
+    assert list(describe_stages([stage])) == [line]

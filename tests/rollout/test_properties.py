@@ -15,7 +15,7 @@ from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
 from fleet_components.systems.kubefleet.rollout.strategy import Budget
 from tests.rollout.one_pass import Binding, Condition, one_pass
-from tests.rollout.world import World, picked
+from tests.rollout.world import SimulatedClusters, picked
 
 pytestmark = pytest.mark.long
 
@@ -27,7 +27,7 @@ few = settings(max_examples=150)
 some = st.sets(st.sampled_from(NAMES))
 budgets = st.sampled_from([0, 1, 2, 3, "0%", "25%", "50%", "100%"])
 rolling = st.builds(RollingUpdate, budgets, budgets)
-worlds = st.dictionaries(st.sampled_from(NAMES), st.integers(1, 2)).map(World)
+worlds = st.dictionaries(st.sampled_from(NAMES), st.integers(1, 2)).map(SimulatedClusters)
 
 
 @st.composite
@@ -38,7 +38,7 @@ def wishes(draw: st.DrawFn, revision: int = 2) -> Wanted:
     return picked(names, revision, target=len(names) + missing)
 
 
-def again(world: World, wanted: Wanted, strategy: RollingUpdate) -> Rollout:
+def again(world: SimulatedClusters, wanted: Wanted, strategy: RollingUpdate) -> Rollout:
     """Update until an update has nothing to do; fails when that does not come."""
     for _ in range(3 * len(NAMES)):
         planned = world.update(wanted, strategy)
@@ -50,7 +50,7 @@ def again(world: World, wanted: Wanted, strategy: RollingUpdate) -> Rollout:
 @few
 @given(worlds, wishes(), rolling)
 def test_rollouts_end_and_are_silent_then(
-    world: World, wanted: Wanted, strategy: RollingUpdate
+    world: SimulatedClusters, wanted: Wanted, strategy: RollingUpdate
 ) -> None:
     last = again(world, wanted, strategy)
     silent = world.plan(wanted, strategy)
@@ -65,7 +65,7 @@ def test_rollouts_end_and_are_silent_then(
 @few
 @given(worlds, wishes(), rolling)
 def test_nothing_held_means_one_update_is_enough(
-    world: World, wanted: Wanted, strategy: RollingUpdate
+    world: SimulatedClusters, wanted: Wanted, strategy: RollingUpdate
 ) -> None:
     planned = world.update(wanted, strategy)
     if not planned.held:
@@ -78,7 +78,9 @@ def test_nothing_held_means_one_update_is_enough(
 @few
 @given(worlds, st.lists(st.tuples(wishes(), rolling, some, st.booleans()), max_size=5), st.data())
 def test_budget_holds_through_failures(
-    world: World, updates: list[tuple[Wanted, RollingUpdate, set[str], bool]], data: st.DataObject
+    world: SimulatedClusters,
+    updates: list[tuple[Wanted, RollingUpdate, set[str], bool]],
+    data: st.DataObject,
 ) -> None:
     """The world watches every wave and every removal; wishes, budgets and failures change at random."""
     revision, wanted, strategy = 2, picked("", 2), RollingUpdate()
@@ -98,7 +100,7 @@ def test_budget_holds_through_failures(
 @few
 @given(worlds, wishes(), st.sampled_from([1, 2, "25%", "50%"]), some)
 def test_retry_begins_where_it_broke_and_keeps_the_order(
-    world: World, wanted: Wanted, unavailable: int | str, failing: set[str]
+    world: SimulatedClusters, wanted: Wanted, unavailable: int | str, failing: set[str]
 ) -> None:
     strategy = RollingUpdate(unavailable, "100%")
     before = world.update(wanted, strategy, failing=failing)
@@ -115,7 +117,11 @@ def test_retry_begins_where_it_broke_and_keeps_the_order(
 @few
 @given(worlds, wishes(), rolling, some, st.randoms(use_true_random=False))
 def test_order_of_the_input_does_not_matter(
-    world: World, wanted: Wanted, strategy: RollingUpdate, failing: set[str], random: Random
+    world: SimulatedClusters,
+    wanted: Wanted,
+    strategy: RollingUpdate,
+    failing: set[str],
+    random: Random,
 ) -> None:
     world.update(wanted, strategy, failing=failing)
     expected = world.plan(wanted, strategy)
@@ -140,7 +146,7 @@ def test_waves_are_the_passes_of_the_real_controller(
 ) -> None:
     """As long as nothing is left and nothing broke, the controller's passes, each made ready, are the waves."""
     running = {name: revision for name, revision in running.items() if name in wanted.ranks}
-    planned = World(running).plan(wanted, strategy)
+    planned = SimulatedClusters(running).plan(wanted, strategy)
     passes = []
     while acted := one_pass(bindings(running, wanted), strategy, wanted.target).act_now:
         passes.append(tuple(sorted(acted)))

@@ -21,7 +21,7 @@ from fleet_components.systems.kubefleet.rollout.strategy import (
     UpdateRun,
     read_update_run,
 )
-from tests.rollout.world import World
+from tests.rollout.world import SimulatedClusters
 from tests.vectors import vectors
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -58,8 +58,8 @@ def waves(plan: Rollout) -> list[str]:
     ]
 
 
-def old(names: str = "abcde") -> World:
-    return World(dict.fromkeys(names, 1))
+def old(names: str = "abcde") -> SimulatedClusters:
+    return SimulatedClusters(dict.fromkeys(names, 1))
 
 
 CANARY = stage("canary", "test")
@@ -225,7 +225,7 @@ def test_a_wait_is_not_repeated_once_the_next_stage_has_begun() -> None:
 
 def test_a_wait_is_not_over_because_later_clusters_happen_to_run_the_same() -> None:
     canary = stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}])
-    world = World({"a": 1, "b": 2, "c": 1})
+    world = SimulatedClusters({"a": 1, "b": 2, "c": 1})
     assert waves(world.plan(wanted("abc"), run(canary, PROD))) == ["1:a+90", "3:c"]
 
 
@@ -235,12 +235,15 @@ def test_a_wait_is_not_over_because_later_clusters_ran_the_same_before_the_run()
     )
     assert prod.run
     begun = External(attrs.evolve(prod.run, had=("a", "b")))
-    assert waves(World({"a": 2, "b": 2, "c": 1}).plan(wanted("abc"), begun)) == ["1:+90", "3:c"]
+    assert waves(SimulatedClusters({"a": 2, "b": 2, "c": 1}).plan(wanted("abc"), begun)) == [
+        "1:+90",
+        "3:c",
+    ]
 
 
 def test_a_wait_counts_from_the_last_cluster_of_the_stage() -> None:
     prod = stage("prod", "prod", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}])
-    world = World({"a": 1, "b": 2, "c": 2})
+    world = SimulatedClusters({"a": 1, "b": 2, "c": 2})
     world.done |= {"b": Done(2, since=NOON + timedelta(seconds=30)), "c": Done(2, since=NOON)}
     plan = world.plan(wanted("abc"), run(prod, CANARY), Gates(as_of=NOON + timedelta(seconds=60)))
     assert waves(plan) == ["2:+60", "3:a"]
@@ -342,7 +345,7 @@ def test_stages_come_to_their_end_through_failures(
 ) -> None:
     strategy = run(CANARY, stage("prod", "prod", maxConcurrency=together))
     wish = wanted("".join(sorted(names)))
-    world = World(running)
+    world = SimulatedClusters(running)
     for failing in (*failures, ()):
         numbers = {c: w.number for w in world.plan(wish, strategy).waves for c in w.clusters}
         planned = world.update(wish, strategy, failing=failing)
@@ -460,12 +463,16 @@ def test_run_does_not_begin_before_all_is_scheduled() -> None:
     )
 
 
-def test_sorting_label_beyond_64_bits_is_out_of_range() -> None:
-    labels = {"a": {"order": str(2**63)}}
-    plan = World({"a": 1}).plan(
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [(2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False)],
+)
+def test_sorting_label_beyond_64_bits_is_out_of_range(value: int, fits: bool) -> None:
+    labels = {"a": {"order": str(value)}}
+    plan = SimulatedClusters({"a": 1}).plan(
         Wanted({"a": 0}, 2, labels=labels), run(stage("all", sortingLabelKey="order"))
     )
-    assert plan.failure.endswith("value out of range")
+    assert plan.failure.endswith("value out of range") is not fits
 
 
 def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:

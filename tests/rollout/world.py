@@ -14,7 +14,7 @@ def picked(names: Collection[str], revision: int, target: int | None = None) -> 
     return Wanted({name: rank for rank, name in enumerate(sorted(names))}, revision, target)
 
 
-class World:
+class SimulatedClusters:
     """Clusters that do what plans say, one wave after the other, and that watch over the budget."""
 
     def __init__(self, running: Mapping[str, int] | None = None) -> None:

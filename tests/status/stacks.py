@@ -16,7 +16,7 @@ import attrs
 
 from fleet_components.plan.state import StoredResource
 from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 
 REFUSED = (
     'the Kubernetes API server reported that "shop/web" failed to fully initialize or become live: deployments.apps '
@@ -46,7 +46,7 @@ class Stack:
         events: the events of the last update.
     """
 
-    driver: InProcess[World]
+    driver: InProcess[KubeFleetWorld]
     errors: dict[str, list[str]] = attrs.field(factory=dict)
     pending: list[str] = attrs.field(factory=list)
     gone: list[str] = attrs.field(factory=list)
@@ -113,8 +113,8 @@ def broke(members: Iterable[str] = "abc") -> Stack:
 
 
 @cache
-def _broken(members: tuple[str, ...]) -> InProcess[World]:
-    driver = InProcess(World(members={name: {} for name in members}))
+def _broken(members: tuple[str, ...]) -> InProcess[KubeFleetWorld]:
+    driver = InProcess(KubeFleetWorld(members={name: {} for name in members}))
     assert driver.up().ok
     driver.world.image = "web:2"
     assert not driver.up(fails={"b"}).ok

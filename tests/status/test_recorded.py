@@ -20,7 +20,7 @@ from fleet_components.status.recorded import words_of
 from tests.delivery.driver import InProcess
 from tests.delivery.test_evictions import eviction
 from tests.delivery.test_staged import released
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.status.stacks import REFUSED, SAID, UNREACHABLE, UNREADY, Stack, broke
 
 pytestmark = pytest.mark.long
@@ -240,7 +240,7 @@ def test_the_words_of_the_provider_are_taken_away() -> None:
 
 def test_a_report_tells_what_is_compared_only(tmp_path: Path) -> None:
     driver = InProcess(
-        World(strategy={"type": "RollingUpdate", "applyStrategy": {"type": "ReportDiff"}})
+        KubeFleetWorld(strategy={"type": "RollingUpdate", "applyStrategy": {"type": "ReportDiff"}})
     )
     assert driver.up().ok
     stack, said = Stack(driver), {"wanted": "1", "there": "5"}
@@ -274,7 +274,7 @@ def test_a_report_tells_what_is_compared_only(tmp_path: Path) -> None:
 
 
 def test_update_runs_and_evictions_are_told_in_the_form_of_the_api(tmp_path: Path) -> None:
-    driver: InProcess[World] = InProcess()
+    driver: InProcess[KubeFleetWorld] = InProcess()
     released(driver)
     assert driver.up().ok
     items = api_list(known(Stack(driver), tmp_path, events=False))["items"]

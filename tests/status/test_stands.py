@@ -13,7 +13,7 @@ from fleet_components.plan.state import StackState
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
 from tests.delivery.test_staged import staged
-from tests.delivery.world import World
+from tests.delivery.world import KubeFleetWorld
 from tests.status.stacks import Stack, broke
 
 APPROVAL = "approval go-after-canary is missing"
@@ -34,13 +34,13 @@ def status(stack: Stack, folder: Path, *options: str) -> Any:
 
 
 def settled() -> Stack:
-    driver = InProcess(World(members={name: {} for name in "abc"}))
+    driver = InProcess(KubeFleetWorld(members={name: {} for name in "abc"}))
     assert driver.up().ok
     return Stack(driver)
 
 
 def test_what_waits_for_an_approval_is_held(folder: Path) -> None:
-    driver = InProcess(World())
+    driver = InProcess(KubeFleetWorld())
     assert driver.up().ok
     staged(driver, {"type": "Approval"})
     driver.world.image = "web:2"
@@ -59,7 +59,7 @@ def test_what_waits_for_an_approval_is_held(folder: Path) -> None:
 
 def test_a_new_placement_waits_for_an_approval(folder: Path) -> None:
     """Members that have nothing of it yet are held, too."""
-    driver = InProcess(World())
+    driver = InProcess(KubeFleetWorld())
     staged(driver, {"type": "Approval"})
     assert driver.up().ok
     assert driver.images().keys() == set("ab")
@@ -69,7 +69,7 @@ def test_a_new_placement_waits_for_an_approval(folder: Path) -> None:
 
 
 def test_without_an_update_run_members_stay_as_decided(folder: Path) -> None:
-    driver = InProcess(World(strategy={"type": "External"}))
+    driver = InProcess(KubeFleetWorld(strategy={"type": "External"}))
     staged(driver)
     assert driver.up().ok
     driver.world.extra, driver.world.image = [], "web:2"
@@ -138,7 +138,7 @@ def leftover() -> Stack:
         "metadata": {"name": "more", "namespace": "shop"},
     }
     driver = InProcess(
-        World(members={name: {} for name in "abc"}, extra=[{**extra, "data": {"a": "b"}}])
+        KubeFleetWorld(members={name: {} for name in "abc"}, extra=[{**extra, "data": {"a": "b"}}])
     )
     assert driver.up().ok
     before = driver.state.resources

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.karmada_fleet import MANIFEST, WEB, World, divided, parsed, said, tree
+from tests.cli.karmada_fleet import MANIFEST, WEB, RenderedFleet, divided, parsed, said, tree
 from tests.delivery.karmada.world import deployment, on, policy, weights
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> RenderedFleet:
     return divided(tmp_path)
 
 
@@ -54,7 +54,7 @@ LAST = "without the object"
 
 
 @pytest.mark.long
-def test_a_render_is_what_the_program_gives_the_provider(world: World) -> None:
+def test_a_render_is_what_the_program_gives_the_provider(world: RenderedFleet) -> None:
     """Step by step, from the state of the last render on the one side, and from that of the stack on the other."""
     assert parsed(world.render(project=True)) == world.up()
     for name, step in STEPS.items():
@@ -65,7 +65,7 @@ def test_a_render_is_what_the_program_gives_the_provider(world: World) -> None:
 
 
 @pytest.mark.long
-def test_a_directory_is_rendered_like_its_project(world: World) -> None:
+def test_a_directory_is_rendered_like_its_project(world: RenderedFleet) -> None:
     def unstamped(files: Mapping[str, str]) -> dict[str, str]:
         return {
             path: text.replace("organization/shop/dev", "local") for path, text in files.items()
@@ -92,7 +92,7 @@ NAMES = (
 )
 
 
-def test_each_member_gets_its_replicas_its_override_and_its_stamp(world: World) -> None:
+def test_each_member_gets_its_replicas_its_override_and_its_stamp(world: RenderedFleet) -> None:
     files = world.render()
     on_a, on_b = (yaml.safe_load(files[f"{name}/{MANIFEST}"]) for name in "ab")
     assert [one["spec"]["replicas"] for one in (on_a, on_b)] == [3, 1]
@@ -107,7 +107,7 @@ def test_each_member_gets_its_replicas_its_override_and_its_stamp(world: World) 
 
 @pytest.mark.long
 @pytest.mark.parametrize("project", [False, True])
-def test_an_unchanged_render_writes_the_same(world: World, project: bool) -> None:
+def test_an_unchanged_render_writes_the_same(world: RenderedFleet, project: bool) -> None:
     """In every situation: also while suspended, without a policy, and where a Secret's data are not shown."""
     for name, changes in {"": {}, **STEPS}.items():
         world.write(**changes)
@@ -119,7 +119,7 @@ def test_an_unchanged_render_writes_the_same(world: World, project: bool) -> Non
         assert tree(world.root / "out") == before, name
 
 
-def test_a_suspended_member_keeps_exactly_what_it_has(world: World) -> None:
+def test_a_suspended_member_keeps_exactly_what_it_has(world: RenderedFleet) -> None:
     before = world.render()
     suspension = {"dispatchingOnClusters": {"clusterNames": ["a"]}}
     whole = policy(
@@ -134,7 +134,7 @@ def test_a_suspended_member_keeps_exactly_what_it_has(world: World) -> None:
     assert (moved["spec"]["replicas"], image(yaml.safe_dump(moved))) == (4, "web:2")
 
 
-def test_a_deleted_policy_leaves_its_objects_as_they_were(world: World) -> None:
+def test_a_deleted_policy_leaves_its_objects_as_they_were(world: RenderedFleet) -> None:
     before = world.render()
     world.write(policy=None, web=deployment(9, "web:9"))
     after = world.render()
@@ -145,7 +145,7 @@ def test_a_deleted_policy_leaves_its_objects_as_they_were(world: World) -> None:
 
 
 @pytest.mark.parametrize("preserve", [False, True])
-def test_a_deleted_object_leaves_the_tree(world: World, preserve: bool) -> None:
+def test_a_deleted_object_leaves_the_tree(world: RenderedFleet, preserve: bool) -> None:
     """Preserved or not: the tree is what each member should hold."""
     world.write(policy=policy(placement=on("a"), preserveResourcesOnDeletion=preserve))
     assert f"a/{MANIFEST}" in world.render()
@@ -153,7 +153,7 @@ def test_a_deleted_object_leaves_the_tree(world: World, preserve: bool) -> None:
     assert world.render() == {}
 
 
-def test_a_plan_starts_from_a_render(world: World) -> None:
+def test_a_plan_starts_from_a_render(world: RenderedFleet) -> None:
     world.render()
     for source, stack in ((world.folder, "local"), (world.root / "project", "dev")):
         world.render(project=stack == "dev")
@@ -180,7 +180,7 @@ def test_a_plan_starts_from_a_render(world: World) -> None:
 
 def test_a_directory_is_planned_as_the_stack_that_is_named(tmp_path: Path) -> None:
     """Ties fall by the stack's name, so a plan has to fall as the render of that stack, and of none other."""
-    world = World(tmp_path)
+    world = RenderedFleet(tmp_path)
     world.write(web=deployment(3), policy=policy(placement={**on("a", "b"), **weights(a=1, b=1)}))
     seen = set()
     for stack in ("local", "blue", "green", "red", "white", "black"):
@@ -218,7 +218,7 @@ def test_completions_are_remembered_too(tmp_path: Path) -> None:
         },
     }
     selector = [{"apiVersion": "batch/v1", "kind": "Job", "name": "sum"}]
-    world = World(tmp_path)
+    world = RenderedFleet(tmp_path)
     world.write(
         job=job,
         policy=policy(resourceSelectors=selector, placement={**on("a", "b"), **weights(a=3, b=1)}),

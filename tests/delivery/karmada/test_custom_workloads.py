@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.delivery.karmada.world import Driver, World, carried_out, on, policy, weights
+from tests.delivery.karmada.world import Driver, KarmadaWorld, carried_out, on, policy, weights
 
 DEFINITION: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -79,20 +79,22 @@ def test_replicas_are_divided_and_scaled(driver: Driver) -> None:
     assert driver.record("shop/Farm.example.com/web")["revision"] == 0
 
 
-def test_undeclared_it_has_none_and_goes_everywhere_as_it_is(in_process: InProcess[World]) -> None:
+def test_undeclared_it_has_none_and_goes_everywhere_as_it_is(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     fleet(in_process, 6, weights(a=2, b=1))
     carried_out(in_process)
     assert sizes(in_process) == {"a": 6, "b": 6, "c": 6}
 
 
-def test_without_the_field_the_default_counts(in_process: InProcess[World]) -> None:
+def test_without_the_field_the_default_counts(in_process: InProcess[KarmadaWorld]) -> None:
     fleet(in_process, None, weights(a=1, b=1), {**WITH_PODS, "default": 2})
     carried_out(in_process)
     assert sizes(in_process) == {"a": 1, "b": 1}
 
 
 def test_what_was_sent_keeps_its_replicas_when_the_declaration_goes(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     fleet(in_process, 6, weights(a=2, b=1), WITH_PODS)
     in_process.world.objects["policy"]["spec"]["suspension"] = {}
@@ -106,7 +108,9 @@ def test_what_was_sent_keeps_its_replicas_when_the_declaration_goes(
     }
 
 
-def test_the_declared_pod_template_names_what_goes_along(in_process: InProcess[World]) -> None:
+def test_the_declared_pod_template_names_what_goes_along(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     fleet(in_process, 2, on("b"), WITH_PODS)
     in_process.world.objects["policy"]["spec"]["propagateDeps"] = True
     volume = {"name": "conf", "configMap": {"name": "conf"}}
@@ -121,7 +125,9 @@ def test_the_declared_pod_template_names_what_goes_along(in_process: InProcess[W
     assert sorted(in_process.stands("ConfigMap")) == ["b"]
 
 
-def test_the_declared_pod_template_says_what_a_replica_needs(in_process: InProcess[World]) -> None:
+def test_the_declared_pod_template_says_what_a_replica_needs(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     for name, cpu in (("a", "8"), ("b", "2")):
         summary = {"allocatable": {"cpu": cpu, "pods": "10"}}
         serves = [
@@ -144,7 +150,7 @@ def test_the_declared_pod_template_says_what_a_replica_needs(in_process: InProce
     assert sizes(in_process) == {"a": 4, "b": 1}
 
 
-def test_a_script_is_refused_with_what_would_do(in_process: InProcess[World]) -> None:
+def test_a_script_is_refused_with_what_would_do(in_process: InProcess[KarmadaWorld]) -> None:
     fleet(in_process, 6, on("a"))
     in_process.world.objects["script"] = {
         "apiVersion": "config.karmada.io/v1alpha1",
@@ -173,14 +179,14 @@ def test_a_script_is_refused_with_what_would_do(in_process: InProcess[World]) ->
     ],
 )
 def test_wrong_declarations_are_refused(
-    in_process: InProcess[World], workload: dict[str, Any], words: str
+    in_process: InProcess[KarmadaWorld], workload: dict[str, Any], words: str
 ) -> None:
     fleet(in_process, 6, on("a"), workload)
     assert words in in_process.preview().text
 
 
 def test_without_the_field_and_without_a_default_it_is_refused(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     fleet(in_process, None, weights(a=1, b=1), WITH_PODS)
     assert (
@@ -190,7 +196,7 @@ def test_without_the_field_and_without_a_default_it_is_refused(
 
 
 def test_replicas_that_are_no_number_are_refused_at_the_declared_field(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     fleet(in_process, 6, weights(a=1), WITH_PODS)
     in_process.world.objects["web"]["spec"]["size"] = "many"

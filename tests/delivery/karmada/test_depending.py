@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.delivery.driver import InProcess
-from tests.delivery.karmada.world import Driver, World, carried_out, deployment, on, policy
+from tests.delivery.karmada.world import Driver, KarmadaWorld, carried_out, deployment, on, policy
 
 CONFIG: dict[str, Any] = {
     "apiVersion": "v1",
@@ -46,7 +46,9 @@ def test_dependencies_go_where_the_workload_goes(driver: Driver) -> None:
     assert driver.stands("Secret") == {}
 
 
-def test_a_dependency_with_a_policy_of_its_own_goes_to_both(in_process: InProcess[World]) -> None:
+def test_a_dependency_with_a_policy_of_its_own_goes_to_both(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     objects = in_process.world.objects
     objects |= {"policy": policy(placement=on("a"), propagateDeps=True), "settings": CONFIG}
     objects["web"] = needing({"configMap": {"name": "settings"}})
@@ -59,7 +61,7 @@ def test_a_dependency_with_a_policy_of_its_own_goes_to_both(in_process: InProces
     assert {data["data"]["colour"] for data in in_process.stands("ConfigMap").values()} == {"red"}
 
 
-def test_a_namespace_goes_before_what_is_in_it(in_process: InProcess[World]) -> None:
+def test_a_namespace_goes_before_what_is_in_it(in_process: InProcess[KarmadaWorld]) -> None:
     objects = in_process.world.objects
     objects |= {"web": deployment(4), "policy": policy(placement=on("a"))}
     objects["namespace"] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}

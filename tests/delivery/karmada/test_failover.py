@@ -9,7 +9,7 @@ import pytest
 from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     Driver,
-    World,
+    KarmadaWorld,
     carried_out,
     delivered,
     deployment,
@@ -20,8 +20,6 @@ from tests.delivery.karmada.world import (
     replicas,
     weights,
 )
-
-pytestmark = pytest.mark.long
 
 DOWN = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-11-21T10:00:00Z"}
 FOR_A_MINUTE = {
@@ -77,7 +75,7 @@ def tasks(driver: Driver) -> list[str]:
     return sorted(driver.record("shop/Deployment/web")["memory"]["schedule"].get("evictions", {}))
 
 
-def test_by_default_a_taint_evicts_nothing(in_process: InProcess[World]) -> None:
+def test_by_default_a_taint_evicts_nothing(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, EVENLY, 6)
     taint(in_process, "a", DOWN)
     assert in_process.preview().changes == {}
@@ -96,7 +94,8 @@ def test_the_replicas_move_and_the_old_copy_goes_last(driver: Driver) -> None:
     assert driver.preview().changes == {}, "what is divided does not return by itself"
 
 
-def test_what_is_duplicated_leaves_and_returns(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_what_is_duplicated_leaves_and_returns(in_process: InProcess[KarmadaWorld]) -> None:
     in_process.world.objects["settings"] = settings()
     delivered(in_process, on("a", "b", "c"), 2)
     taint(in_process, "a", DOWN)
@@ -105,8 +104,11 @@ def test_what_is_duplicated_leaves_and_returns(in_process: InProcess[World]) -> 
     assert of_kind(carried_out(in_process)) == {"a": "create"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_toleration_runs_out_at_its_time(in_process: InProcess[World], exact: bool) -> None:
+def test_a_toleration_runs_out_at_its_time(
+    in_process: InProcess[KarmadaWorld], exact: bool
+) -> None:
     world = in_process.world
     world.objects["settings"] = settings(exact=exact)
     taint(in_process, "a", DOWN)
@@ -121,8 +123,9 @@ def test_a_toleration_runs_out_at_its_time(in_process: InProcess[World], exact: 
         assert sorted(replicas(in_process)) == there
 
 
+@pytest.mark.long
 def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects["settings"] = settings()
     in_process.world.config["asOf"] = "2026-11-21T10:05:00Z"
@@ -131,8 +134,9 @@ def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
+@pytest.mark.long
 def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects["settings"] = settings()
     in_process.world.config["asOf"] = "2026-11-21T10:05:00Z"
@@ -142,6 +146,7 @@ def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(
     assert "1 cluster(s) is in the process of eviction" in in_process.preview().text
 
 
+@pytest.mark.long
 def test_with_nowhere_to_go_the_copy_stays_until_there_is_a_place(driver: Driver) -> None:
     driver.world.objects["settings"] = settings()
     driver.world.config = {"limit": 1}
@@ -159,7 +164,8 @@ def test_with_nowhere_to_go_the_copy_stays_until_there_is_a_place(driver: Driver
     assert tasks(driver) == []
 
 
-def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[KarmadaWorld]) -> None:
     in_process.world.objects["settings"] = settings()
     delivered(in_process, on("a"), 2)
     taint(in_process, "a", DOWN)
@@ -171,8 +177,9 @@ def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[Wor
     assert replicas(in_process) == {"a": 2}
 
 
+@pytest.mark.long
 def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     world = in_process.world
     world.objects["settings"] = settings(exact=True, gracefulEvictionTimeout=60)
@@ -189,8 +196,9 @@ def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy
     assert of_kind(carried_out(in_process)) == {"a": "create"}
 
 
+@pytest.mark.long
 def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     world = in_process.world
     world.objects["settings"] = settings(exact=True, gracefulEvictionTimeout=60)
@@ -231,8 +239,9 @@ def test_purged_directly_the_old_copy_goes_first(driver: Driver) -> None:
     assert replicas(driver) == {"b": 3, "c": 3}
 
 
+@pytest.mark.long
 def test_the_flag_purges_directly_where_the_policy_says_nothing(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects["settings"] = settings(purgeMode="Directly")
     delivered(in_process, EVENLY, 6)
@@ -252,8 +261,9 @@ def test_an_update_that_fails_on_the_new_member_keeps_the_old_copy(driver: Drive
     assert of_kind(carried_out(driver)) == {first: "delete", other: "create"}
 
 
+@pytest.mark.long
 def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stays(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     world = in_process.world
     world.objects["settings"], world.config = settings(), {"limit": 1}
@@ -271,9 +281,10 @@ def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stay
     assert of_kind(carried_out(in_process)) == {"a": "delete", "b": "create"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("time", [None, "2026-11-21T10:00:29Z"])
 def test_an_application_that_fails_has_time_to_recover(
-    in_process: InProcess[World], time: str | None
+    in_process: InProcess[KarmadaWorld], time: str | None
 ) -> None:
     delivered(in_process, EVENLY, 6, **failing_over("Gracefully"))
     in_process.world.objects["health"] = unhealthy("a", since="2026-11-21T10:00:00Z")
@@ -286,7 +297,7 @@ def test_an_application_that_fails_has_time_to_recover(
     )
 
 
-def test_an_application_that_fails_moves(in_process: InProcess[World]) -> None:
+def test_an_application_that_fails_moves(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, EVENLY, 6, **failing_over("Gracefully"))
     in_process.world.objects["health"] = unhealthy("a")
     assert of_kind(carried_out(in_process)) == {"a": "delete", "b": "update", "c": "update"}
@@ -294,16 +305,18 @@ def test_an_application_that_fails_moves(in_process: InProcess[World]) -> None:
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
+@pytest.mark.long
 def test_an_application_that_fails_stays_where_the_policy_does_not_ask_for_more(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     delivered(in_process, EVENLY, 6)
     in_process.world.objects["health"] = unhealthy("a")
     assert in_process.preview().changes == {}
 
 
+@pytest.mark.long
 def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     delivered(in_process, EVENLY, 6, **failing_over("Never"))
     in_process.world.objects["health"] = unhealthy("a")
@@ -320,7 +333,8 @@ def test_never_purged_the_old_copy_stays_until_somebody_has_looked_at_it(
     assert of_kind(carried_out(in_process)) == {"a": "delete"}
 
 
-def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[KarmadaWorld]) -> None:
     config = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -337,6 +351,7 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
     assert sorted(in_process.stands("ConfigMap")) == ["a", "b", "c"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("document", "words"),
     [
@@ -361,7 +376,7 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
     ],
 )
 def test_declarations_that_cannot_be_read_are_refused(
-    in_process: InProcess[World], document: dict[str, Any], words: str
+    in_process: InProcess[KarmadaWorld], document: dict[str, Any], words: str
 ) -> None:
     in_process.world.objects = {
         "web": deployment(4),
@@ -371,7 +386,10 @@ def test_declarations_that_cannot_be_read_are_refused(
     assert words in in_process.preview().text
 
 
-def test_an_observation_of_what_is_not_there_is_refused(in_process: InProcess[World]) -> None:
+@pytest.mark.long
+def test_an_observation_of_what_is_not_there_is_refused(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     in_process.world.objects = {
         "other": deployment(4, name="other"),
         "policy": policy(),

@@ -8,7 +8,7 @@ from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     WEB,
     Driver,
-    World,
+    KarmadaWorld,
     carried_out,
     delivered,
     deployment,
@@ -44,7 +44,7 @@ def test_an_override_reaches_its_members_alone(driver: Driver) -> None:
     assert driver.images() == {"a": "web:1", "b": "web:1"}
 
 
-def test_an_override_beats_the_division(in_process: InProcess[World]) -> None:
+def test_an_override_beats_the_division(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, weights(a=1, b=1))
     patch = [{"path": "/spec/replicas", "operator": "replace", "value": 7}]
     in_process.world.objects["override"] = override("b", plaintext=patch)
@@ -77,7 +77,7 @@ def test_an_override_that_fails_holds_its_members_alone(driver: Driver) -> None:
     assert driver.images()["b"] == "mirror.example.com/web:2"
 
 
-def test_a_member_joins_once_its_override_applies(in_process: InProcess[World]) -> None:
+def test_a_member_joins_once_its_override_applies(in_process: InProcess[KarmadaWorld]) -> None:
     patch = [{"path": "/spec/nothing/here", "operator": "remove"}]
     in_process.world.objects["override"] = override("b", plaintext=patch)
     delivered(in_process, on("a", "b"))
@@ -102,7 +102,7 @@ def test_a_changed_override_moves_the_members_whose_objects_change(driver: Drive
     assert of_kind(carried_out(driver)) == {"a": "update"}
 
 
-def test_an_override_whose_policy_waits_for_it(in_process: InProcess[World]) -> None:
+def test_an_override_whose_policy_waits_for_it(in_process: InProcess[KarmadaWorld]) -> None:
     waiting = policy(placement=on("a"), dependentOverrides=["mirror"])
     in_process.world.objects = {"web": deployment(4), "policy": waiting}
     assert in_process.up().ok
@@ -113,7 +113,7 @@ def test_an_override_whose_policy_waits_for_it(in_process: InProcess[World]) -> 
 
 
 def test_a_policy_that_selects_the_new_name_of_a_renamed_object_applies(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     rename = {"path": "/metadata/name", "operator": "replace", "value": "shop-front"}
     rules: list[dict[str, Any]] = [{"overriders": {"plaintext": [rename]}}]

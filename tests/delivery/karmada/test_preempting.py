@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.delivery.karmada.world import World, carried_out, deployment, on, policy, replicas
+from tests.delivery.karmada.world import KarmadaWorld, carried_out, deployment, on, policy, replicas
 
 
 def gate(on_: bool) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def gate(on_: bool) -> dict[str, Any]:
     }
 
 
-def claimed(in_process: InProcess[World]) -> str:
+def claimed(in_process: InProcess[KarmadaWorld]) -> str:
     """Who has the Deployment."""
     return str(in_process.record("shop/Deployment/web")["policy"])
 
@@ -29,7 +29,7 @@ def claimed(in_process: InProcess[World]) -> str:
 @pytest.mark.parametrize(("gated", "takes"), [(True, True), (False, False)])
 @pytest.mark.parametrize(("asked", "asks"), [("Always", True), ("Never", False)])
 def test_a_higher_policy_takes_over_where_the_gate_is_open_and_it_asks(
-    in_process: InProcess[World], gated: bool, takes: bool, asked: str, asks: bool
+    in_process: InProcess[KarmadaWorld], gated: bool, takes: bool, asked: str, asks: bool
 ) -> None:
     in_process.world.objects = {
         "web": deployment(2),
@@ -47,7 +47,7 @@ def test_a_higher_policy_takes_over_where_the_gate_is_open_and_it_asks(
 
 
 def test_an_equal_priority_takes_nothing_and_a_cluster_policy_gives_way(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects = {
         "web": deployment(2),
@@ -66,7 +66,7 @@ def test_an_equal_priority_takes_nothing_and_a_cluster_policy_gives_way(
 
 
 def test_a_priority_that_is_lowered_lets_one_in_between_take_over(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects = {
         "web": deployment(2),

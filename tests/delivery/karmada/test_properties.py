@@ -24,7 +24,7 @@ from fleet_components.systems.karmada.plan.record import TemplateRecord
 from fleet_components.systems.karmada.plan.subject import Policies, TemplateSubject
 from tests.delivery.karmada.world import WEB, deployment, policy
 
-quick = settings(max_examples=60)
+quick = settings(max_examples=settings().max_examples * 6 // 10)
 NAMES = ("a", "b", "c", "d")
 BEGAN = datetime(2026, 11, 21, 10, tzinfo=UTC)
 TOLERATED = {"clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]}

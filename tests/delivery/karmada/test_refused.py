@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tests.delivery.driver import InProcess
-from tests.delivery.karmada.world import POLICY, World, deployment, on, policy
+from tests.delivery.karmada.world import POLICY, KarmadaWorld, deployment, on, policy
 
 Object = dict[str, Any]
 
 
 def refusal(
-    in_process: InProcess[World], web: Object | None = None, *more: Object, **spec: Any
+    in_process: InProcess[KarmadaWorld], web: Object | None = None, *more: Object, **spec: Any
 ) -> str:
     """What a preview of the Deployment and further objects says."""
     documents = (web or deployment(4), policy(placement=on("a"), **spec), *more)
@@ -21,7 +21,9 @@ def refusal(
     return seen.text
 
 
-def test_an_object_of_both_systems_is_refused_with_both_names(in_process: InProcess[World]) -> None:
+def test_an_object_of_both_systems_is_refused_with_both_names(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
     placement = {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -37,7 +39,7 @@ def test_an_object_of_both_systems_is_refused_with_both_names(in_process: InProc
     )
 
 
-def test_a_scheduler_of_ones_own_is_refused(in_process: InProcess[World]) -> None:
+def test_a_scheduler_of_ones_own_is_refused(in_process: InProcess[KarmadaWorld]) -> None:
     text = refusal(in_process, schedulerName="mine")
     assert (
         'spec.schedulerName: "mine" is not carried out by this version: there is no scheduler but'
@@ -45,7 +47,7 @@ def test_a_scheduler_of_ones_own_is_refused(in_process: InProcess[World]) -> Non
     )
 
 
-def test_a_script_that_interprets_a_kind_is_refused(in_process: InProcess[World]) -> None:
+def test_a_script_that_interprets_a_kind_is_refused(in_process: InProcess[KarmadaWorld]) -> None:
     script = {
         "apiVersion": "config.karmada.io/v1alpha1",
         "kind": "ResourceInterpreterCustomization",
@@ -59,7 +61,9 @@ def test_a_script_that_interprets_a_kind_is_refused(in_process: InProcess[World]
     assert "ResourceInterpreterCustomization is not carried out by this version" in text
 
 
-def test_a_kind_that_karmada_knows_and_we_do_not_is_refused(in_process: InProcess[World]) -> None:
+def test_a_kind_that_karmada_knows_and_we_do_not_is_refused(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     taints = {
         "apiVersion": POLICY,
         "kind": "ClusterTaintPolicy",

@@ -7,7 +7,7 @@ from typing import Any
 from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     Driver,
-    World,
+    KarmadaWorld,
     carried_out,
     deployment,
     on,
@@ -40,7 +40,7 @@ def test_a_member_keeps_its_replicas_and_gets_everything_else(driver: Driver) ->
 
 
 def test_without_the_label_the_decided_replicas_are_sent_again(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects = {"web": retaining(4), "policy": policy(placement=weights(a=1, b=1))}
     carried_out(in_process)
@@ -49,7 +49,7 @@ def test_without_the_label_the_decided_replicas_are_sent_again(
     assert replicas(in_process) == {"a": 4, "b": 4}
 
 
-def test_a_new_member_begins_with_what_was_decided(in_process: InProcess[World]) -> None:
+def test_a_new_member_begins_with_what_was_decided(in_process: InProcess[KarmadaWorld]) -> None:
     in_process.world.objects = {"web": retaining(4), "policy": policy(placement=on("a"))}
     carried_out(in_process)
     in_process.world.objects |= {"web": retaining(6), "policy": policy(placement=on("a", "b"))}
@@ -57,7 +57,7 @@ def test_a_new_member_begins_with_what_was_decided(in_process: InProcess[World])
     assert replicas(in_process) == {"a": 4, "b": 6}
 
 
-def test_objects_without_replicas_take_no_notice(in_process: InProcess[World]) -> None:
+def test_objects_without_replicas_take_no_notice(in_process: InProcess[KarmadaWorld]) -> None:
     metadata = {"name": "conf", "namespace": "shop", "labels": {LABEL: "true"}}
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}}
     selector = {"apiVersion": "v1", "kind": "ConfigMap", "name": "conf"}

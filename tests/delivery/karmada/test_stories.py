@@ -10,7 +10,7 @@ from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     WEB,
     Driver,
-    World,
+    KarmadaWorld,
     carried_out,
     decided,
     delivered,
@@ -70,7 +70,7 @@ def test_scaled_to_nothing_there_are_no_replicas_anywhere(driver: Driver) -> Non
     assert replicas(driver) == {"a": 1, "b": 1}
 
 
-def test_a_changed_content_goes_to_all_at_once(in_process: InProcess[World]) -> None:
+def test_a_changed_content_goes_to_all_at_once(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, {})
     in_process.world.objects["web"] = deployment(4, image="web:2")
     assert "wave 1: update a, b, c (revision 1)" in carried_out(in_process).text
@@ -103,7 +103,7 @@ def test_a_policy_that_moves_work_drops_the_old_copy_last(driver: Driver) -> Non
     assert set(replicas(driver)) == {"b"}
 
 
-def test_a_member_that_goes_hands_its_share_on(in_process: InProcess[World]) -> None:
+def test_a_member_that_goes_hands_its_share_on(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, weights(a=1, b=1, c=1), 6)
     del in_process.world.members["c"]
     assert in_process.up().ok
@@ -140,7 +140,9 @@ def test_deleting_a_policy_leaves_what_it_placed_and_freezes_it(driver: Driver) 
     assert replicas(driver) == {"b": 8, "c": 8}
 
 
-def test_what_no_policy_has_is_still_moved_by_its_members(in_process: InProcess[World]) -> None:
+def test_what_no_policy_has_is_still_moved_by_its_members(
+    in_process: InProcess[KarmadaWorld],
+) -> None:
     world = in_process.world
     world.members["a"] = member("a", labels={"in": "yes"})
     delivered(in_process, {"clusterAffinity": {"labelSelector": {"matchLabels": {"in": "yes"}}}}, 2)
@@ -179,7 +181,7 @@ def test_a_policy_deleted_after_an_update_that_broke_at_once_leaves_the_template
     assert decided(driver)["policy"] == "none"
 
 
-def test_a_claim_stays_when_a_better_policy_comes(in_process: InProcess[World]) -> None:
+def test_a_claim_stays_when_a_better_policy_comes(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, on("a"))
     in_process.world.objects["better"] = policy("better", placement=on("b"), priority=10)
     assert in_process.up().ok
@@ -191,7 +193,7 @@ def test_a_claim_stays_when_a_better_policy_comes(in_process: InProcess[World]) 
     assert decided(in_process)["policy"] == "PropagationPolicy shop/better"
 
 
-def test_a_lazy_policy_waits_for_the_object(in_process: InProcess[World]) -> None:
+def test_a_lazy_policy_waits_for_the_object(in_process: InProcess[KarmadaWorld]) -> None:
     delivered(in_process, on("a"), activationPreference="Lazy")
     in_process.world.objects["policy"] = policy(placement=on("b"), activationPreference="Lazy")
     assert in_process.up().ok
@@ -254,7 +256,7 @@ def test_a_rebalance_divides_anew_once(driver: Driver) -> None:
     )
 
 
-def test_too_little_capacity_is_said_and_moves_nothing(in_process: InProcess[World]) -> None:
+def test_too_little_capacity_is_said_and_moves_nothing(in_process: InProcess[KarmadaWorld]) -> None:
     dynamic(in_process, a=6, b=12)
     assert in_process.up().ok
     before = replicas(in_process)
@@ -291,7 +293,7 @@ def test_suspension_holds_what_runs_and_still_removes(driver: Driver) -> None:
     [({}, (1, 1)), ({"parallelism": 2}, (2, None)), ({"completions": 3}, (1, 3))],
 )
 def test_a_job_has_the_completions_of_the_control_plane(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
     written: dict[str, int],
     counts: tuple[int, int | None],
     divided: bool,
@@ -346,7 +348,7 @@ def test_a_job_divides_its_completions(driver: Driver) -> None:
     assert specs == {"a": (3, 7), "b": (1, 3)}
 
 
-def test_one_member_serves_both_systems(in_process: InProcess[World]) -> None:
+def test_one_member_serves_both_systems(in_process: InProcess[KarmadaWorld]) -> None:
     identity = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
     kubefleet = {
         "apiVersion": "cluster.kubernetes-fleet.io/v1",
@@ -369,7 +371,7 @@ def test_one_member_serves_both_systems(in_process: InProcess[World]) -> None:
 
 
 def test_a_member_that_is_tainted_keeps_what_it_has_and_gets_nothing_new(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     delivered(in_process, {})
     in_process.world.members["c"] = member("c", taints=[{"key": "sick", "effect": "NoSchedule"}])
@@ -393,7 +395,7 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
 
 @pytest.mark.parametrize(("keeps", "options"), [(True, {"retainOnDelete": True}), (False, {})])
 def test_resources_are_preserved_when_asked(
-    in_process: InProcess[World], keeps: bool, options: dict[str, Any]
+    in_process: InProcess[KarmadaWorld], keeps: bool, options: dict[str, Any]
 ) -> None:
     asked = policy(placement=on("a"), preserveResourcesOnDeletion=keeps)
     in_process.world.objects = {"web": deployment(4), "policy": asked}
@@ -410,7 +412,7 @@ def test_resources_are_preserved_when_asked(
     ],
 )
 def test_conflicts_are_resolved_as_asked(
-    in_process: InProcess[World], policys: str, objects: str | None, forced: bool
+    in_process: InProcess[KarmadaWorld], policys: str, objects: str | None, forced: bool
 ) -> None:
     web = deployment(4)
     if objects:

@@ -7,7 +7,7 @@ import pytest
 from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     Driver,
-    World,
+    KarmadaWorld,
     carried_out,
     delivered,
     deployment,
@@ -40,14 +40,14 @@ def test_a_lazy_policy_leaves_what_waited_for_it_until_that_changes(driver: Driv
 
 
 def test_what_comes_with_or_after_a_lazy_policy_is_delivered_at_once(
-    in_process: InProcess[World],
+    in_process: InProcess[KarmadaWorld],
 ) -> None:
     in_process.world.objects = {"policy": lazy(), "web": deployment(2)}
     carried_out(in_process)
     assert replicas(in_process) == {"a": 2}
 
 
-def test_any_other_policy_takes_what_waited_at_once(in_process: InProcess[World]) -> None:
+def test_any_other_policy_takes_what_waited_at_once(in_process: InProcess[KarmadaWorld]) -> None:
     in_process.world.objects = {"web": deployment(2)}
     carried_out(in_process)
     in_process.world.objects["policy"] = policy(placement=on("a"))
@@ -63,7 +63,11 @@ def test_any_other_policy_takes_what_waited_at_once(in_process: InProcess[World]
     ],
 )
 def test_one_shots_outlive_their_object_with_a_warning(
-    in_process: InProcess[World], group: str, kind: str, field: str, reference: dict[str, str]
+    in_process: InProcess[KarmadaWorld],
+    group: str,
+    kind: str,
+    field: str,
+    reference: dict[str, str],
 ) -> None:
     delivered(in_process, on("a"))
     asked = {

@@ -8,7 +8,7 @@ from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     WEB,
     WIDGETS,
-    World,
+    KarmadaWorld,
     carried_out,
     decided,
     delivered,
@@ -27,7 +27,7 @@ AGGREGATED = {
     }
 }
 WORKLOADS = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]
-Fleet = InProcess[World]
+Fleet = InProcess[KarmadaWorld]
 
 
 def asking(count: int) -> dict[str, Any]:

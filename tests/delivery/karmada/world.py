@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
-import yaml
 
 from tests.delivery import driver as delivery
+from tests.world import World
 
 POLICY = "policy.karmada.io/v1alpha1"
 WEB = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -84,29 +83,15 @@ def on(*members: str) -> dict[str, Any]:
 
 
 @attrs.define
-class World:
-    """What the user has written.
-
-    Attributes:
-        members: the members by name.
-        objects: everything else, by a name of the test's own.
-        config: further ``fleet:`` configuration.
-    """
+class KarmadaWorld(World):
+    """What the user has written: three members, and whatever a test adds."""
 
     members: dict[str, dict[str, Any]] = attrs.field(
         factory=lambda: {n: member(n) for n in ("a", "b", "c")}
     )
-    objects: dict[str, dict[str, Any]] = attrs.field(factory=dict)
-    config: dict[str, Any] = attrs.field(factory=dict)
-
-    def write(self, folder: Path) -> None:
-        """Write the YAML into a folder of its own."""
-        folder.mkdir(exist_ok=True)
-        documents = [*self.members.values(), *self.objects.values()]
-        (folder / "fleet.yaml").write_text(yaml.safe_dump_all(documents))
 
 
-Driver = delivery.Driver[World]
+Driver = delivery.Driver[KarmadaWorld]
 
 
 def delivered(

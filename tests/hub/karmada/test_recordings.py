@@ -25,6 +25,7 @@ from tests.vectors import recordings
 NAMES = recordings("karmada-live")
 
 
+@pytest.mark.samples(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plan_of_what_was_observed_changes_nothing(name: str) -> None:
     for step, observation, _ in _observed(Recording.kept(name)):

@@ -42,6 +42,7 @@ def foreseen(before: Observation, after: Observation) -> bool:
     return there in (now, sent((one.name, one.outcome.goal) for one in plan.subjects))
 
 
+@pytest.mark.samples(20)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_to_do(name: str) -> None:
     found = {number: list(changes(planned(one))) for number, one in enumerate(observations(name))}

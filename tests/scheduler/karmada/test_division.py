@@ -241,12 +241,26 @@ def test_where_a_prefix_ends_among_equals_the_sort_decides() -> None:
     assert len(shortest_prefix(room, set(), 99)) == 14
 
 
+AGAINST_QUICKSORT = [
+    *(5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 6, 5, 0, 1, 0, 1, 1, 4, 0, 0),
+    *(5, 2, 2, 0, 3, 3, 2, 0, 0, 1, 1, 0, 0, 0, 0, 0, 2, 0, 0, 1),
+]
+"""Weights of which every pivot is a bad one, so that the last thirteen are sorted as a heap."""
+BY_HEAP_SORT = [
+    *(10, 20, 0, 3, 4, 5, 6, 7, 8, 2, 1, 11, 17, 9, 25, 24, 36, 22, 21, 26),
+    *(30, 16, 39, 29, 15, 13, 35, 19, 28, 32, 12, 33, 23, 34, 31, 27, 37, 38, 14, 18),
+]
+"""Their order as measured with ``sort.Sort`` of Go."""
+
+
 @pytest.mark.parametrize(
     ("weights", "order"),
     [
         ([1, 3, 2], [1, 2, 0]),
         ([5] * 12, list(range(12))),
         ([0, 1] * 7, [9, 1, 13, 3, 7, 5, 11, 12, 6, 0, 10, 8, 4, 2]),
+        (AGAINST_QUICKSORT, BY_HEAP_SORT),
+        ([18, 19, *reversed(range(18))], [1, 0, *range(2, 20)]),
     ],
 )
 def test_go_sort(weights: list[int], order: list[int]) -> None:

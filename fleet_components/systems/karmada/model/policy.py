@@ -383,6 +383,14 @@ class PolicyKey:
         return f"{self.kind}/{self.namespace}/{self.name}"
 
 
+def is_policy_path(path: str) -> bool:
+    """Return whether a text of a state is the :attr:`~PolicyKey.path` of a propagation policy."""
+    kind, _, rest = path.partition("/")
+    namespace, slash, name = rest.partition("/")
+    namespaced = {PROPAGATION: True, CLUSTER_PROPAGATION: False}.get(kind)
+    return bool(namespaced is bool(namespace) and slash and name and "/" not in name)
+
+
 @attrs.frozen
 class PropagationPolicy(Typed):
     """A PropagationPolicy or a ClusterPropagationPolicy.

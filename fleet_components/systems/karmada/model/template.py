@@ -9,10 +9,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import checked, decode, encode
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.typed import Typed
-from fleet_components.systems.karmada.model.policy import Placement, PolicyKey
+from fleet_components.systems.karmada.model.policy import Placement, PolicyKey, is_policy_path
 
 
 @attrs.frozen
@@ -81,6 +81,11 @@ class Estimates(Typed):
 # Claims of Karmada policies on objects, and the state of them that is kept between runs.
 
 
+def _no_policy(key: PolicyKey | None) -> str:
+    """Return what is wrong with the key of a policy in a state; empty if nothing is."""
+    return "" if key is None or is_policy_path(key.path) else "is not the name of a policy"
+
+
 @attrs.frozen
 class Bound:
     """The policy-derived part of an object's binding. It stays when the policy is deleted.
@@ -93,7 +98,7 @@ class Bound:
             own while the binding is frozen.
     """
 
-    policy: PolicyKey | None = None
+    policy: PolicyKey | None = attrs.field(default=None, metadata=checked(_no_policy))
     spec: Mapping[str, Any] = attrs.field(factory=dict)
     revision: int = 0
 
@@ -115,7 +120,7 @@ class Claim:
             again.
     """
 
-    policy: PolicyKey | None = None
+    policy: PolicyKey | None = attrs.field(default=None, metadata=checked(_no_policy))
     bound: Bound | None = None
     revision: int | None = None
 

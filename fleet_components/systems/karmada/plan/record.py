@@ -18,14 +18,13 @@ from fleet_components.rollout.rollout import Done
 from fleet_components.systems.karmada.content.prune import pruned
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import (
-    CLUSTER_PROPAGATION,
     DIRECTLY,
     POLICY_GROUP,
-    PROPAGATION,
     Failover,
     Placement,
     PolicyKey,
     Suspension,
+    is_policy_path,
 )
 from fleet_components.systems.karmada.model.template import Claim, SeenPolicy
 from fleet_components.systems.karmada.plan.content import (
@@ -48,14 +47,7 @@ def _no_policies(seen: Mapping[str, SeenPolicy]) -> str:
     """Return what is wrong with the keys of policies, of the form ``kind/namespace/name``; empty if
     nothing is.
     """
-    return "" if all(map(_is_policy, seen)) else "has a key that is not the name of a policy"
-
-
-def _is_policy(path: str) -> bool:
-    kind, _, rest = path.partition("/")
-    namespace, slash, name = rest.partition("/")
-    namespaced = {PROPAGATION: True, CLUSTER_PROPAGATION: False}.get(kind)
-    return bool(namespaced is bool(namespace) and slash and name and "/" not in name)
+    return "" if all(map(is_policy_path, seen)) else "has a key that is not the name of a policy"
 
 
 @attrs.frozen(kw_only=True)
