@@ -19,6 +19,7 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.cluster import read_time
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.release import ReleaseTable
 from fleet_components.model.releases import TABLES
@@ -41,7 +42,16 @@ NAMESPACE = "fleet"
 
 
 class WrongValueError(Exception):
-    """An invalid value; its arguments are the message and the hint of a problem."""
+    """An invalid value.
+
+    Attributes:
+        message: what is wrong with it.
+        hint: what to write instead.
+    """
+
+    def __init__(self, message: Message, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
 
 
 @attrs.frozen
@@ -60,7 +70,9 @@ def read_config() -> FromConfig:
     )
     paths: tuple[str, ...] = values.read("source") or ()
     if not paths and not values.problems:  # with problems, a misspelt key may be the source
-        values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
+        values.problems.append(
+            _wrong("source", Message("setting-not-set", "is not set"), _A_DIRECTORY)
+        )
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
@@ -100,7 +112,9 @@ def configured(args: FleetArgs) -> FleetArgs:
         if not isinstance(theirs.get(name), pulumi.Output) and theirs.get(name) != given[name]:
             values.warnings.append(
                 _wrong(
-                    f"kubeconfigs.{name}", "is not heard", "the program reaches the member itself"
+                    f"kubeconfigs.{name}",
+                    Message("not-heard", "is not heard"),
+                    "the program reaches the member itself",
                 )
             )
     members = [
@@ -155,11 +169,15 @@ def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
     for key, here in (("source", args.source.given.location), ("render", args.render_to)):
         if config.get(key) not in (None, here):
             yield _wrong(
-                key, "is not heard", "the program says it itself, as an argument of its fleet"
+                key,
+                Message("not-heard", "is not heard"),
+                "the program says it itself, as an argument of its fleet",
             )
     if isinstance(args.hub, pulumi.ProviderResource) and config.get("hub"):
         yield _wrong(
-            "hub", "is not heard", "the program reaches the hub itself, by a provider of its own"
+            "hub",
+            Message("not-heard", "is not heard"),
+            "the program reaches the hub itself, by a provider of its own",
         )
 
 
@@ -217,7 +235,7 @@ class _Values:
         try:
             stated = KEYS[key].read(text) if text else None
         except WrongValueError as wrong:
-            self.problems.append(_wrong(key, *wrong.args))
+            self.problems.append(_wrong(key, wrong.message, wrong.hint))
             return None
         return (
             self._of_members(key, stated) if stated is not None and KEYS[key].by_member else stated
@@ -230,7 +248,13 @@ class _Values:
             return attrs.evolve(stated, members=self._of_members(key, stated.members))
         for name in sorted(set(stated) - self.members):
             known = f"its members are: {few(sorted(self.members)) or 'none'}"
-            self.warnings.append(_wrong(key, f'this fleet has no member "{name}"', known))
+            self.warnings.append(
+                _wrong(
+                    key,
+                    Message("fleet-no-member", 'this fleet has no member "{name}"', name=name),
+                    known,
+                )
+            )
         if isinstance(stated, Mapping):
             return {name: value for name, value in stated.items() if name in self.members}
         return tuple(name for name in stated if name in self.members)
@@ -245,7 +269,7 @@ def _given() -> list[str]:
 def _sources(text: str) -> tuple[str, ...]:
     listed = _parsed(text) if text.lstrip().startswith("[") else [text]
     if not listed or not _is_texts(listed) or "" in listed:
-        raise WrongValueError("names no path", _A_DIRECTORY)
+        raise WrongValueError(Message("names-no-path", "names no path"), _A_DIRECTORY)
     return tuple(listed)
 
 
@@ -267,29 +291,35 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
 
 
 def _texts(text: str) -> dict[str, str]:
-    given = _map(text, "is not a map of members", "write member: path")
+    given = _map(text, Message("not-map-members", "is not a map of members"), "write member: path")
     wrong = [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]
     if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not text", "write member: path, or its text")
+        raise WrongValueError(
+            Message("not-text-3", "of {wrong} is not text", wrong=few(wrong)),
+            "write member: path, or its text",
+        )
     return given
 
 
 def _renamed(text: str) -> Renamed:
-    given = _map(text, "is not a map", _NEW_OLD)
+    given = _map(text, Message("not-map", "is not a map"), _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     strange = sorted(given.keys() - {"fleet", *maps})
     if strange:
         raise WrongValueError(
-            f"has a field {strange[0]}", "the fields are: fleet, members, placements"
+            Message("has-a-field", "has a field {strange}", strange=strange[0]),
+            "the fields are: fleet, members, placements",
         )
     if not all(
         isinstance(item, dict) and all(isinstance(old, str) for old in item.values())
         for item in maps.values()
     ):
-        raise WrongValueError("is not a map", _NEW_OLD)
+        raise WrongValueError(Message("not-map", "is not a map"), _NEW_OLD)
     fleet = given.get("fleet") or ""
     if not isinstance(fleet, str):
-        raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
+        raise WrongValueError(
+            Message("fleet-not-name", "has a fleet that is not a name"), "write fleet: OLD"
+        )
     return Renamed(fleet=fleet, **maps)
 
 
@@ -297,14 +327,19 @@ _NEW_OLD = "write members: {NEW: OLD}"
 
 
 def _lists(text: str) -> dict[str, list[str]]:
-    given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
+    given = _map(
+        text, Message("not-map-members", "is not a map of members"), "write MEMBER: [NAME]"
+    )
     lists = {
         name: [patterns] if isinstance(patterns, str) else patterns
         for name, patterns in given.items()
     }
     wrong = [name for name, patterns in lists.items() if not _is_texts(patterns)]
     if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
+        raise WrongValueError(
+            Message("not-list-names", "of {wrong} is not a list of names", wrong=few(wrong)),
+            "write MEMBER: [NAME]",
+        )
     return lists
 
 
@@ -317,7 +352,10 @@ def names_in(text: str) -> tuple[str, ...]:
     """
     listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
     if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
-        raise WrongValueError("is not a list of names", "write names with commas between them")
+        raise WrongValueError(
+            Message("not-list-names-2", "is not a list of names"),
+            "write names with commas between them",
+        )
     return tuple(name for item in listed if (name := str(item).strip()))
 
 
@@ -327,16 +365,16 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1
     if no_share(share):
-        raise WrongValueError("is not a share", A_SHARE)
+        raise WrongValueError(Message("share-unreadable", "is not a share"), A_SHARE)
     return share
 
 
 _SECONDS = re.compile("[0-9]{1,9}")
 
 
-def _seconds(text: str, wrong: Callable[[int], str], hint: str) -> int:
+def _seconds(text: str, wrong: Callable[[int], Message | None], hint: str) -> int:
     if not _SECONDS.fullmatch(text) or wrong(int(text)):
-        raise WrongValueError("is not a time in seconds", hint)
+        raise WrongValueError(Message("not-time-seconds", "is not a time in seconds"), hint)
     return int(text)
 
 
@@ -366,7 +404,9 @@ def _release(table: ReleaseTable) -> Key:
 
 def _flag(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise WrongValueError("is neither true nor false", "write true or false")
+        raise WrongValueError(
+            Message("neither-true-nor-false", "is neither true nor false"), "write true or false"
+        )
     return text.lower() == "true"
 
 
@@ -375,11 +415,12 @@ def _time(text: str) -> datetime | None:
         return read_time(text)
     except ValueError:
         raise WrongValueError(
-            "is not a time with a zone", "write it as 2026-01-31T12:00:00Z"
+            Message("not-time-zone", "is not a time with a zone"),
+            "write it as 2026-01-31T12:00:00Z",
         ) from None
 
 
-def _map(text: str, what: str, hint: str) -> dict[str, Any]:
+def _map(text: str, what: Message, hint: str) -> dict[str, Any]:
     given = _parsed(text)
     if given is None:
         return {}
@@ -404,12 +445,12 @@ def _unknown(key: str) -> Problem:
     near = nearest(key, KEYS)
     return _wrong(
         key,
-        "is not a key of this configuration",
+        Message("not-key-configuration", "is not a key of this configuration"),
         f"did you mean {NAMESPACE}:{near}?" if near else f"the keys are: {', '.join(KEYS)}",
     )
 
 
-def _wrong(key: str, what: str, hint: str) -> Problem:
+def _wrong(key: str, what: Message, hint: str) -> Problem:
     file = Path(f"Pulumi.{pulumi.get_stack()}.yaml")
     return Problem(what, ("config", f"{NAMESPACE}:{key}"), hint, file=str(file))
 

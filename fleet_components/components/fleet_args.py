@@ -11,6 +11,7 @@ import pulumi
 
 from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import TABLES, names_in
 from fleet_components.model.typed import HINT, LATER, fitted
@@ -143,7 +144,11 @@ class FleetArgs(Arguments):
         yield from wrong_releases(names_in(self))
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(
-                f'the member "{name}" has a kubeconfig as well',
+                Message(
+                    "member-kubeconfig-well",
+                    'the member "{name}" has a kubeconfig as well',
+                    name=name,
+                ),
                 ("providers", name),
                 "give one of the two",
             )

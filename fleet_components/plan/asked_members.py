@@ -14,6 +14,7 @@ from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelIndex, LabelSelector, Requirement, by_number
 from fleet_components.model.text import Vocabulary, few
@@ -73,11 +74,15 @@ class AskedMembers:
         """Check a member name."""
         if self.lost.position(name) is not None:
             yield NoMatch(
-                path, f'member "{name}" is marked lost', "nothing goes there until it is back"
+                path,
+                Message("member-marked-lost", 'member "{name}" is marked lost', name=name),
+                "nothing goes there until it is back",
             )
         elif self.inventory.position(name) is None:
             yield NoMatch(
-                path, f'there is no member "{name}"', meant(name, self._names, "the members are")
+                path,
+                Message("no-member-declared", 'there is no member "{name}"', name=name),
+                meant(name, self._names, "the members are"),
             )
 
     def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[NoMatch]:
@@ -85,7 +90,10 @@ class AskedMembers:
         if selector is None or not self.inventory:
             return
         if selector.error:
-            yield NoMatch(path, f"selects no member: {selector.error}")
+            yield NoMatch(
+                path,
+                Message("selects-no-member", "selects no member: {error}", error=selector.error),
+            )
         elif not self.inventory.matching(selector):
             domains = self.inventory.domains
             asked = [
@@ -106,7 +114,13 @@ class AskedMembers:
         wrong = [(at, requirement) for at, requirement in expressions if requirement.error]
         if wrong:
             yield from (
-                NoMatch(at, f"selects no member: {requirement.error}") for at, requirement in wrong
+                NoMatch(
+                    at,
+                    Message(
+                        "selects-no-member", "selects no member: {error}", error=requirement.error
+                    ),
+                )
+                for at, requirement in wrong
             )
             return
         asked = [
@@ -131,7 +145,9 @@ class AskedMembers:
         if not found and self.inventory and not matching(self.inventory, affinity):
             apart = "each part of it selects some, but not the same"
             yield NoMatch(
-                path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart
+                path,
+                Message("selector-selects-no-member", "selects no member"),
+                self._only_lost(matching(self.lost, affinity)) or apart,
             )
 
     def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[NoMatch]:
@@ -147,7 +163,9 @@ class AskedMembers:
         if not found and self._meeting(term, self.inventory) == 0:
             apart = "each part of it some member meets, but none meets all"
             yield NoMatch(
-                path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart
+                path,
+                Message("no-member-matches", "no member matches"),
+                self._only_lost(self._meeting(term, self.lost)) or apart,
             )
 
     def property(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
@@ -155,7 +173,7 @@ class AskedMembers:
         column = self.inventory.property(name)
         if column.present or column.errors or not self.inventory:
             return
-        what = f'no member has the property "{name}"'
+        what = Message("no-member-property", 'no member has the property "{name}"', name=name)
         hint = meant(name, self._property_names, "they have")
         yield NoMatch(path, what, self._only_lost(self.lost.property(name).present) or hint)
 
@@ -163,7 +181,7 @@ class AskedMembers:
         """Check the key of a label."""
         if not self.inventory or self.inventory.domains(key):
             return
-        what = f'no member has the label "{key}"'
+        what = Message("no-member-has-label-key", 'no member has the label "{key}"', key=key)
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
         yield NoMatch(
             path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have")
@@ -177,14 +195,22 @@ class AskedMembers:
             theirs = Vocabulary(label for cluster in selected for label in cluster.labels)
             yield NoMatch(
                 path,
-                f'no member that it selects has the label "{key}"',
+                Message(
+                    "no-member-selects-label",
+                    'no member that it selects has the label "{key}"',
+                    key=key,
+                ),
                 meant(key, theirs, "they have"),
             )
 
     def field(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a field that Karmada spreads by: provider, region or zone."""
         if self.inventory and name in FIELDS and not FIELDS[name](self.inventory):
-            yield NoMatch(path, f"no member has a {name}", _DECLARE[name])
+            yield NoMatch(
+                path,
+                Message("no-member-has-property", "no member has a {name}", name=name),
+                _DECLARE[name],
+            )
 
     def _unmet(
         self, path: FieldPath, asked: Sequence[Asked], gone: Mask, instead: Callable[[str], str]
@@ -194,17 +220,35 @@ class AskedMembers:
         """
         shown = {at: show_requirement(requirement) for at, requirement, _ in asked}
         if gone:
-            yield NoMatch(path, f"no member has {', '.join(shown.values())}", self._only_lost(gone))
+            yield NoMatch(
+                path,
+                Message(
+                    "no-member-has-values",
+                    "no member has {values}",
+                    values=", ".join(shown.values()),
+                ),
+                self._only_lost(gone),
+            )
             return
         unmet = [(at, requirement) for at, requirement, members in asked if not members]
         yield from (
-            NoMatch(at, f"no member has {shown[at]}", instead(requirement.key))
+            NoMatch(
+                at,
+                Message("no-member-has-labels", "no member has {shown}", shown=shown[at]),
+                instead(requirement.key),
+            )
             for at, requirement in unmet
         )
         if not unmet:
             whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
             yield NoMatch(
-                path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose)
+                path,
+                Message(
+                    "no-member-all",
+                    "no member has all of {values}",
+                    values=", ".join(shown.values()),
+                ),
+                "; ".join(whose),
             )
 
     def _expression(self, path: FieldPath, expression: PropertyRequirement) -> Iterator[NoMatch]:
@@ -212,9 +256,12 @@ class AskedMembers:
         yield from found
         term = ClusterSelectorTerm(None, PropertySelector((expression,)))
         if not found and self._meeting(term, self.inventory) == 0:
-            what = (
-                f"no member has {expression.name} {expression.operator}"
-                f" {', '.join(expression.values)}"
+            what = Message(
+                "no-member-meets-expression",
+                "no member has {name} {operator} {values}",
+                name=expression.name,
+                operator=expression.operator,
+                values=", ".join(expression.values),
             )
             yield NoMatch(
                 path,

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import checked, encode
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import TABLES, Releases, names_in
 from fleet_components.model.typed import HINT, Typed
@@ -23,20 +24,22 @@ A_WAIT = f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most
 A_TIMEOUT = f"give whole seconds, 1 or more, 600 for ten minutes, {MOST_WAIT} at most"
 
 
-def no_share(value: float) -> str:
-    """Return why a number is not a share from 0 to 1; empty if it is one."""
-    return "" if 0 <= value <= 1 else f"is {value:g}"
+def no_share(value: float) -> Message | None:
+    """Return why a number is not a share from 0 to 1; None if it is one."""
+    return None if 0 <= value <= 1 else Message("not-share", "is {value:g}", value=value)
 
 
-def no_wait(seconds: int) -> str:
-    """Return why a number of seconds is not a valid ``max_wait``; empty if it is one."""
-    return "" if 0 <= seconds <= MOST_WAIT else f"is {seconds}"
+def no_wait(seconds: int) -> Message | None:
+    """Return why a number of seconds is not a valid ``max_wait``; None if it is one."""
+    return None if 0 <= seconds <= MOST_WAIT else Message("not-wait", "is {value}", value=seconds)
 
 
-def no_timeout(seconds: int) -> str:
-    """Return why a number of seconds is not a valid ``ready_timeout``; empty if it is one."""
+def no_timeout(seconds: int) -> Message | None:
+    """Return why a number of seconds is not a valid ``ready_timeout``; None if it is one."""
     # The engine and the provider take 0 for a timeout that is not set.
-    return "" if 1 <= seconds <= MOST_WAIT else f"is {seconds}"
+    if 1 <= seconds <= MOST_WAIT:
+        return None
+    return Message("not-timeout", "is {value}", value=seconds)
 
 
 def _release(setting: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from fleet_components.admission import KINDS
 from fleet_components.admission.schema import Schema
 from fleet_components.model.codec import camel
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.effect import Effect, Elsewhere, Steps, Unheeded
 from fleet_components.plan.effects import EFFECTS, ELSEWHERE, STEERING
@@ -32,7 +33,12 @@ def deliveries_document(kind: str | None = None) -> Document:
     """
     if kind is not None and kind.casefold() not in {name.casefold() for name in STEERING}:
         raise FleetError(
-            [Problem(f'there is no kind of policy "{kind}"', hint=f"one of {', '.join(STEERING)}")]
+            [
+                Problem(
+                    Message("no-kind-policy", 'there is no kind of policy "{kind}"', kind=kind),
+                    hint=f"one of {', '.join(STEERING)}",
+                )
+            ]
         )
     found: list[dict[str, Any]] = []
     for name in STEERING:

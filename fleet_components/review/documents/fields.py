@@ -10,6 +10,7 @@ from fleet_components.admission import KINDS
 from fleet_components.content.conditional_defaults import NAME_LABEL
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.model.codec import camel
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import nearest
 from fleet_components.plan.effect import Effect, Unheeded
@@ -196,7 +197,9 @@ def fields_document(kind: str | None = None) -> Document:
     if kind is not None and kind.casefold() not in known:
         meant = nearest(kind, names)
         hint = f"write {meant}" if meant else f"one of {', '.join(names)}"
-        raise FleetError([Problem(f'there is no kind "{kind}"', hint=hint)])
+        raise FleetError(
+            [Problem(Message("no-kind", 'there is no kind "{kind}"', kind=kind), hint=hint)]
+        )
     name = known[kind.casefold()] if kind else None
     entries = [entry for entry in EFFECTS if name is None or name in entry.kinds]
     return {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from fleet_components.model.message import Message, Setting
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest, visible
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -28,7 +28,6 @@ WORDS = {
     Change.KEEP: "stays",
 }
 Document = dict[str, Any]
-_TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def to_read(document: Document) -> Document:
@@ -56,9 +55,11 @@ def _to_read(value: Any, show: Callable[[str], str]) -> Any:
             return value
         case Mapping():
             return {
-                show(key): visible(item, lines=True)
-                if key == "diff" and isinstance(item, str)
-                else _to_read(item, show)
+                show(key): (
+                    visible(item, lines=True)
+                    if key == "diff" and isinstance(item, str)
+                    else _to_read(item, show)
+                )
                 for key, item in value.items()
             }
         case list() | tuple():
@@ -93,8 +94,14 @@ def member_of(fleet: str | None, name: str) -> str:
 
 def token_of(problem: Problem) -> str | None:
     """Return the token that allows what a problem refuses; None if nothing does."""
-    token = _TOKEN.search(problem.hint)
-    return token[1] if token else None
+    return next(
+        (
+            term.value
+            for term in problem.terms()
+            if isinstance(term, Setting) and term.key == "confirm"
+        ),
+        None,
+    )
 
 
 def without_none(fields: Mapping[str, Any]) -> Document:
@@ -124,7 +131,10 @@ def unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
     names = sorted(known)
     near = nearest(wanted, names)
     hint = f"did you mean {near}?" if near else f"there is: {few(names, 20) or 'none'}"
-    return Problem(f'there is no {noun} "{wanted}"', hint=hint)
+    return Problem(
+        Message("no-such-subject", 'there is no {noun} "{wanted}"', noun=noun, wanted=wanted),
+        hint=hint,
+    )
 
 
 # Selection of what a plan shows: the changes by default, or one placement, or one member.

@@ -218,7 +218,7 @@ def _members(status: Status) -> Iterator[Document]:
                 for key in comes
                 if key in observed.objects
             ),
-            "why": observed.unreached or (entry.reason if entry else "") or _WHYS.get(stand),
+            "why": observed.unreached or (str(entry.reason) if entry else "") or _WHYS.get(stand),
             "objects": objects,
         }
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGION
@@ -121,7 +122,19 @@ class KarmadaForm(MemberForm):
     def set_property(self, member: Manifest, data: Data, name: str, value: str) -> None:
         """Refuse it: no policy of Karmada selects by prices or properties."""
         hint = "give it a label, and a policy that selects by that"
-        raise FleetError([member.problem(f"has no properties: Karmada knows no {name}", (), hint)])
+        raise FleetError(
+            [
+                member.problem(
+                    Message(
+                        "no-properties-karmada-knows",
+                        "has no properties: Karmada knows no {name}",
+                        name=name,
+                    ),
+                    (),
+                    hint,
+                )
+            ]
+        )
 
     def set_amount(self, member: Manifest, data: Data, resource: str, amount: str) -> None:
         """Change what is allocatable; what is allocated stays."""
@@ -129,7 +142,10 @@ class KarmadaForm(MemberForm):
         summary = (data.get("status") or {}).get("resourceSummary") or {}
         if summary.get("allocatableModelings"):
             hint = "change these numbers of nodes, with --set or in a file for --policy"
-            what = "counts its nodes by grades, in which no amount of a resource can be changed"
+            what = Message(
+                "counts-nodes-grades-no",
+                "counts its nodes by grades, in which no amount of a resource can be changed",
+            )
             raise FleetError([member.problem(what, (*path, "allocatableModelings"), hint)])
         allocatable = summary.get("allocatable") or {}
         if resource not in allocatable:
@@ -180,10 +196,30 @@ def _nano(member: Manifest, resource: str, known: Any) -> int:
         return parse_quantity(str(known)).nano
     except ValueError as error:
         raise FleetError(
-            [member.problem(f"its amount of {resource} is not a quantity: {error}", ("status",))]
+            [
+                member.problem(
+                    Message(
+                        "amount-not-quantity",
+                        "its amount of {resource} is not a quantity: {error}",
+                        resource=resource,
+                        error=error,
+                    ),
+                    ("status",),
+                )
+            ]
         ) from error
 
 
 def _unknown(member: Manifest, resource: str, path: tuple[str, ...]) -> FleetError:
     hint = "write it there as a hub exports it, by which the scheduler then decides"
-    return FleetError([member.problem(f"no amount of its {resource} is known", path, hint)])
+    return FleetError(
+        [
+            member.problem(
+                Message(
+                    "no-amount-known", "no amount of its {resource} is known", resource=resource
+                ),
+                path,
+                hint,
+            )
+        ]
+    )

@@ -15,6 +15,7 @@ import attrs
 from fleet_components.content.document import documents
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem, show_path
 from fleet_components.model.text import few, nearest
 from fleet_components.review.planning.supposition import Supposed, Supposition
@@ -97,7 +98,16 @@ class FieldChange(Supposition):
             ]
             hint = f"there is {few(names)}"
             raise FleetError(
-                [Problem(f'"{self.object}" could be any of several objects', hint=hint)]
+                [
+                    Problem(
+                        Message(
+                            "could-any-several-objects",
+                            '"{object}" could be any of several objects',
+                            object=self.object,
+                        ),
+                        hint=hint,
+                    )
+                ]
             )
         meant = nearest(self.object, named)
         alike = sorted(
@@ -109,7 +119,14 @@ class FieldChange(Supposition):
             else "write Kind/name or Kind/namespace/name, as in the YAML"
         )
         hint = f"did you mean {meant}?" if meant else known
-        raise FleetError([Problem(f'there is no object "{self.object}"', hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-object", 'there is no object "{object}"', object=self.object),
+                    hint=hint,
+                )
+            ]
+        )
 
     def _put(self, manifest: Manifest, data: Any) -> None:
         *above, last = self.path
@@ -132,7 +149,9 @@ class FieldChange(Supposition):
         if isinstance(data, list) and isinstance(step, int):
             if step > len(data):
                 hint = f"the list has {len(data)}; the next one is [{len(data)}]"
-                raise FleetError([manifest.problem("there is no such item", here, hint)])
+                raise FleetError(
+                    [manifest.problem(Message("no-such-item", "there is no such item"), here, hint)]
+                )
             if step == len(data):
                 data.append(missing)
             return data[step]
@@ -145,7 +164,15 @@ class FieldChange(Supposition):
                 else "a single value"
             )
             hint = "items of a list are written [0], keys of a map .key or [a.key/with.dots]"
-            raise FleetError([manifest.problem(f"the field above it is {kind}", here, hint)])
+            raise FleetError(
+                [
+                    manifest.problem(
+                        Message("field-above-not-map", "the field above it is {kind}", kind=kind),
+                        here,
+                        hint,
+                    )
+                ]
+            )
         if data.get(step) is None:
             data[step] = missing
         return data[step]

@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.member_form import FORMS, Data, MemberForm, form_of, section
@@ -76,7 +77,11 @@ class Supposed:
         """
         missing = [name for name in selected.names if name not in self.members]
         if missing:
-            what = f"member {missing[0]} is not a MemberCluster or Cluster of its own"
+            what = Message(
+                "member-not-membercluster-cluster",
+                "member {missing} is not a MemberCluster or Cluster of its own",
+                missing=missing[0],
+            )
             raise FleetError([Problem(what, hint=_DECLARED)])
         changed: dict[str, Manifest] = {}
         for name in selected.names:
@@ -145,7 +150,9 @@ class Addition(Supposition):
             raise FleetError(
                 [
                     Problem(
-                        f'there is a member "{self.name}" already',
+                        Message(
+                            "member-already", 'there is a member "{name}" already', name=self.name
+                        ),
                         hint="give the new one another name",
                     )
                 ]
@@ -169,9 +176,11 @@ class Addition(Supposition):
     def _model(self, fleet: Supposed) -> Manifest:
         name = fleet.roster.selected(self.like).words
         if name not in fleet.members:
-            what = (
-                f"{name} is not a MemberCluster or Cluster of its own, which another one could be"
-                " like"
+            what = Message(
+                "not-membercluster-cluster-own",
+                "{name} is not a MemberCluster or Cluster of its own, which another one could be"
+                " like",
+                name=name,
             )
             raise FleetError([Problem(what, hint="name another member")])
         return fleet.members[name]
@@ -327,7 +336,12 @@ def _only_form(fleet: Supposed) -> MemberForm:
     if len(forms) == 1:
         return next(iter(forms.values()))
     kinds = " or ".join(kind for _, kind in FORMS)
-    what = f"a new member could be a {kinds}: the fleet has {'both' if forms else 'neither'}"
+    what = Message(
+        "new-member-could-fleet",
+        "a new member could be a {kinds}: the fleet has {verb}",
+        kinds=kinds,
+        verb="both" if forms else "neither",
+    )
     raise FleetError([Problem(what, hint="say which member it is like: NAME:like=MEMBER")])
 
 
@@ -347,7 +361,13 @@ def _some(selected: Selected, having: Iterable[str], lacking: str) -> Selected:
     names = tuple(having)
     if names:
         return attrs.evolve(selected, names=names)
-    what = f"{selected.words} {'has' if len(selected.names) == 1 else 'have'} {lacking}"
+    what = Message(
+        "supposed-labels-missing",
+        "{words} {verb} {lacking}",
+        words=selected.words,
+        verb="has" if len(selected.names) == 1 else "have",
+        lacking=lacking,
+    )
     raise FleetError(
         [Problem(what, hint="nothing would change; see the members as they are written")]
     )

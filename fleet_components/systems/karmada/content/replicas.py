@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.systems.karmada.model.template import WorkloadShape
@@ -97,7 +98,9 @@ def _number(manifest: Manifest, path: tuple[str, ...], default: int | None) -> i
         raise FleetError(
             [
                 manifest.problem(
-                    "there is no number of replicas", path, "write it, or declare a default"
+                    Message("no-number-replicas", "there is no number of replicas"),
+                    path,
+                    "write it, or declare a default",
                 )
             ]
         )
