@@ -16,6 +16,7 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.model.cluster import read_time
+from fleet_components.model.message import Message
 from fleet_components.model.text import few
 from fleet_components.model.typed import Typed
 
@@ -26,7 +27,16 @@ _NEW_OLD = "write members: {NEW: OLD}"
 
 
 class WrongValueError(Exception):
-    """An invalid value; its arguments are the message and the hint of a problem."""
+    """An invalid value.
+
+    Attributes:
+        message: what is wrong with it.
+        hint: what to write instead.
+    """
+
+    def __init__(self, message: Message, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
 
 
 # Values of options that are more than a text or a number.
@@ -79,7 +89,10 @@ def names_in(text: str) -> tuple[str, ...]:
     """
     listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
     if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
-        raise WrongValueError("is not a list of names", "write names with commas between them")
+        raise WrongValueError(
+            Message("not-list-names-2", "is not a list of names"),
+            "write names with commas between them",
+        )
     return tuple(filter(None, (str(item).strip() for item in listed)))
 
 
@@ -93,7 +106,8 @@ def time_in(text: str) -> datetime | None:
         return read_time(text)
     except ValueError:
         raise WrongValueError(
-            "is not a time with a zone", "write it as 2026-01-31T12:00:00Z"
+            Message("not-time-zone", "is not a time with a zone"),
+            "write it as 2026-01-31T12:00:00Z",
         ) from None
 
 
@@ -101,49 +115,60 @@ def paths_in(text: str) -> tuple[str, ...]:
     """Parse a path, or a list of paths as JSON."""
     listed = _parsed(text) if text.lstrip().startswith("[") else [text]
     if not listed or not _is_texts(listed) or "" in listed:
-        raise WrongValueError("names no path", A_DIRECTORY)
+        raise WrongValueError(Message("names-no-path", "names no path"), A_DIRECTORY)
     return tuple(listed)
 
 
 def texts_by_member(text: str) -> dict[str, str]:
     """Parse a map of texts by member."""
-    given = _map(text, "is not a map of members", "write member: path")
+    given = _map(text, Message("not-map-members", "is not a map of members"), "write member: path")
     wrong = [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]
     if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not text", "write member: path, or its text")
+        raise WrongValueError(
+            Message("not-text-3", "of {wrong} is not text", wrong=few(wrong)),
+            "write member: path, or its text",
+        )
     return given
 
 
 def renames_in(text: str) -> Renamed:
     """Parse what is called otherwise now."""
-    given = _map(text, "is not a map", _NEW_OLD)
+    given = _map(text, Message("not-map", "is not a map"), _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     strange = sorted(given.keys() - {"fleet", *maps})
     if strange:
         raise WrongValueError(
-            f"has a field {strange[0]}", "the fields are: fleet, members, placements"
+            Message("has-a-field", "has a field {strange}", strange=strange[0]),
+            "the fields are: fleet, members, placements",
         )
     if not all(
         isinstance(item, dict) and all(isinstance(old, str) for old in item.values())
         for item in maps.values()
     ):
-        raise WrongValueError("is not a map", _NEW_OLD)
+        raise WrongValueError(Message("not-map", "is not a map"), _NEW_OLD)
     fleet = given.get("fleet") or ""
     if not isinstance(fleet, str):
-        raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
+        raise WrongValueError(
+            Message("fleet-not-name", "has a fleet that is not a name"), "write fleet: OLD"
+        )
     return Renamed(fleet=fleet, **maps)
 
 
 def lists_by_member(text: str) -> dict[str, list[str]]:
     """Parse a map of lists of names by member; a text is a list of one."""
-    given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
+    given = _map(
+        text, Message("not-map-members", "is not a map of members"), "write MEMBER: [NAME]"
+    )
     lists = {
         name: [patterns] if isinstance(patterns, str) else patterns
         for name, patterns in given.items()
     }
     wrong = [name for name, patterns in lists.items() if not _is_texts(patterns)]
     if wrong:
-        raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
+        raise WrongValueError(
+            Message("not-list-names", "of {wrong} is not a list of names", wrong=few(wrong)),
+            "write MEMBER: [NAME]",
+        )
     return lists
 
 
@@ -157,11 +182,13 @@ def seconds_in(text: str) -> int:
 def flag_in(text: str) -> bool:
     """Parse true or false."""
     if text.lower() not in ("true", "false"):
-        raise WrongValueError("is neither true nor false", "write true or false")
+        raise WrongValueError(
+            Message("neither-true-nor-false", "is neither true nor false"), "write true or false"
+        )
     return text.lower() == "true"
 
 
-def _map(text: str, what: str, hint: str) -> dict[str, Any]:
+def _map(text: str, what: Message, hint: str) -> dict[str, Any]:
     given = _parsed(text)
     if given is None:
         return {}
@@ -181,28 +208,29 @@ def _is_texts(given: Any) -> bool:
     return isinstance(given, list) and all(isinstance(item, str) for item in given)
 
 
-# Checks: what is wrong with a value of the right type; empty if nothing is.
+# Checks: what is wrong with a value of the right type; None if nothing is.
 
 
-def no_share(value: float) -> str:
+def no_share(value: float) -> Message | None:
     """Return why a number is not a share from 0 to 1."""
-    return "" if 0 <= value <= 1 else f"is {value:g}"
+    return None if 0 <= value <= 1 else Message("not-share", "is {value:g}", value=value)
 
 
-def no_wait(seconds: int) -> str:
+def no_wait(seconds: int) -> Message | None:
     """Return why a number of seconds is not a valid ``max_wait``."""
-    return "" if 0 <= seconds <= MOST_WAIT else f"is {seconds}"
+    return None if 0 <= seconds <= MOST_WAIT else Message("not-wait", "is {value}", value=seconds)
 
 
-def no_timeout(seconds: int) -> str:
+def no_timeout(seconds: int) -> Message | None:
     """Return why a number of seconds is not a valid ``ready_timeout``."""
     # The engine and the provider take 0 for a timeout that is not set.
-    return "" if 1 <= seconds <= MOST_WAIT else f"is {seconds}"
+    if 1 <= seconds <= MOST_WAIT:
+        return None
+    return Message("not-timeout", "is {value}", value=seconds)
 
 
-def anything(_: Any) -> str:
+def anything(_: Any) -> None:
     """Return nothing: any value of the type is valid."""
-    return ""
 
 
 # Merge rules: the value of a program and that of the configuration make one.

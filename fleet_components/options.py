@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import camel, checked
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import TABLES
 from fleet_components.model.typed import HINT
@@ -82,7 +83,7 @@ class FleetOption:
             should be.
         merge: combines the value of the program with that of the configuration.
         by_member: True if the value of the configuration names members.
-        wrong: returns what is wrong with a value of the right type; empty if nothing is.
+        wrong: returns what is wrong with a value of the right type; None if nothing is.
         hint: what to give instead.
         choices: the values that there are, if only few are valid.
         flag: the option of the command line, if there is one.
@@ -94,10 +95,10 @@ class FleetOption:
     key: str = attrs.field(default=attrs.Factory(lambda self: camel(self.name), takes_self=True))
     key_help: str = attrs.field(default=attrs.Factory(lambda self: self.help, takes_self=True))
     read: Callable[[str], Any] = str
-    unread: str = ""
+    unread: Message | None = None
     merge: Callable[[Any, Any], Any] = replaced
     by_member: bool = False
-    wrong: Callable[[Any], str] = anything
+    wrong: Callable[[Any], Message | None] = anything
     hint: str = ""
     choices: tuple[str, ...] = ()
     flag: Flag | None = None
@@ -111,6 +112,8 @@ class FleetOption:
         try:
             value = self.read(text)
         except ValueError:
+            if self.unread is None:
+                raise
             raise WrongValueError(self.unread, self.hint) from None
         wrong = self.wrong(value)
         if wrong:
@@ -237,7 +240,7 @@ _ROWS = (
         name="limit",
         default=0.5,
         read=float,
-        unread="is not a share",
+        unread=Message("share-unreadable", "is not a share"),
         wrong=no_share,
         hint="give a share from 0 to 1, 0.5 for a half",
         help=(
@@ -268,15 +271,13 @@ _ROWS = (
         name="keep_found",
         default=True,
         read=flag_in,
-        help=(
-            "whether objects that stood on a member before a placement took them over outlive it"
-        ),
+        help="whether objects that stood on a member before a placement took them over outlive it",
     ),
     FleetOption(
         name="max_wait",
         default=900,
         read=seconds_in,
-        unread="is not a time in seconds",
+        unread=Message("seconds-unreadable", "is not a time in seconds"),
         wrong=no_wait,
         hint=f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most",
         help="the longest time in seconds that an update waits between stages",
@@ -285,7 +286,7 @@ _ROWS = (
         name="ready_timeout",
         default=600,
         read=seconds_in,
-        unread="is not a time in seconds",
+        unread=Message("seconds-unreadable", "is not a time in seconds"),
         wrong=no_timeout,
         hint=f"give whole seconds, 1 or more, 600 for ten minutes, {MOST_WAIT} at most",
         help=(
@@ -473,6 +474,6 @@ def wrong_options(given: attrs.AttrsInstance) -> Iterator[Problem]:
     """Yield a problem for each option of a class whose value has the right type and is invalid."""
     for field in attrs.fields(type(given)):
         option: FleetOption | None = field.metadata.get(_ROW)
-        wrong = option.wrong(getattr(given, field.name)) if option else ""
+        wrong = option.wrong(getattr(given, field.name)) if option else None
         if option and wrong:
             yield Problem(wrong, (field.name,), option.hint)

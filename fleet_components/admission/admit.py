@@ -187,7 +187,7 @@ def _refusals(
 
 def _problem(manifest: Manifest, finding: Finding) -> Problem:
     return attrs.evolve(
-        manifest.problem(finding.what, finding.path, finding.hint), follows=finding.follows
+        manifest.problem(finding.message(), finding.path, finding.hint), follows=finding.follows
     )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 
 Stage = Literal["kind", "strict", "decode", "crd", "webhook"]
@@ -55,6 +56,10 @@ class Finding:
         field.
         """
         return attrs.evolve(self, path=path + self.path, clause=clause or self.clause)
+
+    def message(self) -> Message:
+        """Return it for a problem: the words are those of the real system."""
+        return Message("field-invalid", "{objection}", objection=self.what)
 
     @property
     def text(self) -> str:

@@ -107,7 +107,7 @@ def misread(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Problem
     """
     for schema in _schemas((manifest.api_version, manifest.kind), shape):
         for finding in check(schema, filled(schema, manifest.data)):
-            yield manifest.problem(finding.what, finding.path, finding.hint)
+            yield manifest.problem(finding.message(), finding.path, finding.hint)
 
 
 @lru_cache(maxsize=1024)

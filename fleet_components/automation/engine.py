@@ -20,6 +20,7 @@ from fleet_components.automation.pulumi_command import Ended, PulumiCommand
 from fleet_components.content.guarded import UnreadableError, read_json, read_yaml
 from fleet_components.live.echo import Spelled
 from fleet_components.live.unsecret import without_opaque
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.kubeconfigs import (
     configured,
@@ -67,7 +68,13 @@ class Engine:
         if not _STACK.fullmatch(stack):
             hint = "use letters, digits, hyphens, underscores and periods"
             raise FleetError(
-                [Problem("is not a valid name of a stack", hint=hint, subject=f"stack {stack}")]
+                [
+                    Problem(
+                        Message("not-valid-name-stack", "is not a valid name of a stack"),
+                        hint=hint,
+                        subject=f"stack {stack}",
+                    )
+                ]
             )
         self.stack, self._config, self._project = stack, config, project
         self._cli = PulumiCommand(project.file.path.parent)
@@ -78,7 +85,16 @@ class Engine:
             or VersionInfo.parse(words.removeprefix("v")) < _OLDEST
         ):
             raise FleetError(
-                [Problem(f'the Pulumi CLI is of version "{shortened(words)}"', hint=_CLI_HINT)]
+                [
+                    Problem(
+                        Message(
+                            "pulumi-cli-version",
+                            'the Pulumi CLI is of version "{shortened}"',
+                            shortened=shortened(words),
+                        ),
+                        hint=_CLI_HINT,
+                    )
+                ]
             )
 
     def state(self) -> StateFile:
@@ -144,7 +160,9 @@ class Engine:
         try:
             data = read_json(self._asked("config", "--show-secrets", "--json"))
         except UnreadableError as error:
-            raise self._failed(f"the configuration {error.what}") from None
+            raise self._failed(
+                Message("configuration-unreadable", "the configuration {what}", what=error.message)
+            ) from None
         found = data if isinstance(data, dict) else {}
         values = {key: item.get("value") for key, item in found.items() if isinstance(item, dict)}
         self.hide(
@@ -182,13 +200,14 @@ class Engine:
             return ended.out
         if _NO_STACK.search(ended.words):
             what, hint = (
-                f'the backend has no stack "{self.stack}"',
+                Message("backend-no-stack", 'the backend has no stack "{stack}"', stack=self.stack),
                 f"pulumi stack init {self.stack}",
             )
             raise FleetError([Problem(what, file=str(self._project.file.path), hint=hint)])
-        raise self._failed(without_opaque(Spelled(self._secrets).hidden(words_of(ended))))
+        words = without_opaque(Spelled(self._secrets).hidden(words_of(ended)))
+        raise self._failed(Message("cli-failed", "{words}", words=words))
 
-    def _failed(self, what: str) -> FleetError:
+    def _failed(self, what: Message) -> FleetError:
         return FleetError([Problem(what, subject=f"stack {self.stack}")])
 
     def _with(self, config: Mapping[str, str]) -> Any:

@@ -22,6 +22,7 @@ from fleet_components.content.secret import secret_values
 from fleet_components.live.connection import Connection, Leftover
 from fleet_components.live.marks import HeldObjects, clear, held_objects, hold, release, seen_object
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import TakeOver
@@ -169,7 +170,13 @@ class StackMove:
         if len(plans) != 1:
             hint = "move the stack of one fleet; or go by the steps of docs/moving.md"
             raise FleetError(
-                [Problem(f"has {len(plans)} fleets", subject=f"stack {self.name}", hint=hint)]
+                [
+                    Problem(
+                        Message("has-fleets", "has {plans} fleets", plans=len(plans)),
+                        subject=f"stack {self.name}",
+                        hint=hint,
+                    )
+                ]
             )
         return plans[0]
 
@@ -192,20 +199,33 @@ class StackMove:
             known = (
                 f"there is: {few(sorted(decided.subject.key for decided in stand)) or 'nothing'}"
             )
-            raise FleetError([Problem(f"nothing that stands is called {few(unknown)}", hint=known)])
+            raise FleetError(
+                [
+                    Problem(
+                        Message(
+                            "nothing-stands-called",
+                            "nothing that stands is called {unknown}",
+                            unknown=few(unknown),
+                        ),
+                        hint=known,
+                    )
+                ]
+            )
         otherwise = [decided for decided in named if _way(decided) != self.to]
         if otherwise and (self.placements or len(otherwise) == len(named)):
             hint = (
                 "annotate its placement or policy in the source with fleet-components/delivery:"
                 f" {self.to}"
             )
-            what = f"is to go {_way(otherwise[0])}, as the source says"
+            what = Message(
+                "go-source-says", "is to go {way}, as the source says", way=_way(otherwise[0])
+            )
             raise FleetError([Problem(what, subject=otherwise[0].name, hint=hint)])
         if not named:
             raise FleetError(
                 [
                     Problem(
-                        "nothing stands yet",
+                        Message("nothing-stands-yet", "nothing stands yet"),
                         hint="set fleet:delivery, and update",
                         subject=self.name,
                     )
@@ -351,7 +371,9 @@ class StackMove:
             raise FleetError(
                 [
                     Problem(
-                        f"the update would delete {what}", subject=f"stack {self.name}", hint=hint
+                        Message("update-delete", "the update would delete {what}", what=what),
+                        subject=f"stack {self.name}",
+                        hint=hint,
                     )
                 ]
             )
@@ -365,7 +387,9 @@ class StackMove:
             raise FleetError(
                 [
                     Problem(
-                        f"the update has failed: {wrong}", subject=f"stack {self.name}", hint=hint
+                        Message("update-failed", "the update has failed: {wrong}", wrong=wrong),
+                        subject=f"stack {self.name}",
+                        hint=hint,
                     )
                 ]
             )
@@ -468,7 +492,18 @@ class StackMove:
                     " goes on from there"
                 )
                 raise FleetError(
-                    [Problem(f"{what}, within {_PATIENCE:g} s", subject="the hub", hint=hint)]
+                    [
+                        Problem(
+                            Message(
+                                "within-s",
+                                "{what}, within {patience:g} s",
+                                what=what,
+                                patience=_PATIENCE,
+                            ),
+                            subject="the hub",
+                            hint=hint,
+                        )
+                    ]
                 )
             time.sleep(_TICK)
 
@@ -482,7 +517,7 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
             karmada = decided.subject.PROFILE.name == Way.KARMADA
             what, instead = _ABORTS if karmada else _NEVER
             yield Problem(
-                f"takes nothing over: {what}",
+                Message("takes-nothing-over", "takes nothing over: {what}", what=what),
                 subject=decided.name,
                 hint=f"{instead}, until it has moved",
             )

@@ -21,6 +21,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.paths import read_stream
 from fleet_components.content.tool import end
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 SECONDS = 600
@@ -69,7 +70,9 @@ class PulumiCommand:
     def __init__(self, folder: Path) -> None:
         found = shutil.which("pulumi")
         if found is None:
-            raise FleetError([Problem("the Pulumi CLI is not on PATH")])
+            raise FleetError(
+                [Problem(Message("pulumi-cli-not-path", "the Pulumi CLI is not on PATH"))]
+            )
         self._program, self._folder = os.path.abspath(found), folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -124,7 +127,17 @@ class PulumiCommand:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise FleetError([Problem(f"the Pulumi CLI cannot be started: {error}")]) from None
+            raise FleetError(
+                [
+                    Problem(
+                        Message(
+                            "pulumi-cli-cannot-started",
+                            "the Pulumi CLI cannot be started: {error}",
+                            error=error,
+                        )
+                    )
+                ]
+            ) from None
         return self._process
 
 
@@ -155,7 +168,17 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
     try:
         process.wait(None if each else SECONDS)
     except subprocess.TimeoutExpired:
-        raise FleetError([Problem(f"the Pulumi CLI took longer than {SECONDS} s")]) from None
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "pulumi-cli-took-longer",
+                        "the Pulumi CLI took longer than {seconds} s",
+                        seconds=SECONDS,
+                    )
+                )
+            ]
+        ) from None
     out.join(_AFTER)
     words.join(_AFTER)
     if out.is_alive() or words.is_alive():
@@ -163,7 +186,17 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
         out.join(_AFTER)
         words.join(_AFTER)
     if out.failed:
-        raise FleetError([Problem(f"what the Pulumi CLI prints {out.failed.what}")])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "cli-output-unreadable",
+                        "what the Pulumi CLI prints {what}",
+                        what=out.failed.message,
+                    )
+                )
+            ]
+        )
     return Ended(process.returncode, out.read, words.read.decode(errors="replace"))
 
 

@@ -13,6 +13,7 @@ import attrs
 from fleet_components.automation.engine import Engine
 from fleet_components.live.connection import Connection, ask_cluster
 from fleet_components.live.marks import connecting
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.state import StackState
@@ -71,7 +72,13 @@ class Reach:
             raise FleetError(
                 [
                     Problem(
-                        f"no kubeconfig of {few(unknown)} is known", subject="members", hint=_HINT
+                        Message(
+                            "no-kubeconfig-known",
+                            "no kubeconfig of {unknown} is known",
+                            unknown=few(unknown),
+                        ),
+                        subject="members",
+                        hint=_HINT,
                     )
                 ]
             )
@@ -101,9 +108,12 @@ class Reach:
             text = named or configured(self.folder, self.engine.settings().get("fleet:hub"), "hub")
             uid = ask_cluster(text, timeout=self.timeout).uid if known else None
             if uid and uid != known:
-                what = (
-                    f"is another one than this stack has used: its uid is {uid}, and that of the"
-                    f" other {known}"
+                what = Message(
+                    "another-one-than-stack",
+                    "is another one than this stack has used: its uid is {uid}, and that of the"
+                    " other {known}",
+                    uid=uid,
+                    known=known,
                 )
                 raise FleetError(
                     [

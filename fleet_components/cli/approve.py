@@ -16,6 +16,7 @@ from fleet_components.cli import edits, options
 from fleet_components.cli.help import Command
 from fleet_components.live.approvals import approve_on_hub, hub_approvals
 from fleet_components.live.kubeconfig import read_kubeconfig_file
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest, visible
 from fleet_components.review.planning import approve as planning
@@ -152,9 +153,15 @@ def _wrong(name: str, hub_approval: HubApproval | None, waiting: Sequence[HubApp
     """Return why an approval cannot be given."""
     there = f"waited for is: {few([each.name for each in waiting], 20) or 'none'}"
     if hub_approval is not None:
-        return Problem(hub_approval.reason, subject=name, hint=there)
+        return Problem(
+            Message("not-approvable", "{reason}", reason=hub_approval.reason),
+            subject=name,
+            hint=there,
+        )
     meant = nearest(name, [each.name for each in waiting])
-    what = f'no update run of the hub asks for the approval "{name}"'
+    what = Message(
+        "no-update-run-hub", 'no update run of the hub asks for the approval "{name}"', name=name
+    )
     return Problem(
         what,
         hint=(

@@ -11,6 +11,7 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.forges.comment import FORGES, comment_text, publish
 from fleet_components.forges.forge import NothingToDoError
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 
@@ -57,7 +58,7 @@ def comment(folder: Path, forge: str, about: str) -> None:
         raise FleetError(
             [
                 Problem(
-                    "is not a folder",
+                    Message("not-folder", "is not a folder"),
                     file=str(folder),
                     hint="write review.md into one, and give it",
                 )

@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.live.kubeconfig_file import context_of, contexts_of
 from fleet_components.model.labels import label_errors
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.member import LONGEST, members_of, usable_name
 
@@ -57,7 +58,12 @@ def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...
             problems += error.problems
             continue
         problems += [
-            Problem(f'two clusters are the member "{given.name}"', hint=_FORM)
+            Problem(
+                Message(
+                    "two-clusters-member", 'two clusters are the member "{name}"', name=given.name
+                ),
+                hint=_FORM,
+            )
             for given in _double(more, found)
         ]
         found |= {given.name: given for given in more}
@@ -86,9 +92,12 @@ def _name_and_rest(text: str) -> tuple[str, str]:
 def _wrong_name(name: str, system: str) -> Iterator[Problem]:
     longest = LONGEST[system]
     if name and (label_errors(name) or len(name) > longest):
-        what = (
-            f'"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
-            f" {longest} of them"
+        what = Message(
+            "cannot-name-member-lower",
+            '"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
+            " {longest} of them",
+            name=name,
+            longest=longest,
         )
         yield Problem(what, hint=f"write {usable_name(name, longest)}=")
 

@@ -13,6 +13,7 @@ import click
 
 from fleet_components.cli.help import Command
 from fleet_components.content.observed import is_observed
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
@@ -209,7 +210,14 @@ def _is_filled(folder: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(folder))]) from None
+        raise FleetError(
+            [
+                Problem(
+                    Message("cannot-read", "cannot be read: {strerror}", strerror=error.strerror),
+                    file=str(folder),
+                )
+            ]
+        ) from None
 
 
 def _above(folder: Path) -> Path:
@@ -219,7 +227,10 @@ def _above(folder: Path) -> Path:
         FleetError: it would be above the current one.
     """
     if folder.resolve() == Path.cwd():
-        what = "is the current folder, and the project goes into the one above"
+        what = Message(
+            "current-folder-project-goes",
+            "is the current folder, and the project goes into the one above",
+        )
         raise FleetError([Problem(what, file=str(folder), hint="fleet init fleet --project")])
     return folder.parent
 

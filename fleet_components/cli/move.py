@@ -18,6 +18,7 @@ from fleet_components.cli.names import placements as completed
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import needing_pulumi
 from fleet_components.content.observed import is_observed
+from fleet_components.model.message import Message
 from fleet_components.model.text import count, visible
 from fleet_components.plan.transfer import MoveStep, Standpoint, carry_out, steps, unharmed
 from fleet_components.plan.ways import Way
@@ -25,7 +26,7 @@ from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 
-_BY_HUB = "which delivers it already"
+_BY_HUB = Message("delivers-already", "which delivers it already")
 _INSTEAD = "a stack moves: give the directory of its project"
 
 

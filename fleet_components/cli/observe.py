@@ -34,6 +34,7 @@ from fleet_components.live.azure_fleet import AzureHub
 from fleet_components.live.hub import HUB, ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.live.observation import members_alone, with_members
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.releases import TABLES
 from fleet_components.review.documents.observed import Observed, observed_document
@@ -390,7 +391,12 @@ def _role_of_hub(asking: _Asking) -> str:
     kubeconfig = fleet.kubeconfig if fleet else asking.kubeconfig()
     if not kubeconfig:
         raise FleetError(
-            [Problem("has no hub, so there is no role to ask it", subject=f"fleet {asking.azure}")]
+            [
+                Problem(
+                    Message("no-hub-no-role", "has no hub, so there is no role to ask it"),
+                    subject=f"fleet {asking.azure}",
+                )
+            ]
         )
     listing = asking.listing(kubeconfig, partly=True)
     return _role(listing, (*listing.answers, *listing.refused), no_secrets=asking.no_secrets)

@@ -13,6 +13,7 @@ import attrs
 import click
 
 from fleet_components.cli.help import under
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.rendering.gitops.settings import TOOLS, TOPOLOGIES, GitopsSettings
 
@@ -131,7 +132,12 @@ def _check_same(last: GitopsSettings | None, found: dict[str, Any], folder: Path
     for name, option in (("tool", "--for"), ("topology", "--topology")):
         before = getattr(last, name) if last else None
         if before and found.get(name, before) != before:
-            what = f"was rendered with {option} {before}, which would take away what it has brought"
+            what = Message(
+                "rendered-take-away-what",
+                "was rendered with {option} {before}, which would take away what it has brought",
+                option=option,
+                before=before,
+            )
             hint = (
                 "render to another place with --out, and remove this folder once nothing reads it"
             )
@@ -168,5 +174,13 @@ def _in_repository(folder: Path) -> str:
     root = next((parent for parent in whole.parents if (parent / ".git").exists()), None)
     if root is None:
         hint = "--path FOLDER, as it is called in the repository"
-        raise FleetError([Problem("is in no working tree of git", file=str(folder), hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-working-tree-git", "is in no working tree of git"),
+                    file=str(folder),
+                    hint=hint,
+                )
+            ]
+        )
     return whole.relative_to(root).as_posix()

@@ -18,6 +18,7 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.cli.pulling import pulled, settings_of
 from fleet_components.content.paths import within
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.review.documents.plan import plan_document
@@ -35,7 +36,10 @@ from fleet_components.review.showing import words
 
 # A file system takes 255 bytes; while the folder is replaced its name is longer.
 _LONGEST_NAME = 200
-_BY_HUB = "which delivers itself: manifests that are delivered beside it would fight it"
+_BY_HUB = Message(
+    "delivers-itself-manifests-delivered",
+    "which delivers itself: manifests that are delivered beside it would fight it",
+)
 _INSTEAD = (
     "fleet plan shows what the hub would do; once no hub delivers any more, remove the folder"
     " observed/"
@@ -187,7 +191,12 @@ def _tell(
         for line in going.words(wave if isinstance(wave, int) else going.reached):
             click.echo(visible(line))
     elif settings and len(going.waves) > 1 and (how := TOOL_OF[settings.tool].mixes(settings)):
-        what = f"all {len(going.waves)} waves come in one commit, and {how}"
+        what = Message(
+            "all-waves-come-one",
+            "all {waves} waves come in one commit, and {how}",
+            waves=len(going.waves),
+            how=how,
+        )
         click.echo(
             f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True
         )
@@ -214,12 +223,20 @@ def _no_folder(name: str, command: CommandLine) -> Iterator[Problem]:
     file = "" if command.stack or name != command.state.stack[1] else command.state.file
     if len(name.encode(errors="replace")) > _LONGEST_NAME:
         yield Problem(
-            f"the name of the stack is longer than {_LONGEST_NAME} bytes",
+            Message(
+                "name-stack-longer-than",
+                "the name of the stack is longer than {longest_name} bytes",
+                longest_name=_LONGEST_NAME,
+            ),
             hint="--stack NAME",
             file=file,
         )
     elif not _FOLDER.fullmatch(name):
-        yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME", file=file)
+        yield Problem(
+            Message("cannot-name-folder", '"{name}" cannot be the name of a folder', name=name),
+            hint="--stack NAME",
+            file=file,
+        )
 
 
 def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
@@ -229,11 +246,17 @@ def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
     for path in paths:
         if within(out, path):
             hint = "write to a place outside of it, --out ../out for example"
-            yield Problem(f"lies in {path}, which is read", file=str(out), hint=hint)
+            yield Problem(
+                Message("lies-read", "lies in {path}, which is read", path=path),
+                file=str(out),
+                hint=hint,
+            )
     # A link that somebody has committed under that name would lead the files elsewhere.
     if not out.is_absolute() and ".." not in out.parts and not within(out, Path.cwd()):
         yield Problem(
-            f"is a link that leads out of {Path.cwd()}",
+            Message(
+                "link-leaves-current-folder", "is a link that leads out of {cwd}", cwd=Path.cwd()
+            ),
             file=str(out),
             hint="write the path that it leads to",
         )

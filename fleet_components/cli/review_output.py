@@ -18,6 +18,7 @@ from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
 from fleet_components.content.paths import within
 from fleet_components.content.wire import to_json
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import View
 from fleet_components.review.documents.plan import plan_document
@@ -193,7 +194,9 @@ def _clear(also: Iterable[tuple[str, Path]], paths: Iterable[Path]) -> None:
     sources = [path for path in paths if not is_project(path)]
     for _, file in also:
         if file.exists() and any(within(file, path) for path in sources):
-            what = "is among what is read, and would be overwritten"
+            what = Message(
+                "among-what-read-overwritten", "is among what is read, and would be overwritten"
+            )
             raise FleetError([Problem(what, file=str(file), hint="give another file")])
         clear(file)
 

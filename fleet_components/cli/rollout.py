@@ -17,6 +17,7 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.stack import needing_pulumi
 from fleet_components.content.observed import is_observed
 from fleet_components.content.wire import to_json
+from fleet_components.model.message import Message
 from fleet_components.model.text import indented, visible
 from fleet_components.review.documents.schema import PlanDocument
 from fleet_components.review.documents.statuses import StatusesDocument
@@ -28,7 +29,7 @@ from fleet_components.review.showing.statuses import stories
 from fleet_components.review.showing.terminal import printed
 
 _MOST_UPDATES = 100
-_BY_HUB = "which rolls out itself"
+_BY_HUB = Message("rolls-out-itself", "which rolls out itself")
 _INSTEAD = "apply the files to the hub; fleet plan shows what it will do"
 
 

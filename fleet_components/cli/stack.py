@@ -11,12 +11,13 @@ from pathlib import Path
 import attrs
 
 from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 
-_BY_HUB = "which says itself what stands on its members"
+_BY_HUB = Message("says-itself-what-stands", "which says itself what stands on its members")
 _ASK_HUB = (
     "ask the hub: kubectl get the placement or the ResourceBinding with -o yaml; fleet observe"
     " --update, then fleet plan, tells what it has decided and what it waits for"

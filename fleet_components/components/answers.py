@@ -18,6 +18,7 @@ from fleet_components.components.process import in_process
 from fleet_components.components.refusal import RefusedError
 from fleet_components.live.connection import Answer, Leftover, ask_cluster
 from fleet_components.model.manifest import ObjectKey, Origin, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT, ObservedObject
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
@@ -42,7 +43,9 @@ from fleet_components.plan.ownership import (
 )
 from fleet_components.plan.standing import Standing
 
-_SAME = "is the same cluster as member {other}: their uid is {by}"
+_SAME = Message(
+    "same-cluster-member-their", "is the same cluster as member {other}: their uid is {by}"
+)
 _UNASKED = (
     "{members} cannot be asked what is there already of what comes: it is not taken over there in"
     " this update, and fields that others have set are not overwritten"
@@ -51,12 +54,15 @@ _SILENT = (
     "run again when it answers; if it is gone for good: pulumi config set fleet:lost {name}, and"
     " its objects are dropped from the state"
 )
-_MISPLACED = "is {key}, renamed in the state, and {name} does not confirm that it is there"
+_MISPLACED = Message(
+    "renamed-state-does-not",
+    "is {key}, renamed in the state, and {name} does not confirm that it is there",
+)
 _NAME_BACK = (
     "run again when the member answers; or give it its name back: pulumi state rename '{urn}'"
     " '{name}'"
 )
-_RENAMED = "is the cluster that was called {old}: its uid is {uid}"
+_RENAMED = Message("cluster-called-uid", "is the cluster that was called {old}: its uid is {uid}")
 
 
 @attrs.frozen
@@ -161,7 +167,7 @@ class AnswerChecks:
                     f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}:"
                     f" {gone[uid]}}}"
                 )
-                what = _RENAMED.format(old=gone[uid], uid=uid)
+                what = _RENAMED.filled(old=gone[uid], uid=uid)
                 problems.append(Problem(what, subject=f"member {name}", hint=hint))
             elif name in known:
                 old, new = {"uid": known[name].uid}, {"member": name, "uid": uid}
@@ -189,7 +195,7 @@ class AnswerChecks:
                     )
                     problems.append(
                         Problem(
-                            _MISPLACED.format(key=standing.key, name=name), (), hint, standing.urn
+                            _MISPLACED.filled(key=standing.key, name=name), (), hint, standing.urn
                         )
                     )
         if problems:
@@ -215,7 +221,13 @@ class AnswerChecks:
         unknown = sorted(
             {arrival.cluster for arrival in leaving if answers[arrival.cluster].objects is None}
         )
-        problems = [Problem(SILENT, subject=f"member {name}") for name in unknown]
+        problems = [
+            Problem(
+                Message("member-does-not-answer", "{reason}", reason=SILENT),
+                subject=f"member {name}",
+            )
+            for name in unknown
+        ]
         problems += not_ours(leaving, live_in(answers), self.plan)
         if problems:
             raise RefusedError(problems)
@@ -359,5 +371,9 @@ class AnswerChecks:
             for departure in self.plan.departures
             if (departure.cluster, departure.fate) == (name, Fate.DELETED)
         ]
-        what = f"is no longer a member, and does not answer: {few(kept)} cannot be deleted there"
+        what = Message(
+            "no-longer-member-does",
+            "is no longer a member, and does not answer: {kept} cannot be deleted there",
+            kept=few(kept),
+        )
         return Problem(what, subject=f"member {name}", hint=_SILENT.format(name=name))

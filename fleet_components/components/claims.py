@@ -13,6 +13,7 @@ from fleet_components.components.own_provider import ProviderSettings
 from fleet_components.components.past import read_stored
 from fleet_components.components.process import in_thread
 from fleet_components.content.guarded import read_yaml
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import Problem
 from fleet_components.plan import names
 from fleet_components.plan.names import Urn
@@ -21,11 +22,12 @@ from fleet_components.plan.state import StoredResource
 
 AskUid = Callable[[str], str | None]
 """Returns the uid of the cluster of a kubeconfig; None if it does not answer."""
-_ANEW = (
+_ANEW = Message(
+    "engine-delete-make-anew",
     "is {resource}, and the engine would delete it and make it anew on {member}: the provider"
-    ' "{provider}" reaches the cluster otherwise than the one of the member'
+    ' "{provider}" reaches the cluster otherwise than the one of the member',
 )
-_ANEW_HINT = (
+_ANEW_HINT = Phrase(
     'set cluster_identifier="{identifier}" in that provider first, in an update of its own: then an'
     " object moves in place"
 )
@@ -97,8 +99,8 @@ def made_anew(
     for provider in providers:
         if _may_have(provider, claim, uid) and _replaces(provider.settings, settings, member):
             words = {"resource": f'"{claim.name}"', "member": member, "provider": provider.name}
-            hint = _ANEW_HINT.format(identifier=settings.identifier)
-            return Problem(_ANEW.format(**words), subject=str(claim.key), hint=hint)
+            hint = _ANEW_HINT.filled(identifier=settings.identifier)
+            return Problem(_ANEW.filled(**words), subject=str(claim.key), hint=hint)
     return None
 
 

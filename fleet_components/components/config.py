@@ -15,6 +15,7 @@ from pulumi.runtime.config import CONFIG
 
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.secret import REDACTED
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import few, nearest
 from fleet_components.option_values import A_DIRECTORY, Renamed, WrongValueError
@@ -44,7 +45,9 @@ def read_config() -> FromConfig:
     )
     paths: tuple[str, ...] = values.read("source") or ()
     if not paths and not values.problems:  # with problems, a misspelt key may be the source
-        values.problems.append(_wrong("source", "is not set", A_DIRECTORY))
+        values.problems.append(
+            _wrong("source", Message("setting-not-set", "is not set"), A_DIRECTORY)
+        )
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
@@ -84,7 +87,9 @@ def configured(args: FleetArgs) -> FleetArgs:
         if not isinstance(theirs.get(name), pulumi.Output) and theirs.get(name) != given[name]:
             values.warnings.append(
                 _wrong(
-                    f"kubeconfigs.{name}", "is not heard", "the program reaches the member itself"
+                    f"kubeconfigs.{name}",
+                    Message("kubeconfig-ignored", "is ignored"),
+                    "the program reaches the member itself",
                 )
             )
     members = [
@@ -139,11 +144,15 @@ def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
     for key, here in (("source", args.source.given.location), ("render", args.render_to)):
         if config.get(key) not in (None, here):
             yield _wrong(
-                key, "is not heard", "the program says it itself, as an argument of its fleet"
+                key,
+                Message("kubeconfig-ignored", "is ignored"),
+                "the program says it itself, as an argument of its fleet",
             )
     if isinstance(args.hub, pulumi.ProviderResource) and config.get("hub"):
         yield _wrong(
-            "hub", "is not heard", "the program reaches the hub itself, by a provider of its own"
+            "hub",
+            Message("kubeconfig-ignored", "is ignored"),
+            "the program reaches the hub itself, by a provider of its own",
         )
 
 
@@ -201,7 +210,7 @@ class _Values:
         try:
             stated = KEYS[key].parsed(text) if text else None
         except WrongValueError as wrong:
-            self.problems.append(_wrong(key, *wrong.args))
+            self.problems.append(_wrong(key, wrong.message, wrong.hint))
             return None
         return (
             self._of_members(key, stated) if stated is not None and KEYS[key].by_member else stated
@@ -214,7 +223,13 @@ class _Values:
             return attrs.evolve(stated, members=self._of_members(key, stated.members))
         for name in sorted(set(stated) - self.members):
             known = f"its members are: {few(sorted(self.members)) or 'none'}"
-            self.warnings.append(_wrong(key, f'this fleet has no member "{name}"', known))
+            self.warnings.append(
+                _wrong(
+                    key,
+                    Message("fleet-no-member", 'this fleet has no member "{name}"', name=name),
+                    known,
+                )
+            )
         if isinstance(stated, Mapping):
             return {name: value for name, value in stated.items() if name in self.members}
         return tuple(name for name in stated if name in self.members)
@@ -244,11 +259,11 @@ def _unknown(key: str) -> Problem:
     near = nearest(key, KEYS)
     return _wrong(
         key,
-        "is not a key of this configuration",
+        Message("not-key-configuration", "is not a key of this configuration"),
         f"did you mean {NAMESPACE}:{near}?" if near else f"the keys are: {', '.join(KEYS)}",
     )
 
 
-def _wrong(key: str, what: str, hint: str) -> Problem:
+def _wrong(key: str, what: Message, hint: str) -> Problem:
     file = Path(f"Pulumi.{pulumi.get_stack()}.yaml")
     return Problem(what, ("config", f"{NAMESPACE}:{key}"), hint, file=str(file))

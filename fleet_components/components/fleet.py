@@ -51,6 +51,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.serving import serving_both
 from fleet_components.model.text import Vocabulary, visible
@@ -66,6 +67,10 @@ from fleet_components.plan.no_match import meant
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
+
+_SAME_PROVIDER = Message(
+    "same-provider-as-member", "has the provider of member {other}: they are the same cluster"
+)
 
 
 class Fleet(pulumi.ComponentResource):
@@ -277,7 +282,9 @@ class Fleet(pulumi.ComponentResource):
             pulumi.log.warn(str(warning), self)
 
 
-_RENDERED = "objects are rendered, and some of them go through a hub"
+_RENDERED = Message(
+    "objects-rendered-some-them", "objects are rendered, and some of them go through a hub"
+)
 
 
 class _ByKey(dict[str, SubjectDelivery]):
@@ -286,7 +293,7 @@ class _ByKey(dict[str, SubjectDelivery]):
     def __missing__(self, key: str) -> SubjectDelivery:
         file, line = called_from()
         problem = Problem(
-            f'there is no "{key}" in this fleet',
+            Message("no-fleet", 'there is no "{key}" in this fleet', key=key),
             (),
             meant(key, Vocabulary(self), "there is"),
             "",
@@ -383,7 +390,7 @@ def _plan(
             error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)
         ) from None
     renamed = [
-        Problem(RENAMED.format(fleet=name), subject=f"fleet {text}") for text in sorted(guessed)
+        Problem(RENAMED.filled(fleet=name), subject=f"fleet {text}") for text in sorted(guessed)
     ]
     plan = attrs.evolve(plan, warnings=(*plan.warnings, *renamed))
     untold = start.untold(plan)
@@ -456,14 +463,23 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         "providers": dict.fromkeys(args.providers, known),
     }
     problems = [
-        Problem(f'there is no member "{name}"', (field,), hints[name], follows=True)
+        Problem(
+            Message("no-member-declared", 'there is no member "{name}"', name=name),
+            (field,),
+            hints[name],
+            follows=True,
+        )
         for field, hints in named.items()
         for name in sorted(set(hints) - set(members) - set(args.lost))
     ]
     in_program = {member.name for member in args.members}
     problems += [
         Problem(
-            f'the member "{name}" is declared in the program',
+            Message(
+                "member-declared-program",
+                'the member "{name}" is declared in the program',
+                name=name,
+            ),
             (field, name),
             f"Member(..., {argument}=...)",
         )
@@ -474,10 +490,19 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         name for name, times in Counter(member.name for member in everyone).items() if times > 1
     )
     problems += [
-        Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice
+        Problem(
+            Message("member-declared-twice", 'the member "{name}" is declared twice', name=name),
+            hint="declare it once",
+        )
+        for name in twice
     ]
     problems += [
-        Problem(f'"{member}" cannot be the name of a member', hint=f"its name {wrong[0]}")
+        Problem(
+            Message(
+                "cannot-name-member", '"{member}" cannot be the name of a member', member=member
+            ),
+            hint=f"its name {wrong[0]}",
+        )
         for member in members
         if (wrong := subdomain_errors(member))
     ]
@@ -485,12 +510,13 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     brought = {
         name: id(member.provider) for name, member in members.items() if member.provider is not None
     }
-    problems += same_cluster(
-        brought, "has the provider of member {other}: they are the same cluster"
-    )
+    problems += same_cluster(brought, _SAME_PROVIDER)
     if "/" in name or "@" in name or not name:
         problems.append(
-            Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and .")
+            Problem(
+                Message("cannot-name-fleet", '"{name}" cannot be the name of a fleet', name=name),
+                hint="use letters, digits, - and .",
+            )
         )
     marked = {
         text: attrs.evolve(member, lost=member.lost or text in args.lost)

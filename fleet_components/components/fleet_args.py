@@ -12,6 +12,7 @@ import pulumi
 
 from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import LATER, fitted
 from fleet_components.option_values import Renamed
@@ -71,7 +72,11 @@ class FleetArgs(Arguments):
         yield from wrong_options(self)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(
-                f'the member "{name}" has a kubeconfig as well',
+                Message(
+                    "member-kubeconfig-well",
+                    'the member "{name}" has a kubeconfig as well',
+                    name=name,
+                ),
                 ("providers", name),
                 "give one of the two",
             )

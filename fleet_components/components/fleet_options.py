@@ -14,6 +14,7 @@ from fleet_components.components.process import unknown
 from fleet_components.components.refusal import RefusedPlanError, of_the_program
 from fleet_components.components.run import Planned, Run
 from fleet_components.model.guests import Guest, guests, present
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -120,7 +121,9 @@ def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     for option, value in vars(opts).items():
         if option not in _CARRIED_OUT and option in unset and value:
             yield Problem(
-                "is not for a fleet", ("Fleet", "opts", option), _INSTEAD.get(option, _NOTHING)
+                Message("not-fleet", "is not for a fleet"),
+                ("Fleet", "opts", option),
+                _INSTEAD.get(option, _NOTHING),
             )
 
 
@@ -133,11 +136,16 @@ def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     ):
         for provider in providers:
             if not isinstance(provider, pulumi.ProviderResource):
-                what = f"is {type(provider).__name__}, and no provider"
+                what = Message(
+                    "no-provider", "is {type}, and no provider", type=type(provider).__name__
+                )
                 yield Problem(what, ("Fleet", "opts", option), "give a pulumi.ProviderResource")
             elif provider.package == "kubernetes":
                 yield Problem(
-                    "a provider of Kubernetes reaches none of its objects",
+                    Message(
+                        "provider-kubernetes-reaches-none",
+                        "a provider of Kubernetes reaches none of its objects",
+                    ),
                     ("Fleet", "opts", option),
                     _OF_MEMBERS,
                 )
@@ -146,7 +154,7 @@ def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
 def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     if isinstance(opts.aliases, str):
         yield Problem(
-            "is a str, not a list",
+            Message("str-not-list", "is a str, not a list"),
             ("Fleet", "opts", "aliases"),
             'aliases=[pulumi.Alias(name="old")]',
         )
@@ -157,14 +165,15 @@ def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
         )
         if not plain:
             hint = 'give a plain value: pulumi.Alias(name="old"), or the URN as text'
-            what = (
+            what = Message(
+                "known-too-late-what",
                 "is known too late: what stands under the former name is read before anything is"
-                " planned"
+                " planned",
             )
             yield Problem(what, ("Fleet", "opts", "aliases", position), hint)
         elif isinstance(alias, str) and not names.is_urn(alias):
             yield Problem(
-                f'"{alias}" is not a URN',
+                Message("not-urn", '"{alias}" is not a URN', alias=alias),
                 ("Fleet", "opts", "aliases", position),
                 'or pulumi.Alias(name="old")',
             )

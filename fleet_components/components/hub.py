@@ -25,6 +25,7 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Barrier
 from fleet_components.live.hub_members import identified_hub
 from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.consignment import Consigned, Consignment, Stage
@@ -182,9 +183,12 @@ class Hub(pulumi.ComponentResource):
         except FleetError as error:
             raise RefusedError(error.problems) from None
         if known and uid and uid != known:
-            what = (
-                f"is another one than this stack has used: its uid is {uid}, and that of the other"
-                f" {known}"
+            what = Message(
+                "another-one-than-stack",
+                "is another one than this stack has used: its uid is {uid}, and that of the other"
+                " {known}",
+                uid=uid,
+                known=known,
             )
             raise RefusedError([Problem(what, subject="the hub", hint=_ANOTHER)])
         return text, uid or known

@@ -38,6 +38,7 @@ from fleet_components.live.exchange import member_room
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
 from fleet_components.model.manifest import value_at
+from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few, visible
@@ -207,9 +208,10 @@ def _managers_changed(
 
 _LOOK_SECONDS = 10.0
 _PAUSE_SECONDS = 0.5
-_LEAVING = (
+_LEAVING = Message(
+    "still-being-deleted-after",
     "is still being deleted on {where} after {seconds} s, and would vanish with what is written"
-    " now{finalizers}"
+    " now{finalizers}",
 )
 
 
@@ -237,7 +239,7 @@ def before_creation(
         while leaving := await in_thread(partial(_leaving, config, wanted)):
             if time.monotonic() > end:
                 named = finalizers_of(leaving)
-                what = _LEAVING.format(where=where, seconds=round(seconds), finalizers=named)
+                what = _LEAVING.filled(where=where, seconds=round(seconds), finalizers=named)
                 raise RefusedError([Problem(what, subject=str(wanted), hint=VANISHING_HINT)])
             await asyncio.sleep(_PAUSE_SECONDS)
 

@@ -15,6 +15,7 @@ from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.lost import identity_of
@@ -62,7 +63,11 @@ class Member(Arguments):
             return
         if self.kubeconfig is not None:
             yield Problem(
-                f'the member "{self.name}" has a kubeconfig as well',
+                Message(
+                    "member-kubeconfig-well",
+                    'the member "{name}" has a kubeconfig as well',
+                    name=self.name,
+                ),
                 ("provider",),
                 "give one of the two",
             )
@@ -73,7 +78,9 @@ def wrong_provider(provider: pulumi.ProviderResource, path: FieldPath) -> Iterat
     """Yield a problem if a provider is not one of Kubernetes."""
     if provider.package != "kubernetes":
         yield Problem(
-            f"is a provider of {provider.package}", path, "give a pulumi_kubernetes.Provider"
+            Message("is-a-provider-of", "is a provider of {package}", package=provider.package),
+            path,
+            "give a pulumi_kubernetes.Provider",
         )
 
 

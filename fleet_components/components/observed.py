@@ -16,6 +16,7 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.observed import observed_in
 from fleet_components.hub.folder.header import releases_in
 from fleet_components.hub.folder.reading import Remembered, read_observation
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.releases import Releases, names_in
 from fleet_components.model.text import few
@@ -56,9 +57,11 @@ class Start:
         ]
         if not again:
             return None
-        what = (
-            f"was observed before the last update sent {few(again)} to the hub: this forecast tells"
-            " that once more"
+        what = Message(
+            "observed-before-last-update",
+            "was observed before the last update sent {again} to the hub: this forecast tells that"
+            " once more",
+            again=few(again),
         )
         return Problem(
             what,
@@ -109,16 +112,20 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
     if not folders:
         return Start(past)
     if len(folders) > 1:
-        what = (
-            f"are {len(folders)} observed directories, each of a hub of its own:"
-            f" {few(list(map(str, folders)))}"
+        what = Message(
+            "several-observed-hubs-in-program",
+            "are {folders} observed directories, each of a hub of its own: {hubs}",
+            folders=len(folders),
+            hubs=few(list(map(str, folders))),
         )
         raise FleetError([Problem(what, hint=_SINGLE, file=str(folders[0]))])
     found = read_observation(folders[0], Keeper(stack, fleet))
     if ways.hub != found.system.NAME:
-        what = (
-            f"was observed of a hub of {found.system.TITLE}, and this fleet goes through one of"
-            f" {NAMES[ways.hub]}"
+        what = Message(
+            "observed-hub-of-other-system",
+            "was observed of a hub of {names}, and this fleet goes through one of {other}",
+            names=found.system.TITLE,
+            other=NAMES[ways.hub],
         )
         raise FleetError([Problem(what, file=str(folders[0]))])
     # Where all goes through the hub, nothing is sent with the data of Secrets that the observation

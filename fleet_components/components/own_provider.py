@@ -21,6 +21,7 @@ from pulumi.runtime.settings import get_monitor
 from fleet_components.components.earlier_names import EarlierNames
 from fleet_components.components.member import Member
 from fleet_components.live.kubeconfig import chosen, names_no_cluster, read_kubeconfig
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -32,12 +33,15 @@ from fleet_components.plan.state import reveal
 _SHOWN = 10
 _GET = "pulumi:pulumi:getResource"
 _IDENTIFIER = "without it, a kubeconfig that changes has every object deleted and made anew"
-_UNSEEN = (
-    "its provider names no kubeconfig to see objects of other stacks with, and would take them over"
+_UNSEEN = Message(
+    "provider-names-no-kubeconfig-see",
+    "its provider names no kubeconfig to see objects of other stacks with, and would take them"
+    " over",
 )
-_REACHES = (
+_REACHES = Message(
+    "lost-provider-may-still",
     "is lost, and its provider may still reach the cluster: objects would be deleted there if it"
-    " answers"
+    " answers",
 )
 _NOT_LET_GO = (
     "give it that provider for this update, with kubeconfig=fleet_components.NO_CLUSTER and"
@@ -146,7 +150,12 @@ class Demands:
             "enableServerSideApply"
         ):
             hint = "leave it out: what is there already could not be taken up"
-            yield self._problem("its provider has enable_server_side_apply=False", hint)
+            yield self._problem(
+                Message(
+                    "provider-enable-server-side", "its provider has enable_server_side_apply=False"
+                ),
+                hint,
+            )
         if self.lost and not settings.is_on("deleteUnreachable"):
             yield self._lacks(
                 "delete_unreachable=True",
@@ -157,15 +166,20 @@ class Demands:
                 _REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost"
             )
         if settings.is_on("upsertExistingObjects") and False in self.adopts:
-            what = "its provider takes up what is there already, and a policy refuses it"
+            what = Message(
+                "provider-takes-up-what",
+                "its provider takes up what is there already, and a policy refuses it",
+            )
             hint = (
                 "upsert_existing_objects=False; or conflictResolution: Overwrite in the policy of"
                 " Karmada, whenToTakeOver: Always in that of KubeFleet; or a kubeconfig"
             )
             yield self._problem(what, hint)
         if settings.is_on("enablePatchForce") and False in self.forces:
-            what = (
-                "its provider overwrites fields that others have set, and a placement fails on them"
+            what = Message(
+                "provider-overwrites-fields-others",
+                "its provider overwrites fields that others have set, and a placement fails on"
+                " them",
             )
             hint = (
                 "enable_patch_force=False; or serverSideApplyConfig: {force: true} in the"
@@ -177,9 +191,10 @@ class Demands:
             and "kubeconfig" not in settings.unknown
             and not settings.kubeconfig(self.member)
         ):
-            what = (
+            what = Message(
+                "provider-names-no-kubeconfig-compare",
                 "its provider names no kubeconfig to compare with what is there, as whenToTakeOver"
-                " IfNoDiff asks"
+                " IfNoDiff asks",
             )
             yield self._problem(
                 what,
@@ -199,12 +214,19 @@ class Demands:
         if self.lost:
             return
         if True in self.adopts and not settings.is_on("upsertExistingObjects"):
-            what = "its provider refuses what is there already, where a fleet takes it up"
+            what = Message(
+                "provider-refuses-what-already",
+                "its provider refuses what is there already, where a fleet takes it up",
+            )
             yield self._problem(what, "upsert_existing_objects=True")
         if not settings.is_on("enablePatchForce"):
             if True in self.forces and "enablePatchForce" not in settings.unknown:
                 yield self._problem(
-                    "its provider fails on fields that others have set", "enable_patch_force=True"
+                    Message(
+                        "provider-fails-fields-others",
+                        "its provider fails on fields that others have set",
+                    ),
+                    "enable_patch_force=True",
                 )
         elif "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
             yield self._problem(_UNSEEN, "give that provider one, or leave out enable_patch_force")
@@ -216,9 +238,12 @@ class Demands:
         if not settings.identifier:
             yield self._lacks(f'cluster_identifier="{wanted}"', _IDENTIFIER)
         elif self.identifier and settings.identifier != self.identifier:
-            what = (
-                f'its provider calls the cluster "{settings.identifier}", and it was called'
-                f' "{self.identifier}"'
+            what = Message(
+                "provider-calls-cluster-called",
+                'its provider calls the cluster "{identifier}", and it was called'
+                ' "{self_identifier}"',
+                identifier=settings.identifier,
+                self_identifier=self.identifier,
             )
             hint = (
                 f'cluster_identifier="{wanted}": with another one, every object is deleted and made'
@@ -227,9 +252,11 @@ class Demands:
             yield self._problem(what, hint)
 
     def _lacks(self, setting: str, why: str) -> Problem:
-        return self._problem(f"its provider lacks {setting}", why)
+        return self._problem(
+            Message("provider-lacks", "its provider lacks {setting}", setting=setting), why
+        )
 
-    def _problem(self, what: str, hint: str) -> Problem:
+    def _problem(self, what: Message, hint: str) -> Problem:
         return Problem(what, subject=f"member {self.member}", hint=hint)
 
 
@@ -270,9 +297,10 @@ def not_let_go(plan: FleetPlan, members: Mapping[str, Member]) -> Iterator[Probl
             kind == names.PROVIDER and text.startswith(known_as) for kind, text in plan.past.urns
         )
         if left and (known.own_provider or not declared):
-            what = (
-                f"is lost, and {few(left, _SHOWN)} may belong to a provider of its own, which"
-                " deletes them"
+            what = Message(
+                "lost-may-belong-provider",
+                "is lost, and {left} may belong to a provider of its own, which deletes them",
+                left=few(left, _SHOWN),
             )
             yield Problem(what, subject=f"member {name}", hint=_NOT_LET_GO)
 
@@ -281,7 +309,11 @@ def unreached(member: str, objects: Sequence[str]) -> Problem:
     """Return the problem of a provider without kubeconfig: objects outside the state cannot be
     deleted.
     """
-    what = f"its provider names no kubeconfig to delete {few(objects, _SHOWN)} with"
+    what = Message(
+        "provider-names-no-kubeconfig",
+        "its provider names no kubeconfig to delete {objects} with",
+        objects=few(objects, _SHOWN),
+    )
     hint = "give that provider one, at least for this update"
     return Problem(what, subject=f"member {member}", hint=hint)
 

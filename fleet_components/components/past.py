@@ -33,6 +33,7 @@ from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import Leftover, ask_cluster
 from fleet_components.live.kubeconfig import names_no_cluster, read_kubeconfig
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.departures import perhaps_gone
@@ -180,7 +181,11 @@ def held_by(stack: str) -> frozenset[tuple[str, ObjectKey]]:
     try:
         resources = _resources_of(stack)
     except grpc.RpcError as error:
-        what = f"cannot be asked what it still has: {error.details()}"
+        what = Message(
+            "cannot-asked-what-still",
+            "cannot be asked what it still has: {details}",
+            details=error.details(),
+        )
         raise FleetError([Problem(what, subject=f"stack {stack}", hint=_GONE)]) from None
     pasts = [Past.of(resources, fleet) for fleet in fleets_of(resources)]
     uids = [{name: member.uid for name, member in past.members.items()} for past in pasts]
@@ -218,9 +223,11 @@ def _resources_of(stack: str) -> tuple[StoredResource, ...]:
     answer = _read(_TRIES, stack).fields
     read = [(names.Urn.parse(urn), value.struct_value) for urn, value in answer.items()]
     return tuple(
-        _object(urn, found)
-        if names.TARGET in urn.types and names.is_object(urn.type)
-        else _stored(urn, found)
+        (
+            _object(urn, found)
+            if names.TARGET in urn.types and names.is_object(urn.type)
+            else _stored(urn, found)
+        )
         for urn, found in read
     )
 

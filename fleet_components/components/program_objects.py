@@ -21,6 +21,7 @@ from fleet_components.components.refusal import refusing
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.load import objects_in
 from fleet_components.model.manifest import PROGRAM, Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import article
 from fleet_components.plan.names import type_token
@@ -54,7 +55,16 @@ def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
     """
     made = record(make)
     if not made.manifests and not made.problems:
-        raise FleetError([Problem("the function makes no Kubernetes object", hint=_FORMS)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "function-makes-no-kubernetes", "the function makes no Kubernetes object"
+                    ),
+                    hint=_FORMS,
+                )
+            ]
+        )
     return _checked(made.manifests, made.problems)
 
 
@@ -97,12 +107,30 @@ class _Given:
         if isinstance(value, Manifest):
             return cls(value)
         if isinstance(value, pulumi.Resource):
-            return cls(problems=[Problem(f"is a resource: {value._name}", path, _INSIDE)])
+            return cls(
+                problems=[
+                    Problem(
+                        Message("is-a-resource", "is a resource: {name}", name=value._name),
+                        path,
+                        _INSIDE,
+                    )
+                ]
+            )
         if is_input_type(type(value)):
             kind = _resource_of(type(value))
             if kind is None:
                 return cls(
-                    problems=[Problem(f"{type(value).__name__} is not an object", path, _FORMS)]
+                    problems=[
+                        Problem(
+                            Message(
+                                "resource-not-object",
+                                "{type} is not an object",
+                                type=type(value).__name__,
+                            ),
+                            path,
+                            _FORMS,
+                        )
+                    ]
                 )
             return cls(make=partial(kind, name, **vars(value)))
         if isinstance(value, Mapping):
@@ -111,7 +139,17 @@ class _Given:
             "put a star before it: *objects_of(...)" if isinstance(value, tuple | list) else _FORMS
         )
         return cls(
-            problems=[Problem(f"{article(type(value).__name__)} is not an object", path, hint)]
+            problems=[
+                Problem(
+                    Message(
+                        "value-not-object",
+                        "{article} is not an object",
+                        article=article(type(value).__name__),
+                    ),
+                    path,
+                    hint,
+                )
+            ]
         )
 
     @classmethod
@@ -122,7 +160,13 @@ class _Given:
             return cls(Manifest(data), problems=problems)
         for field in ("apiVersion", "kind"):
             if not isinstance(data.get(field), str):
-                problems.append(Problem(f"{field} is not text", (*path, field), "write it out"))
+                problems.append(
+                    Problem(
+                        Message("not-text", "{field} is not text", field=field),
+                        (*path, field),
+                        "write it out",
+                    )
+                )
         return cls(
             make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems
         )
@@ -138,7 +182,10 @@ def _register(waiting: Iterable[_Given]) -> None:
             given.make()
         except TypeError as error:
             given.problems.append(
-                Problem(str(error), hint="give what you want of it: a status is what comes of that")
+                Problem(
+                    Message("other-error", "{reason}", reason=error),
+                    hint="give what you want of it: a status is what comes of that",
+                )
             )
 
 
@@ -148,7 +195,7 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
         return _plain(value.value, path, problems)
     if isinstance(value, Mapping):
         problems += (
-            Problem(f"{key!r} is not a key", path, "write text")
+            Problem(Message("key-not-text", "{key!r} is not a key", key=key), path, "write text")
             for key in value
             if not isinstance(key, str)
         )
@@ -162,14 +209,22 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
     if not (value is None or isinstance(value, str | bool | int | float) or _is_input(value)):
         problems.append(
             Problem(
-                f"{article(type(value).__name__)} is not a value",
+                Message(
+                    "not-value", "{article} is not a value", article=article(type(value).__name__)
+                ),
                 path,
                 "write text, a number, a list or a dict",
             )
         )
     if isinstance(value, int | float) and not -(2**64) < value < 2**64 and not _is_float(value):
         problems.append(
-            Problem("is a number that no field of an object can have", path, "write a smaller one")
+            Problem(
+                Message(
+                    "number-no-field-object", "is a number that no field of an object can have"
+                ),
+                path,
+                "write a smaller one",
+            )
         )
     return value
 

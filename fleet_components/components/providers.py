@@ -19,6 +19,7 @@ from fleet_components.components.process import in_process
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
 from fleet_components.live.kubeconfig import NO_CLUSTER, read_kubeconfig
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
@@ -28,9 +29,10 @@ from fleet_components.plan.apply_mode import ApplyMode
 _ABORT = "/abort"
 _UNFORCED = "/unforced"
 _SUFFIXES = ("", _ABORT, _UNFORCED, _ABORT + _UNFORCED)
-_NOT_TARGETED = (
+_NOT_TARGETED = Message(
+    "lost-update-leaves-provider",
     "is lost, and this update leaves its provider as it was: objects would be deleted on its"
-    " cluster"
+    " cluster",
 )
 _NOT_TARGETED_HINT = "name that provider as well, {urn}; or update without --target and --exclude"
 
@@ -116,7 +118,9 @@ class MemberProviders:
             raise FleetError(
                 [
                     Problem(
-                        "still has objects and is no longer a member",
+                        Message(
+                            "still-objects-no-longer", "still has objects and is no longer a member"
+                        ),
                         subject=f"member {cluster}",
                         hint=hint,
                     )
@@ -241,7 +245,12 @@ def in_earnest(problem: Problem) -> Problem:
     """Return the problem of an unreachable member, worded for a run in process, which needs no
     kubeconfig.
     """
-    return attrs.evolve(problem, what=f"{problem.what}: pulumi up would be refused")
+    return attrs.evolve(
+        problem,
+        message=Message(
+            "up-would-be-refused", "{problem}: pulumi up would be refused", problem=problem.message
+        ),
+    )
 
 
 def _readable(kubeconfig: pulumi.Input[str] | None, cluster: str) -> pulumi.Output[str]:

@@ -27,6 +27,7 @@ from pulumi.runtime.sync_await import _ensure_event_loop, _sync_await
 
 from fleet_components.content.secret import secret_fields
 from fleet_components.model.manifest import PROGRAM, Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import state
@@ -79,7 +80,9 @@ class Recorder:
                 self.problems += problems
                 _tell_name(answer, manifest)
             elif request.custom or request.remote:
-                self._refuse(request, "is not a Kubernetes object")
+                self._refuse(
+                    request, Message("not-kubernetes-object", "is not a Kubernetes object")
+                )
         return answer
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - of the SDK
@@ -89,7 +92,7 @@ class Recorder:
     def ReadResource(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record a problem: existing resources cannot be read."""
         with self._lock:
-            self._refuse(request, "is read, and not made")
+            self._refuse(request, Message("read-not-made", "is read, and not made"))
         return resource_pb2.ReadResourceResponse(
             urn=f"urn:pulumi:{request.name}", properties=request.properties
         )
@@ -101,14 +104,23 @@ class Recorder:
             FleetError: the Kubernetes provider would have to build the objects from files.
         """
         if request.tok.startswith(_BUILDERS):
-            raise FleetError([Problem(f"{request.tok} makes objects of files", hint=_AS_A_SOURCE)])
+            raise FleetError(
+                [
+                    Problem(
+                        Message(
+                            "makes-objects-files", "{tok} makes objects of files", tok=request.tok
+                        ),
+                        hint=_AS_A_SOURCE,
+                    )
+                ]
+            )
         return self.engine.Invoke(request)
 
     def __getattr__(self, name: str) -> Any:
         """Delegate everything else to the engine."""
         return getattr(self.engine, name)
 
-    def _refuse(self, request: Any, what: str) -> None:
+    def _refuse(self, request: Any, what: Message) -> None:
         built = request.type.startswith(_BUILDERS)
         hint = (
             _AS_A_SOURCE
@@ -153,7 +165,11 @@ def _run(make: Callable[[], Any], recorder: Recorder) -> None:
     try:
         _sync_await(asyncio.wait_for(wait_for_rpcs(), SECONDS))
     except TimeoutError:
-        what = f"what an object is made of is not known after {SECONDS} s"
+        what = Message(
+            "object-not-known-in-time",
+            "what an object is made of is not known after {seconds} s",
+            seconds=SECONDS,
+        )
         raise FleetError([*recorder.problems, Problem(what, hint=OUTSIDE)]) from None
     except ValueError as error:
         # The SDK names the field that it cannot serialize, outermost first; the last line has the
@@ -162,7 +178,8 @@ def _run(make: Callable[[], Any], recorder: Recorder) -> None:
         if _STRANGE not in last:
             raise
         problem = Problem(
-            last[last.index(_STRANGE) :], hint="write text, a number, a list or a dict"
+            Message("not-serializable", "{reason}", reason=last[last.index(_STRANGE) :]),
+            hint="write text, a number, a list or a dict",
         )
         raise FleetError([*recorder.problems, problem]) from error
 
@@ -229,7 +246,11 @@ def read_request(
 
 def _whole(request: Any, manifest: Manifest) -> Iterator[Problem]:
     if request.type.rpartition(":")[2] != manifest.kind:
-        what = f"{request.type} changes an object that is there already"
+        what = Message(
+            "changes-object-already",
+            "{type} changes an object that is there already",
+            type=request.type,
+        )
         yield manifest.problem(what, (), "make the whole object: what a fleet writes is its own")
 
 
@@ -238,7 +259,12 @@ def _kept_secret(manifest: Manifest, secrets: Collection[FieldPath]) -> Iterator
         if path[0] not in secret_fields(manifest.data):
             hint = "put it into the data of a Secret, and refer to that"
             yield manifest.problem(
-                "is secret, and would be told to all who may see the object", path, hint
+                Message(
+                    "secret-told-all-who",
+                    "is secret, and would be told to all who may see the object",
+                ),
+                path,
+                hint,
             )
 
 
@@ -256,13 +282,26 @@ def _known(
         outside = _outside(dependencies.urns, own)
         found = [path for path in unknown if path[0] == field]
         before = f" before {outside} stands" if outside else ""
-        yield from (manifest.problem(f"is not known{before}", path, OUTSIDE) for path in found)
+        yield from (
+            manifest.problem(
+                Message("not-known", "is not known{before}", before=before), path, OUTSIDE
+            )
+            for path in found
+        )
         if outside and not found:
-            yield manifest.problem(f"comes of {outside}", (field,), OUTSIDE)
+            yield manifest.problem(
+                Message("depends-on-outside-resource", "comes of {outside}", outside=outside),
+                (field,),
+                OUTSIDE,
+            )
     outside = _outside(set(request.dependencies) - implied, own)
     if outside:
         hint = "let the fleet wait for it: Fleet(..., opts=ResourceOptions(depends_on=...))"
-        yield manifest.problem(f"cannot wait for {outside} by itself", (), hint)
+        yield manifest.problem(
+            Message("cannot-wait-itself", "cannot wait for {outside} by itself", outside=outside),
+            (),
+            hint,
+        )
 
 
 def _outside(urns: Collection[str], own: Collection[str]) -> str:
@@ -278,7 +317,15 @@ def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
     unused = sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given)
     if unused:
         hint = "leave them out: the fleet delivers the object, to each member by its own rules"
-        yield manifest.problem(f"has options that do nothing here: {', '.join(unused)}", (), hint)
+        yield manifest.problem(
+            Message(
+                "options-do-nothing-here",
+                "has options that do nothing here: {unused}",
+                unused=", ".join(unused),
+            ),
+            (),
+            hint,
+        )
 
 
 @attrs.define
@@ -295,7 +342,7 @@ class _Wire:
     data: dict[str, Any] = attrs.field(factory=dict)
     secrets: list[FieldPath] = attrs.field(factory=list)
     unknown: list[FieldPath] = attrs.field(factory=list)
-    problems: list[tuple[str, FieldPath, str]] = attrs.field(factory=list)
+    problems: list[tuple[Message, FieldPath, str]] = attrs.field(factory=list)
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> _Wire:
@@ -309,7 +356,9 @@ class _Wire:
             return self._plain(value.get("value"), path)
         if state.is_marked(value):
             hint = 'take one of its fields, as namespace.metadata["name"]'
-            self.problems.append(("is a resource or a file, and no value", path, hint))
+            self.problems.append(
+                (Message("no-value", "is a resource or a file, and no value"), path, hint)
+            )
             return None
         if isinstance(value, Mapping):  # sorted, because keys are sent in no fixed order
             return {key: self._plain(value[key], (*path, key)) for key in sorted(value)}

@@ -25,13 +25,16 @@ from fleet_components.components.refusal import RefusedError
 from fleet_components.content.difference import differences
 from fleet_components.content.replacement import as_sent
 from fleet_components.model.manifest import value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.plan import names
 from fleet_components.plan.ignored import ignore
 from fleet_components.plan.state import reveal
 
 _DECISIONS = (names.PLACEMENT, names.TEMPLATE)
-_NO_PLACE = "moves to a place that --target or --exclude leaves out"
+_NO_PLACE = Message(
+    "moves-place-target-exclude", "moves to a place that --target or --exclude leaves out"
+)
 UNLIMITED = "run pulumi up without --target and --exclude"
 
 

@@ -13,6 +13,7 @@ from fleet_components.components.process import in_process
 from fleet_components.components.refusal import RefusedError, of_the_program
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, decode, encode
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 _MEMBERS, _KUBECONFIGS = "members", "kubeconfigs"
@@ -28,7 +29,10 @@ def member_exports(members: Iterable[Member]) -> dict[str, Any]:
     members = tuple(members)
     own = [member.name for member in members if member.provider is not None]
     if own:
-        what, hint = "has a provider, which no other stack can use", "give it a kubeconfig"
+        what, hint = (
+            Message("provider-no-other-stack", "has a provider, which no other stack can use"),
+            "give it a kubeconfig",
+        )
         raise RefusedError(Problem(what, subject=f"member {name}", hint=hint) for name in own)
     return {
         _MEMBERS: {
@@ -75,7 +79,12 @@ def _members_of(stack: str) -> tuple[Member, ...]:
         raise RefusedError(
             [
                 Problem(
-                    f'the stack "{stack}" exports no members: it has no output {_MEMBERS}',
+                    Message(
+                        "stack-exports-no-members",
+                        'the stack "{stack}" exports no members: it has no output {members}',
+                        stack=stack,
+                        members=_MEMBERS,
+                    ),
                     hint=hint,
                 )
             ]
@@ -104,12 +113,17 @@ def _member(stack: str, name: str, exported: Any, kubeconfigs: pulumi.Output[Any
         known = decode(_Exported, exported)
         if known.cluster.name != name:
             raise MisfitError(
-                Problem("is not the name under which it is exported", ("cluster", "name"))
+                Problem(
+                    Message(
+                        "not-name-under-exported", "is not the name under which it is exported"
+                    ),
+                    ("cluster", "name"),
+                )
             )
     except MisfitError as misfit:
         hint = "update that stack, whose program exports member_exports(...)"
         raise RefusedError(
-            Problem(problem.what, (_MEMBERS, name, *problem.path), hint, f"stack {stack}")
+            Problem(problem.message, (_MEMBERS, name, *problem.path), hint, f"stack {stack}")
             for problem in misfit.problems
         ) from None
     return Member(known.cluster, kubeconfig, known.identifier)

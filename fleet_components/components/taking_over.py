@@ -21,6 +21,7 @@ from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import Answer
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
@@ -147,7 +148,14 @@ class TakingOver:
         kubeconfig = await self._kubeconfig_now(name)
         answer = await ask_member(name, kubeconfig, [as_leftover(arrival)])
         if answer.objects is None:
-            raise RefusedError([Problem(SILENT, subject=f"{arrival.key} on {name}")])
+            raise RefusedError(
+                [
+                    Problem(
+                        Message("member-does-not-answer", "{reason}", reason=SILENT),
+                        subject=f"{arrival.key} on {name}",
+                    )
+                ]
+            )
         return {name: answer}
 
     async def _kubeconfig_now(self, name: str) -> str:

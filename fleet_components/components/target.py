@@ -25,6 +25,7 @@ from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding, Report
 from fleet_components.live.connection import Leftover
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few, visible
 from fleet_components.plan import names
@@ -282,7 +283,11 @@ class Target(pulumi.ComponentResource):
         async def check() -> None:
             left_out = await args.unrecorded()
             if left_out:
-                what = f"moves in this update, and --target or --exclude leaves out {few(left_out)}"
+                what = Message(
+                    "moves-update-target-exclude",
+                    "moves in this update, and --target or --exclude leaves out {left_out}",
+                    left_out=few(left_out),
+                )
                 raise RefusedError(
                     [Problem(what, subject=f"{manifest.key} on {args.cluster}", hint=UNLIMITED)]
                 )

@@ -19,6 +19,7 @@ from fleet_components.live.connection import Leftover, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.trial import Trial, try_all
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, visible
@@ -26,12 +27,17 @@ from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 
-_REFUSED = "is to be replaced on {where}, and the API server refuses the new form: {words}"
+_REFUSED = Message(
+    "replaced-api-server-refuses",
+    "is to be replaced on {where}, and the API server refuses the new form: {words}",
+)
 _REFUSED_HINT = (
     "the old one stays; change the object, or what refuses it. It is tried beside the old one, "
     "under another name: if that is the only reason, delete the old one by hand"
 )
-_UNCHECKED = "is to be replaced on {where}; the new form is not checked: {reason}"
+_UNCHECKED = Message(
+    "replaced-new-form-not", "is to be replaced on {where}; the new form is not checked: {reason}"
+)
 _UNCHECKED_HINT = "if the API server refuses it then, the object is gone until an update creates it"
 _NO_KUBECONFIG = "no kubeconfig is known to ask with"
 _SECONDS = 1.5
@@ -188,7 +194,7 @@ def _refused(
     for (key, words), where in _alike({pair: trial.refused for pair, trial in trials.items()}):
         origin = written.get(key)
         yield Problem(
-            _REFUSED.replace("{where}", few(where)).replace("{words}", visible(words)),
+            _REFUSED.filled(where=few(where), words=visible(words)),
             subject=str(key),
             hint=_REFUSED_HINT,
             file=origin.file if origin else "",
@@ -199,7 +205,7 @@ def _refused(
 def _unchecked(trials: Mapping[Pair, Trial]) -> Iterator[Problem]:
     """Yield a warning for each object whose new form, or a part of it, could not be tried."""
     for (key, reason), where in _alike({pair: trial.unchecked for pair, trial in trials.items()}):
-        what = _UNCHECKED.replace("{where}", few(where)).replace("{reason}", visible(reason))
+        what = _UNCHECKED.filled(where=few(where), reason=visible(reason))
         yield Problem(what, subject=str(key), hint=_UNCHECKED_HINT)
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.files import Text
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 
@@ -65,7 +66,7 @@ class Build(ABC):
             warnings: warnings are added here.
         """
 
-    def problem(self, what: str, hint: str = "") -> Problem:
+    def problem(self, what: Message, hint: str = "") -> Problem:
         """Return a problem of the build, located where the folder is named."""
         if self.declared:
             return self.declared.problem(what, ("spec", "path"), hint)

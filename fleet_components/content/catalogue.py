@@ -13,6 +13,7 @@ import attrs
 from fleet_components.content.stored import LABELLED_BY_SERVER, stored
 from fleet_components.model.kinds import BUILT_IN, Kind, guess_plural
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.selector import LabelIndex, LabelSelector
 from fleet_components.systems.registry import SYSTEMS
@@ -272,5 +273,7 @@ def _twice(manifest: Manifest, known: Manifest) -> Problem:
     if known.origin and manifest.origin:
         place = known.origin.seen_from(manifest.origin).location
     return manifest.problem(
-        f"given twice, first in {place}", ("metadata", "name"), "keep one of the two"
+        Message("given-twice-first", "given twice, first in {place}", place=place),
+        ("metadata", "name"),
+        "keep one of the two",
     )

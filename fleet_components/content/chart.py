@@ -26,12 +26,16 @@ from fleet_components.content.paths import links_out, read_regular, resolved
 from fleet_components.content.schema import fetching
 from fleet_components.content.tool import Printed, as_argument, find_tool, run_tool
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 
 HOOK = "helm.sh/hook"
 _TEMPLATE = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
-_VARIES = "is rendered otherwise each time, so that every preview will show a change"
+_VARIES = Message(
+    "rendered-otherwise-each-time",
+    "is rendered otherwise each time, so that every preview will show a change",
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -86,10 +90,18 @@ class Chart(Build):
         """
         for link in links_out(self.folder, self.root):
             yield self.problem(
-                f"{link} is a link that leads out of {self.root}", "copy what it leads to"
+                Message(
+                    "link-leaves-chart",
+                    "{link} is a link that leads out of {root}",
+                    link=link,
+                    root=self.root,
+                ),
+                "copy what it leads to",
             )
         for file, why in fetching(self.folder):
-            yield self.problem(f"{file} {why}", FETCHED)
+            yield self.problem(
+                Message("chart-file-refused", "{file} {why}", file=file, why=why), FETCHED
+            )
 
     def build(self, warnings: list[Problem]) -> list[Text]:
         """Return one text for each rendered template, named after the template.
@@ -103,7 +115,10 @@ class Chart(Build):
             first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
         if first.message:
             warnings.append(
-                self.problem(f"helm says: {first.message}", f"see what is printed: {self.by_hand}")
+                self.problem(
+                    Message("helm-says", "helm says: {message}", message=first.message),
+                    f"see what is printed: {self.by_hand}",
+                )
             )
         texts, again = self._texts(first), self._texts(second)
         varying = dict.fromkeys(text.file for text in texts if text not in again)
@@ -127,7 +142,12 @@ class Chart(Build):
             else:
                 yield self._in_namespace(manifest)
         if hooks:
-            what = f"{count(len(hooks), 'hook')} of the chart passed over: {few(hooks)}"
+            what = Message(
+                "chart-passed-over",
+                "{count} of the chart passed over: {hooks}",
+                count=count(len(hooks), "hook"),
+                hooks=few(hooks),
+            )
             hint = "a fleet has no such steps: do by other means what they do"
             warnings.append(self.problem(what, hint))
 

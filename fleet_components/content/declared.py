@@ -39,11 +39,12 @@ from fleet_components.content.kustomization import Kustomization
 from fleet_components.content.paths import confined
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.reader import API_VERSION, CHART, KUSTOMIZATION, read, stray_fields
 
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_NOWHERE = "is carried out only where a file of a source says it"
+_NOWHERE = Message("carried-out-only-file", "is carried out only where a file of a source says it")
 _ELSEWHERE = "write it to a file: what a tool or a program has made names no tools to run"
 
 
@@ -108,14 +109,22 @@ class _Paths:
     def folder(self, written: str) -> Path | None:
         found = self._follow(written, ("path",))
         if found and not found.is_dir():
-            self._refuse(f'"{written}" is not a folder', ("path",), "name the folder")
+            self._refuse(
+                Message("path-not-folder", '"{written}" is not a folder', written=written),
+                ("path",),
+                "name the folder",
+            )
             return None
         return found
 
     def file(self, written: str, path: FieldPath) -> Path | None:
         found = self._follow(written, path)
         if found and not found.is_file():
-            self._refuse(f'"{written}" is not a file', path, "name a file")
+            self._refuse(
+                Message("not-file", '"{written}" is not a file', written=written),
+                path,
+                "name a file",
+            )
             return None
         return found
 
@@ -123,17 +132,21 @@ class _Paths:
         assert self.manifest.origin
         found = confined(written, Path(self.manifest.origin.file).parent, self.root)
         if isinstance(found, Problem):
-            self._refuse(found.what, path, found.hint)
+            self._refuse(found.message, path, found.advice)
             return None
         return found
 
-    def _refuse(self, what: str, path: FieldPath, hint: str) -> None:
+    def _refuse(self, what: Message, path: FieldPath, hint: Phrase | str) -> None:
         self.problems.append(self.manifest.located(Problem(what, path, hint), "spec"))
 
 
 def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
     if not _NAMESPACE.fullmatch(spec.namespace):
-        what = f'"{spec.namespace}" is not a name of a namespace'
+        what = Message(
+            "not-name-namespace",
+            '"{namespace}" is not a name of a namespace',
+            namespace=spec.namespace,
+        )
         problem = Problem(what, ("namespace",), "a to z, 0 to 9 and -, 63 of them at most")
         paths.problems.append(paths.manifest.located(problem, "spec"))
     folder = paths.folder(spec.path)

@@ -24,6 +24,7 @@ from yaml.events import (
 from fleet_components.content.scalar import Scalar, as_key, is_merge, scalar
 from fleet_components.content.section import Event, Section, parse
 from fleet_components.content.syntax import HELM_HINT, syntax_problem
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 # The builder takes several Python frames a level, and must stay clear of the limit of recursion.
@@ -115,13 +116,15 @@ class _Builder:
         if self.aliased > MOST_ALIASED:
             self.refuse(
                 event,
-                "document contains excessive aliasing",
+                Message(
+                    "document-contains-excessive-aliasing", "document contains excessive aliasing"
+                ),
                 "write out what the aliases stand for",
             )
             return None  # It can be exponentially larger than the text.
         return data
 
-    def refuse(self, event: Event, what: str, hint: str = "") -> None:
+    def refuse(self, event: Event, what: Message, hint: str = "") -> None:
         line = event.start_mark.line + 1
         self.problems.append(Problem(what, tuple(self.path), hint, file=self.file, line=line))
 
@@ -141,18 +144,25 @@ class _Builder:
         try:
             return scalar(event)
         except ValueError as error:
-            self.refuse(event, str(error), "write the value in quotes, without a tag")
+            self.refuse(
+                event,
+                Message("other-error", "{reason}", reason=error),
+                "write the value in quotes, without a tag",
+            )
             return None
 
     def alias(self, event: Event) -> Any:
         done = self.anchors.get(event.anchor)
         if done is None:
             if event.anchor in self.anchors:
-                self.refuse(event, "is an alias of an anchor that contains it")
+                self.refuse(
+                    event,
+                    Message("alias-anchor-contains", "is an alias of an anchor that contains it"),
+                )
             else:
                 self.refuse(
                     event,
-                    "is an alias without an anchor",
+                    Message("alias-without-anchor", "is an alias without an anchor"),
                     "write a value that begins with * in quotes",
                 )
             return None
@@ -232,14 +242,22 @@ class _Builder:
                 "write --- on a line of its own above it if another object begins here, else keep"
                 " one of the two"
             )
-        self.refuse(event, f"given twice, first on line {first.start_mark.line + 1}", hint)
+        self.refuse(
+            event,
+            Message(
+                "given-twice-first-line",
+                "given twice, first on line {line}",
+                line=first.start_mark.line + 1,
+            ),
+            hint,
+        )
 
     def key(self, event: Event) -> str:
         value = self.value(event)
         key = as_key(value)
         if key is None:
             hint = HELM_HINT if isinstance(value, dict) else "write the key in quotes"
-            self.refuse(event, "a key must be text", hint)
+            self.refuse(event, Message("key-must-text", "a key must be text"), hint)
         return key or ""
 
     def merge(self, event: Event, fields: dict[str, Any]) -> None:
@@ -249,4 +267,10 @@ class _Builder:
             if isinstance(source, dict):
                 fields.update(source)
             else:
-                self.refuse(event, "map merge requires map or sequence of maps as the value")
+                self.refuse(
+                    event,
+                    Message(
+                        "map-merge-requires-map",
+                        "map merge requires map or sequence of maps as the value",
+                    ),
+                )

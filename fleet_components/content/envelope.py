@@ -16,6 +16,7 @@ from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import few
 
@@ -48,7 +49,13 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     data = envelope.data.get("data")
     data = {} if data is None else data  # admission counts what is in it; overrides may empty it
     if not isinstance(data, Mapping):
-        raise FleetError([envelope.problem("must be a map of manifests", ("data",))])
+        raise FleetError(
+            [
+                envelope.problem(
+                    Message("must-map-manifests", "must be a map of manifests"), ("data",)
+                )
+            ]
+        )
     problems = [problem for key in sorted(data) for problem in _check(envelope, key, data[key])]
     if problems:
         raise FleetError(problems)
@@ -72,7 +79,7 @@ def unopened(manifest: Manifest) -> str:
     except FleetError as error:
         first = error.problems[0]
         subject = "" if first.subject == str(manifest.key) else first.subject
-        return str(Problem(first.what, first.path, subject=subject))
+        return str(Problem(first.message, first.path, subject=subject))
     return ""
 
 
@@ -89,12 +96,22 @@ def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Itera
         if kind and kind.namespaced and not manifest.namespace:
             hint = "write its namespace, and put it into a ResourceEnvelope there"
             yield manifest.problem(
-                f"{kind.kind} objects live in a namespace", ("metadata", "namespace"), hint
+                Message(
+                    "objects-live-namespace", "{kind} objects live in a namespace", kind=kind.kind
+                ),
+                ("metadata", "namespace"),
+                hint,
             )
         elif kind and manifest.namespace and not kind.namespaced:
             hint = "take its namespace out, and put it into a ClusterResourceEnvelope"
             yield manifest.problem(
-                f"{kind.kind} objects live in no namespace", ("metadata", "namespace"), hint
+                Message(
+                    "objects-live-no-namespace",
+                    "{kind} objects live in no namespace",
+                    kind=kind.kind,
+                ),
+                ("metadata", "namespace"),
+                hint,
             )
 
 
@@ -139,13 +156,24 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
     path = ("data", key)
     if not isinstance(data, Mapping):
         hint = "write the manifest itself, not as text"
-        yield envelope.problem(f"must be an object, not {type(data).__name__}", path, hint)
+        yield envelope.problem(
+            Message("must-object-not", "must be an object, not {type}", type=type(data).__name__),
+            path,
+            hint,
+        )
     elif not data.get("kind"):
         # KubeFleet's text goes on with the whole object, which may be a Secret.
         error = "Object 'Kind' is missing"
-        what = "failed to parse the wrapped manifest data to a Kubernetes runtime object"
         yield envelope.problem(
-            f"{what} (manifestKey={key},envelopeObjRef={_ref(envelope)}): {error}", path
+            Message(
+                "envelope-object-without-kind",
+                "failed to parse the wrapped manifest data to a Kubernetes runtime object"
+                " (manifestKey={key},envelopeObjRef={ref}): {error}",
+                key=key,
+                ref=_ref(envelope),
+                error=error,
+            ),
+            path,
         )
     else:
         manifest = _wrapped(envelope, key, data)
@@ -153,23 +181,32 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
 
 
 def _check_scope(envelope: Manifest, key: str, manifest: Manifest) -> Iterator[Problem]:
-    what, hint = f"{key} ({_ref(manifest)})", f"write namespace: {envelope.namespace}"
+    wrapped, hint = f"{key} ({_ref(manifest)})", f"write namespace: {envelope.namespace}"
     if envelope.kind == _CLUSTER and manifest.namespace:
-        what = (
-            f"a namespaced object {what} has been wrapped in a cluster resource envelope"
-            f" {_ref(envelope)}"
+        what = Message(
+            "namespaced-object-wrapped-cluster",
+            "a namespaced object {wrapped} has been wrapped in a cluster resource envelope {ref}",
+            wrapped=wrapped,
+            ref=_ref(envelope),
         )
         hint = "put it into a ResourceEnvelope of its namespace"
     elif envelope.kind == _NAMESPACED and not manifest.namespace:
-        what = (
-            f"a cluster scope object {what} has been wrapped in a resource envelope"
-            f" {_ref(envelope)}"
+        what = Message(
+            "cluster-scope-object-wrapped",
+            "a cluster scope object {wrapped} has been wrapped in a resource envelope {ref}",
+            wrapped=wrapped,
+            ref=_ref(envelope),
         )
         hint += ", or put a cluster-scoped object into a ClusterResourceEnvelope"
     elif envelope.kind == _NAMESPACED and manifest.namespace != envelope.namespace:
         place = f"a resource envelope from another namespace ({_ref(envelope)})"
         # The superfluous "in" is KubeFleet's.
-        what = f"a namespaced object {what} in has been wrapped in {place}"
+        what = Message(
+            "namespaced-object-wrapped",
+            "a namespaced object {wrapped} in has been wrapped in {place}",
+            wrapped=wrapped,
+            place=place,
+        )
     else:
         return
     yield envelope.problem(what, ("data", key, "metadata", "namespace"), hint)

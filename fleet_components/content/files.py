@@ -12,6 +12,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.observed import MEMORY, PARTS, is_observed, observed_above
 from fleet_components.content.paths import files_below, read_regular, walk, within
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 EXTENSIONS = (".yaml", ".yml", ".json")
@@ -19,8 +20,11 @@ CHART = "Chart.yaml"
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BUILT = dict.fromkeys(KUSTOMIZATIONS, "kustomization") | {CHART: "chart"}
 _INSTEAD = {
-    "chart": ("is a Helm chart, not a manifest", "Chart"),
-    "kustomization": ("is input of kustomize, not a manifest", "Kustomization"),
+    "chart": (Message("helm-chart-not-manifest", "is a Helm chart, not a manifest"), "Chart"),
+    "kustomization": (
+        Message("kustomize-input-not-manifest", "is input of kustomize, not a manifest"),
+        "Kustomization",
+    ),
 }
 _DECLARATION = (
     "{{apiVersion: fleet-components/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{path:"
@@ -85,7 +89,11 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
         known = f"manifest files end in {', '.join(EXTENSIONS)}"
         hint = "unpack it, and give its folder" if source.suffix == ".tgz" else known
         problems.append(
-            Problem(f'unknown extension "{source.suffix}"', file=str(source), hint=hint)
+            Problem(
+                Message("unknown-extension", 'unknown extension "{suffix}"', suffix=source.suffix),
+                file=str(source),
+                hint=hint,
+            )
         )
     else:
         yield SourceEntry(source, source.parent)
@@ -130,7 +138,14 @@ def decoded(raw: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise FleetError(
-            [Problem("not UTF-8", file=file, line=line, hint="save the file as UTF-8")]
+            [
+                Problem(
+                    Message("not-utf", "not UTF-8"),
+                    file=file,
+                    line=line,
+                    hint="save the file as UTF-8",
+                )
+            ]
         ) from error
 
 
@@ -179,7 +194,11 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
             if path.is_symlink() and not within(path, top):
                 hint = "copy what it leads to, or give that as a source of its own"
                 problems.append(
-                    Problem(f"is a link that leads out of {top}", file=str(path), hint=hint)
+                    Problem(
+                        Message("link-leaves-source", "is a link that leads out of {top}", top=top),
+                        file=str(path),
+                        hint=hint,
+                    )
                 )
             else:
                 yield SourceEntry(path, top)
@@ -205,15 +224,19 @@ def _hidden(folder: Path, subfolders: Iterable[str], names: Iterable[str]) -> It
     for hidden in (name for name in subfolders if name.startswith(".")):
         found += files_below(folder / hidden, EXTENSIONS)
     for path in sorted(found):
-        what = (
-            "is hidden by a dot, so that it is not read here, and kubectl apply -R would apply it"
+        what = Message(
+            "hidden-dot-not-read",
+            "is hidden by a dot, so that it is not read here, and kubectl apply -R would apply it",
         )
         yield Problem(what, file=str(path), hint="rename it, or remove it")
 
 
 def _nested(folder: Path) -> Problem:
     """Return the problem of an observed directory in the files of another one."""
-    what = "is an observed directory among the files of another one, which the hub gets as they are"
+    what = Message(
+        "observed-directory-among-files",
+        "is an observed directory among the files of another one, which the hub gets as they are",
+    )
     return Problem(what, file=str(folder), hint=f"remove its folder {MEMORY}")
 
 
@@ -223,16 +246,21 @@ def _linked_parts(observed: Path) -> Iterator[Problem]:
     """
     for part in PARTS:
         if (observed / part).is_symlink():
-            what = "is a link, which is not followed here, and kubectl may follow it"
+            what = Message(
+                "link-not-followed-here",
+                "is a link, which is not followed here, and kubectl may follow it",
+            )
             yield Problem(what, file=str(observed / part), hint="put the files themselves there")
 
 
 def _beside_files(marker: Path) -> Problem:
     """Return the problem of an input of kustomize or helm among the files of an observation."""
     tool = "helm" if marker.name == CHART else "kustomize"
-    what = (
-        f"is input of {tool} in an observed directory, whose files are what the hub gets, as"
-        " they are"
+    what = Message(
+        "input-observed-directory-whose",
+        "is input of {tool} in an observed directory, whose files are what the hub gets, as"
+        " they are",
+        tool=tool,
     )
     hint = (
         "move it out of the directory: beside it, it can have the folders policies and objects as"
@@ -264,4 +292,8 @@ def unreadable(path: Path, error: OSError) -> Problem:
     """Return the problem of a path that cannot be read."""
     missing = isinstance(error, FileNotFoundError)
     hint = f"the path is taken from {Path.cwd()}" if missing and not path.is_absolute() else ""
-    return Problem(f"cannot be read: {error.strerror}", file=str(path), hint=hint)
+    return Problem(
+        Message("cannot-read", "cannot be read: {strerror}", strerror=error.strerror),
+        file=str(path),
+        hint=hint,
+    )

@@ -25,6 +25,7 @@ from yaml.events import (
 )
 
 from fleet_components.content.document import MOST_ALIASED, MOST_LEVELS, documents
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -32,24 +33,28 @@ _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _HALF_PAIR = re.compile(r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]|(?P<half>\\u[dD][89a-fA-F])")
 _HALF = re.compile(r"\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _BINARY = "tag:yaml.org,2002:binary"
-_TOO_DEEP = f"is nested more than {MOST_LEVELS} levels deep"
+_TOO_DEEP = Message(
+    "nested-more-than-levels",
+    "is nested more than {most_levels} levels deep",
+    most_levels=MOST_LEVELS,
+)
 
 
 class UnreadableError(ValueError):
     """Error for a text that cannot be read.
 
     Attributes:
-        what: the error, as for a :class:`Problem`.
+        message: the error, as for a :class:`Problem`.
         line: its line, from 1; None if unknown.
     """
 
-    def __init__(self, what: str, line: int | None = None) -> None:
-        self.what, self.line = what, line
-        super().__init__(what)
+    def __init__(self, message: Message, line: int | None = None) -> None:
+        self.message, self.line = message, line
+        super().__init__(message)
 
     def problem(self, file: str, hint: str = "") -> Problem:
         """Return the error as a problem of a file."""
-        return Problem(self.what, file=file, line=self.line, hint=hint)
+        return Problem(self.message, file=file, line=self.line, hint=hint)
 
 
 def read_json(
@@ -74,25 +79,35 @@ def read_json(
     except UnreadableError:
         raise
     except UnicodeDecodeError:
-        raise UnreadableError("is not UTF-8 text") from None
+        raise UnreadableError(Message("not-utf-text", "is not UTF-8 text")) from None
     except json.JSONDecodeError as error:
         raise UnreadableError(
-            f"is not JSON: {error.msg}, at character {error.colno}", error.lineno
+            Message(
+                "not-json-character",
+                "is not JSON: {msg}, at character {colno}",
+                msg=error.msg,
+                colno=error.colno,
+            ),
+            error.lineno,
         ) from None
     except ValueError:  # a number with thousands of digits
-        raise UnreadableError("is not JSON: it has a number that is too long") from None
+        raise UnreadableError(
+            Message("not-json-number-too", "is not JSON: it has a number that is too long")
+        ) from None
     if ("\\ud" in decoded or "\\uD" in decoded) and any(
         found["half"] for found in _HALF_PAIR.finditer(decoded)
     ):
         # No text that can be written anywhere.
-        raise UnreadableError("is not JSON: it has half of a surrogate pair")
+        raise UnreadableError(
+            Message("not-json-half-surrogate", "is not JSON: it has half of a surrogate pair")
+        )
     return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise UnreadableError("is not JSON: has a key twice")
+        raise UnreadableError(Message("not-json-key-twice", "is not JSON: has a key twice"))
     return found
 
 
@@ -107,13 +122,16 @@ def read_yaml(text: str | bytes) -> Any:
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
     except UnicodeDecodeError:
-        raise UnreadableError("is not UTF-8 text") from None
+        raise UnreadableError(Message("not-utf-text", "is not UTF-8 text")) from None
     problems: list[Problem] = []
     found = list(documents(decoded, "", problems))
     if problems:
-        raise UnreadableError("is not valid YAML", problems[0].line)
+        raise UnreadableError(Message("not-valid-yaml", "is not valid YAML"), problems[0].line)
     if len(found) > 1:
-        raise UnreadableError("has several YAML documents", found[1].section(()).line())
+        raise UnreadableError(
+            Message("several-yaml-documents", "has several YAML documents"),
+            found[1].section(()).line(),
+        )
     return found[0].data if found else None
 
 
@@ -142,7 +160,7 @@ def read_documents(text: str) -> list[yaml.Node]:
         # Not the loader in C: its places are those of another encoding.
         roots = [root for root in yaml.compose_all(text, yaml.SafeLoader) if root]
     except yaml.YAMLError:
-        raise UnreadableError("is not YAML") from None
+        raise UnreadableError(Message("text-not-yaml", "is not YAML")) from None
     for root in roots:
         _check_nodes(root, text)
     return roots
@@ -159,7 +177,11 @@ def _check_nodes(root: yaml.Node | None, text: str) -> None:
         # There are hardly more nodes than characters written, so a number far beyond comes from
         # aliases.
         if seen > MOST_ALIASED + len(text):
-            raise UnreadableError("document contains excessive aliasing")
+            raise UnreadableError(
+                Message(
+                    "document-contains-excessive-aliasing", "document contains excessive aliasing"
+                )
+            )
         if isinstance(node, yaml.CollectionNode):
             pairs = (
                 node.value
@@ -203,7 +225,7 @@ def read_scalars(text: str) -> Iterator[tuple[str, str]]:
                     elif value:
                         yield key or "", value
     except (yaml.YAMLError, ValueError):
-        raise UnreadableError("is not YAML") from None
+        raise UnreadableError(Message("text-not-yaml", "is not YAML")) from None
 
 
 def _next_key(key: str | None, value: str) -> str | None:
@@ -232,7 +254,7 @@ def _written(event: ScalarEvent) -> str:
     try:
         return base64.b64decode(event.value).decode(errors="replace")
     except ValueError:
-        raise UnreadableError("is not YAML") from None
+        raise UnreadableError(Message("text-not-yaml", "is not YAML")) from None
 
 
 def _check_depth(text: str) -> None:
@@ -246,4 +268,6 @@ def _check_depth(text: str) -> None:
             if level > MOST_LEVELS:
                 raise UnreadableError(_TOO_DEEP)
     except yaml.reader.ReaderError as error:
-        raise UnreadableError(f"is not YAML: {error.reason}") from None
+        raise UnreadableError(
+            Message("yaml-syntax", "is not YAML: {reason}", reason=error.reason)
+        ) from None

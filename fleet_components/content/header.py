@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.model.declarations import meant_kind
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.reader import API_VERSION
 
@@ -35,7 +36,11 @@ def _check(manifest: Manifest) -> Iterator[Problem]:
     metadata = manifest.data.get("metadata")
     if not isinstance(metadata, Mapping):
         manifest = attrs.evolve(manifest, data={**manifest.data, "metadata": {}})
-        what = "metadata is missing" if metadata is None else "metadata must be a map"
+        what = (
+            Message("metadata-missing", "metadata is missing")
+            if metadata is None
+            else Message("metadata-must-map", "metadata must be a map")
+        )
         yield from _check_type(manifest)
         yield manifest.problem(what, ("metadata",), "add metadata with a name")
         return
@@ -71,7 +76,11 @@ def _check_type(manifest: Manifest) -> Iterator[Problem]:
             if meant_kind(manifest)
             else "for example apps/v1, or v1"
         )
-        yield manifest.problem(f'"{given}" is not group/version', ("apiVersion",), hint)
+        yield manifest.problem(
+            Message("not-group-version", '"{given}" is not group/version', given=given),
+            ("apiVersion",),
+            hint,
+        )
     if isinstance(kind, str) and kind and not _KIND.fullmatch(kind):
         meant = meant_kind(manifest)
         hint = (
@@ -79,7 +88,9 @@ def _check_type(manifest: Manifest) -> Iterator[Problem]:
             if meant
             else "a kind has letters and digits, for example kind: Deployment"
         )
-        yield manifest.problem(f'"{kind}" cannot be a kind', ("kind",), hint)
+        yield manifest.problem(
+            Message("cannot-kind", '"{kind}" cannot be a kind', kind=kind), ("kind",), hint
+        )
 
 
 def _check_name(manifest: Manifest) -> Iterator[Problem]:
@@ -93,7 +104,11 @@ def _check_name(manifest: Manifest) -> Iterator[Problem]:
         name = metadata.get(field)
         if isinstance(name, str) and (name in (".", "..") or set(name) & {"/", "%"}):
             hint = "an API server refuses . and .., and names with / or %"
-            yield manifest.problem(f'"{name}" cannot be a {field}', ("metadata", field), hint)
+            yield manifest.problem(
+                Message("cannot-be-a", '"{name}" cannot be a {field}', name=name, field=field),
+                ("metadata", field),
+                hint,
+            )
 
 
 def _check_texts(manifest: Manifest) -> Iterator[Problem]:
@@ -101,21 +116,36 @@ def _check_texts(manifest: Manifest) -> Iterator[Problem]:
         values = manifest.metadata.get(field)
         if values is not None and not isinstance(values, Mapping):
             yield manifest.problem(
-                f"{field} must be a map", ("metadata", field), f"for example {field}: {{app: web}}"
+                Message("must-map", "{field} must be a map", field=field),
+                ("metadata", field),
+                f"for example {field}: {{app: web}}",
             )
             continue
         for key, value in (values or {}).items():
             if not isinstance(value, str):
                 path: FieldPath = ("metadata", field, key)
-                yield manifest.problem(f"must be text, not {_shown(value)}", path, _quoted(value))
+                yield manifest.problem(
+                    Message("must-text-not", "must be text, not {shown}", shown=_shown(value)),
+                    path,
+                    _quoted(value),
+                )
 
 
 def _check_text(manifest: Manifest, path: FieldPath, value: Any, hint: str) -> Iterator[Problem]:
     if value is None or value == "":
-        yield manifest.problem(f"{path[-1]} is missing", path, hint)
+        yield manifest.problem(
+            Message("header-field-missing", "{path} is missing", path=path[-1]), path, hint
+        )
     elif not isinstance(value, str):
         yield manifest.problem(
-            f"{path[-1]} must be text, not {_shown(value)}", path, _quoted(value)
+            Message(
+                "header-field-not-text",
+                "{path} must be text, not {shown}",
+                path=path[-1],
+                shown=_shown(value),
+            ),
+            path,
+            _quoted(value),
         )
 
 

@@ -32,12 +32,13 @@ from fleet_components.content.files import KUSTOMIZATIONS, Text, read_file
 from fleet_components.content.paths import resolved, within
 from fleet_components.content.tool import as_argument, find_tool, run_tool
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 _FOLDERS = ("resources", "bases", "components", *PLUGINS)
 _PLAIN = ("apiVersion", "kind", "metadata", "resources", "bases", "components")
 """Fields with which a kustomization gives files as they are."""
-_ADDRESS = "{} is an address"
+_ADDRESS = Message("is-address", "{what} is an address")
 _LOCAL = f"{FETCHED}; a path of its own begins with ./"
 
 
@@ -67,7 +68,13 @@ class Kustomization(Build):
         if printed.message:
             warnings.append(
                 self.problem(
-                    f"{tool.stem} says: {printed.message}", f"see what is printed: {self.by_hand}"
+                    Message(
+                        "kustomization-refused",
+                        "{stem} says: {message}",
+                        stem=tool.stem,
+                        message=printed.message,
+                    ),
+                    f"see what is printed: {self.by_hand}",
                 )
             )
         return [Text(str(_file(self.folder)), printed.text, built=True)]
@@ -97,13 +104,24 @@ class Kustomization(Build):
                 continue
             if not os.path.exists(path):
                 hint = f"paths are taken from {folder.path}, and nothing is fetched from elsewhere"
-                problems.append(entry.problem(f'there is no "{entry.written}"', hint))
+                problems.append(
+                    entry.problem(
+                        Message("no-such-path", 'there is no "{written}"', written=entry.written),
+                        hint,
+                    )
+                )
             # A kustomization that is a source itself may have its bases outside of its folder, as
             # overlays usually do.
             elif self.declared and not within(path, self.root):
                 problems.append(
                     entry.problem(
-                        f'"{entry.written}" leads out of {self.root}', "copy it into there"
+                        Message(
+                            "leads-out",
+                            '"{written}" leads out of {root}',
+                            written=entry.written,
+                            root=self.root,
+                        ),
+                        "copy it into there",
                     )
                 )
             elif path.is_dir():
@@ -129,7 +147,7 @@ class _Entry:
     position: int
     document: Document
 
-    def problem(self, what: str, hint: str) -> Problem:
+    def problem(self, what: Message, hint: str) -> Problem:
         path = self.field, self.position
         return Problem(
             what, path, hint, file=self.document.file, line=self.document.section(()).line(path)
@@ -152,7 +170,7 @@ def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
                 line = document.section(()).line((field,))
                 problems.append(
                     Problem(
-                        "is not written so",
+                        Message("not-written", "is not written so"),
                         (field,),
                         f"write {field.casefold()}",
                         "",
@@ -169,7 +187,12 @@ def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
                 if is_repository(written):
                     problems.append(
                         entry.problem(
-                            f'"{written}" is the address of a repository to kustomize', _LOCAL
+                            Message(
+                                "address-repository-kustomize",
+                                '"{written}" is the address of a repository to kustomize',
+                                written=written,
+                            ),
+                            _LOCAL,
                         )
                     )
                 else:
@@ -183,12 +206,14 @@ def _fetching(document: Document, folder: _Folder) -> Iterator[Problem]:
     Replacements, patches and prefixes are carried out on plug-ins before these are read.
     """
     for path, text in addresses(document.data, plugin=folder.plugin):
-        what = _ADDRESS.format("what it holds" if is_inline(text) else f'"{text}"')
+        what = _ADDRESS.filled(what="what it holds" if is_inline(text) else f'"{text}"')
         yield Problem(what, path, FETCHED, file=document.file, line=document.section(()).line(path))
     for field in document.data if folder.plugin and isinstance(document.data, dict) else ():
         if field not in _PLAIN:
             what, hint = (
-                "changes plug-ins, so that what they read is not known",
+                Message(
+                    "changes-plug-ins", "changes plug-ins, so that what they read is not known"
+                ),
                 "write the plug-ins as they are to be",
             )
             yield Problem(
@@ -204,7 +229,7 @@ def _in_file(path: Path) -> Iterator[Problem]:
         yield from error.problems
         return
     if found:
-        yield Problem(_ADDRESS.format("a text in it"), file=str(path), hint=FETCHED)
+        yield Problem(_ADDRESS.filled(what="a text in it"), file=str(path), hint=FETCHED)
 
 
 def _file(folder: Path) -> Path:

@@ -21,12 +21,13 @@ from fleet_components.content.observed import MEND, joined
 from fleet_components.content.paths import resolved
 from fleet_components.content.tool import ToolError
 from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 
 _FIRST_FIELDS = ("apiVersion", "kind", "metadata")
-_NO_OBJECT = "not a Kubernetes object"
+_NO_OBJECT = Message("no-kubernetes-object", "not a Kubernetes object")
 _OBJECT = f"an object starts with {', '.join(_FIRST_FIELDS[:-1])} and {_FIRST_FIELDS[-1]}"
 _OF_OTHERS = (
     f"{_OBJECT}; a file of another tool is passed over if it stands elsewhere, or its name begins"
@@ -100,7 +101,8 @@ def readable(
             else:
                 problems.append(
                     asked.problem(
-                        "would be built by a program", f"build it elsewhere: {asked.by_hand}"
+                        Message("built-program", "would be built by a program"),
+                        f"build it elsewhere: {asked.by_hand}",
                     )
                 )
     warnings += (*_hooks_among(manifests), *found_warnings)
@@ -214,7 +216,7 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
             else "mend it, or build it elsewhere"
         )
         hint = f"{first} and give what comes out: {build.by_hand} > manifests.yaml"
-        problems.append(build.problem(str(error), hint))
+        problems.append(build.problem(Message("other-error", "{reason}", reason=error), hint))
         return []
     read = [_read_text(text) for text in texts]
     wrong = [problem for item in read for problem in item.problems]
@@ -224,7 +226,10 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
     )
     if not placed and not wrong:
         warnings.append(
-            build.problem("nothing comes of it", f"see what is printed: {build.by_hand}")
+            build.problem(
+                Message("nothing-comes", "nothing comes of it"),
+                f"see what is printed: {build.by_hand}",
+            )
         )
     return placed
 
@@ -239,7 +244,13 @@ def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
         if not build.declared and (other := declared.get(resolved(build.folder))):
             hint = "leave it out of the sources: what declares it says how it is built"
             yield other.problem(
-                f"{build.folder} is a source as well, so it is built twice", ("spec", "path"), hint
+                Message(
+                    "source-well-built-twice",
+                    "{folder} is a source as well, so it is built twice",
+                    folder=build.folder,
+                ),
+                ("spec", "path"),
+                hint,
             )
 
 
@@ -250,7 +261,13 @@ def _both(read: _Read) -> Iterator[Problem]:
     hint = "keep the values in a file of their own"
     for manifest in (*read.manifests, *(build.declared for build in read.builds)):
         if manifest:
-            yield manifest.problem("stands in a file that a chart has as its values", (), hint)
+            yield manifest.problem(
+                Message(
+                    "stands-file-chart-values", "stands in a file that a chart has as its values"
+                ),
+                (),
+                hint,
+            )
 
 
 def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
@@ -258,7 +275,12 @@ def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
     hooks = [manifest for manifest in manifests if is_hook(manifest)]
     if hooks:
         shown = few([str(manifest.key) for manifest in hooks])
-        what = f"{count(len(hooks), 'hook')} of a Helm chart placed as any other object: {shown}"
+        what = Message(
+            "helm-chart-placed-any",
+            "{count} of a Helm chart placed as any other object: {shown}",
+            count=count(len(hooks), "hook"),
+            shown=shown,
+        )
         hint = (
             "take out what does not belong on the members; of a chart that is rendered here they"
             " are passed over"
@@ -268,7 +290,9 @@ def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
 
 def _nothing_found(where: str) -> Problem:
     hint = "give files or a directory with objects in .yaml, .yml or .json"
-    return Problem("no Kubernetes objects found", file=where, hint=hint)
+    return Problem(
+        Message("no-kubernetes-objects-found", "no Kubernetes objects found"), file=where, hint=hint
+    )
 
 
 def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
@@ -319,7 +343,7 @@ def _manifest(
     )
     if not isinstance(data, Mapping) or data.keys().isdisjoint(_FIRST_FIELDS):
         # Of a file of another tool one is enough, however many documents it has.
-        if not any(problem.what == _NO_OBJECT for problem in problems):
+        if not any(problem.message == _NO_OBJECT for problem in problems):
             hint = _OF_OTHERS if text.root else _OBJECT
             problems.append(Problem(_NO_OBJECT, path, hint, file=origin.file, line=origin.line))
         return

@@ -20,6 +20,7 @@ from fleet_components.content.paths import files_below, read_regular, walk
 from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.content.three_way import Shape, extended, is_shape, shape_of, three_way
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 
 MEMORY = "observed"
 """Folder of what a hub has decided; of its files only those in :data:`PARTS` are a part of the
@@ -42,6 +43,8 @@ MEND = (
 """Hint for what was written by an observation and is damaged."""
 UPGRADE = "upgrade fleet-components"
 """Hint for what a later version has written."""
+LATER_FORMS = frozenset({"later-fleet-resource", "later-observation-format"})
+"""Codes of the problems of what a later version has written."""
 _REST = (f"{MEMORY}/files.json", f"{MEMORY}/fleet.json")
 # Not parsed: a header that is damaged, by a merge for example, is one still.
 _MARKS = (
@@ -55,7 +58,11 @@ class LinkedError(UnreadableError):
 
     def __init__(self) -> None:
         super().__init__(
-            "is a link, or in one, which an observation never writes, and which is not followed"
+            Message(
+                "link-one-observation-never",
+                "is a link, or in one, which an observation never writes, and which is not"
+                " followed",
+            )
         )
 
 

@@ -17,6 +17,7 @@ from fleet_components.content.secret import REDACTED, is_secret, redacted
 from fleet_components.content.secret_text import letters
 from fleet_components.content.stored import without_texts
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem, show_path
 
 Object = Mapping[str, Any]
@@ -45,12 +46,14 @@ class OverrideError(Exception):
 
     Attributes:
         shown: the text without values of the object, which may be secret.
+        message: the same, for a problem.
         patch: position of the JSON patch operation that fails; None if it is the rule as a whole.
     """
 
     def __init__(self, text: str, shown: str = "", patch: int | None = None) -> None:
         super().__init__(text)
         self.shown = shown or text
+        self.message = Message("rule-fails", "{reason}", reason=self.shown)
         self.patch = patch
 
 

@@ -12,6 +12,7 @@ from typing import IO
 from fleet_components.content.address import FETCHED, is_address
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.model.digits import integer
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 LIMIT_VARIABLE = "FLEET_MAX_FILE_MIB"
@@ -31,7 +32,9 @@ def read_regular(path: Path) -> bytes:
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         mode = os.fstat(file.fileno()).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a folder has an error of its own
-            raise UnreadableError("is not a regular file; pipe its text into -")
+            raise UnreadableError(
+                Message("not-regular-file-pipe", "is not a regular file; pipe its text into -")
+            )
         return read_stream(file)
 
 
@@ -49,7 +52,12 @@ def read_stream(stream: IO[bytes]) -> bytes:
         content += piece
         if len(content) > most:
             raise UnreadableError(
-                f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit"
+                Message(
+                    "larger-than-mib-sets",
+                    "is larger than {limit_mib} MiB; {limit_variable} sets the limit",
+                    limit_mib=limit_mib(),
+                    limit_variable=LIMIT_VARIABLE,
+                )
             )
     return bytes(content)
 
@@ -72,7 +80,9 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
         root: the directory that the path must not lead out of.
     """
     if "://" in written or is_address(written):
-        return Problem(f'"{written}" is an address', hint=FETCHED)
+        return Problem(
+            Message("is-an-address", '"{written}" is an address', written=written), hint=FETCHED
+        )
     # By the rules of both systems, so that a source is judged alike wherever it is read.
     if (
         PurePosixPath(written).is_absolute()
@@ -80,14 +90,24 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
         or ".." in Path(written).parts
     ):
         return Problem(
-            f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without .."
+            Message("may-lead-anywhere", '"{written}" may lead anywhere', written=written),
+            hint=f"write a path below {folder}, without ..",
         )
     path = folder / written
     if not os.path.exists(path):  # unlike Path.exists, it takes any text
-        return Problem(f'there is no "{written}"', hint=f"paths are taken from {folder}")
+        return Problem(
+            Message("no-such-path", 'there is no "{written}"', written=written),
+            hint=f"paths are taken from {folder}",
+        )
     if not within(path, root):
         return Problem(
-            f'"{written}" is a link that leads out of {root}', hint="copy what it leads to"
+            Message(
+                "link-leads-out",
+                '"{written}" is a link that leads out of {root}',
+                written=written,
+                root=root,
+            ),
+            hint="copy what it leads to",
         )
     return path
 
@@ -135,7 +155,16 @@ def walk(
         levels = len(Path(at).relative_to(top).parts)
         if folders and levels >= MOST_FOLDERS:
             raise FleetError(
-                [Problem(f"has more than {MOST_FOLDERS} folders in one another", file=str(top))]
+                [
+                    Problem(
+                        Message(
+                            "more-than-folders-one",
+                            "has more than {most_folders} folders in one another",
+                            most_folders=MOST_FOLDERS,
+                        ),
+                        file=str(top),
+                    )
+                ]
             )
 
 

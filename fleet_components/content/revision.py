@@ -12,6 +12,7 @@ from typing import Any
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import LIMIT_VARIABLE, limit_mib
 from fleet_components.model.codec import MisfitError
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 _VALUES_A_MIB = 65_536
@@ -55,11 +56,25 @@ class Budget:
         self._values += sum(map(plain.count, _BEGIN_VALUE))
         if self._size > self._most * 2**20:
             raise MisfitError(
-                Problem(f"stands for more than {self._most} MiB; {LIMIT_VARIABLE} sets the limit")
+                Problem(
+                    Message(
+                        "stands-more-than-mib",
+                        "stands for more than {most} MiB; {limit_variable} sets the limit",
+                        most=self._most,
+                        limit_variable=LIMIT_VARIABLE,
+                    )
+                )
             )
         if self._values > (most := self._most * _VALUES_A_MIB):
             raise MisfitError(
-                Problem(f"stands for more than {most:,} values; {LIMIT_VARIABLE} sets the limit")
+                Problem(
+                    Message(
+                        "stands-more-than-values",
+                        "stands for more than {most:,} values; {limit_variable} sets the limit",
+                        most=most,
+                        limit_variable=LIMIT_VARIABLE,
+                    )
+                )
             )
 
 
@@ -88,15 +103,31 @@ def decompress(text: Any) -> list[Any]:
             budget.count(chunk)
             plain += chunk
     except EOFError:
-        raise MisfitError(Problem("is not a kept revision: it is cut off")) from None
+        raise MisfitError(
+            Problem(Message("not-kept-revision-cut", "is not a kept revision: it is cut off"))
+        ) from None
     except _CORRUPT:
-        raise MisfitError(Problem("is not a kept revision: it cannot be decompressed")) from None
+        raise MisfitError(
+            Problem(
+                Message(
+                    "not-kept-revision-cannot", "is not a kept revision: it cannot be decompressed"
+                )
+            )
+        ) from None
     try:
         found = read_json(bytes(plain), unique=True)
     except UnreadableError as error:
-        raise MisfitError(Problem(f"is not a kept revision: it {error.what}")) from None
+        raise MisfitError(
+            Problem(
+                Message(
+                    "not-kept-revision", "is not a kept revision: it {what}", what=error.message
+                )
+            )
+        ) from None
     if not isinstance(found, list):
-        raise MisfitError(Problem("is not a kept revision: it is not a list"))
+        raise MisfitError(
+            Problem(Message("not-kept-revision-not", "is not a kept revision: it is not a list"))
+        )
     return found
 
 

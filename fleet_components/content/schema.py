@@ -21,6 +21,7 @@ import attrs
 from fleet_components.content.address import is_address
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import files_below, read_regular, resolved
+from fleet_components.model.message import Message
 
 _SCHEMA, _PACKED, _CHARTS = "values.schema.json", ".tgz", "charts"
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
@@ -53,7 +54,7 @@ def fetching(chart: Path) -> Iterator[tuple[Path, str]]:
             why = _in_archive(content, Room()) if packed else _in_schema(content)
         except (OSError, UnreadableError) as error:
             why = (
-                error.what
+                str(error.message)
                 if isinstance(error, UnreadableError)
                 else f"cannot be read: {error.strerror}"
             )
@@ -172,10 +173,10 @@ def read_archive(packed: bytes, room: Room) -> Iterator[Packed]:
         kind, size = header[156:157], _size(header)
         content = blocks[at + _BLOCK : at + _BLOCK + size]
         if len(header) < _BLOCK or len(content) < size:
-            raise UnreadableError("ends in the middle of a file")
+            raise UnreadableError(Message("ends-middle-file", "ends in the middle of a file"))
         if kind in _NAMES:
             if kind == b"x" and _RESIZING.search(content):
-                raise UnreadableError("has an entry of two sizes")
+                raise UnreadableError(Message("entry-two-sizes", "has an entry of two sizes"))
             names += content
         elif kind == _FILE:
             prefix, name = header[345:500].rstrip(b"\0"), header[:100]
@@ -184,10 +185,14 @@ def read_archive(packed: bytes, room: Room) -> Iterator[Packed]:
         elif kind == _FOLDER and not size:
             names = b""
         elif kind != _GLOBAL:
-            raise UnreadableError("has an entry that is neither a file nor a folder")
+            raise UnreadableError(
+                Message(
+                    "entry-neither-file-nor", "has an entry that is neither a file nor a folder"
+                )
+            )
         at += _BLOCK + -(-size // _BLOCK) * _BLOCK
     if blocks[at:].strip(b"\0"):
-        raise UnreadableError("has something behind its end")
+        raise UnreadableError(Message("something-behind-end", "has something behind its end"))
 
 
 def _unpacked(packed: bytes, room: Room) -> bytes:
@@ -195,15 +200,23 @@ def _unpacked(packed: bytes, room: Room) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             content = file.read(room.left + 1)
     except (OSError, EOFError, zlib.error):
-        raise UnreadableError("is not packed by gzip") from None
+        raise UnreadableError(Message("not-packed-gzip", "is not packed by gzip")) from None
     room.left -= len(content)
     if room.left < 0:
-        raise UnreadableError(f"unpacks to more than {MOST_BYTES // 2**20} MiB")
+        raise UnreadableError(
+            Message(
+                "unpacks-more-than-mib",
+                "unpacks to more than {most_bytes} MiB",
+                most_bytes=MOST_BYTES // 2**20,
+            )
+        )
     return content
 
 
 def _size(header: bytes) -> int:
     written = header[124:136]
     if not _SIZE.fullmatch(written):
-        raise UnreadableError("has a header that not all readers of tar read alike")
+        raise UnreadableError(
+            Message("header-not-all-readers", "has a header that not all readers of tar read alike")
+        )
     return int(written.rstrip(b"\0 "), 8)

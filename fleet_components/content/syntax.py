@@ -7,6 +7,7 @@ import re
 import yaml
 from yaml.reader import ReaderError
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 HELM_HINT = "this looks like a Helm template: render it first, helm template CHART > manifests.yaml"
@@ -20,7 +21,10 @@ def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
     if isinstance(error, ReaderError):
         line = text.encode()[: error.position].count(b"\n") + 1
         return Problem(
-            f"not YAML: {error.reason}", file=file, line=line, hint="remove the character"
+            Message("not-yaml", "not YAML: {reason}", reason=error.reason),
+            file=file,
+            line=line,
+            hint="remove the character",
         )
     lines = text.splitlines()
     begun, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
@@ -42,11 +46,12 @@ def _at(lines: list[str], mark: yaml.Mark | None) -> str:
     )
 
 
-def _what(error: yaml.YAMLError, character: str) -> str:
+def _what(error: yaml.YAMLError, character: str) -> Message:
     if character == "\t":
-        return "not YAML: a tab where YAML wants spaces"
+        return Message("tab-in-yaml", "not YAML: a tab where YAML wants spaces")
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
-    return "not YAML: " + (", ".join(part for part in parts if part) or str(error))
+    reason = ", ".join(part for part in parts if part) or str(error)
+    return Message("not-yaml", "not YAML: {reason}", reason=reason)
 
 
 def _of_helm(lines: list[str], line: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
@@ -72,7 +73,7 @@ class Api:
                     method, path, f"answers {error.code} {visible(str(error.reason))}", hint
                 ) from None
         except UnreadableError as error:
-            raise self._problem(method, path, f"answers what {error.what}") from None
+            raise self._problem(method, path, f"answers what {error.message}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             why = getattr(error, "reason", None) or error
             raise self._problem(method, path, f"cannot be asked: {visible(str(why))}") from None
@@ -115,7 +116,20 @@ class Api:
         raise self._problem("GET", path, f"has more than {_MOST_PAGES * _A_PAGE:,} entries")
 
     def _problem(self, method: str, path: str, what: str, hint: str = "") -> FleetError:
-        return FleetError([Problem(f"{method} {visible(self.url + path)} {what}", hint=hint)])
+        return FleetError(
+            [
+                Problem(
+                    Message(
+                        "forge-refuses",
+                        "{method} {url} {what}",
+                        method=method,
+                        url=visible(self.url + path),
+                        what=what,
+                    ),
+                    hint=hint,
+                )
+            ]
+        )
 
 
 def part(value: Any, *keys: str) -> Any:
@@ -136,5 +150,15 @@ def identity(value: Any, *keys: str) -> str:
     found = part(value, *keys)
     text = str(found) if isinstance(found, (str, int)) and not isinstance(found, bool) else ""
     if not _IDENTITY.fullmatch(text):
-        raise FleetError([Problem(f"the API answers {'.'.join(keys)} that is not an ID")])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "api-answers-not-id",
+                        "the API answers {keys} that is not an ID",
+                        keys=".".join(keys),
+                    )
+                )
+            ]
+        )
     return text

@@ -11,6 +11,7 @@ from pathlib import Path
 from fleet_components.forges import azure_devops, github, gitlab
 from fleet_components.forges.commands import disarmed
 from fleet_components.forges.forge import Request
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
@@ -48,7 +49,16 @@ def publish(request: Request, text: str, about: str) -> str:
     text = f"{marker}\n{_STRANGER}{_quoted(text)}" if request.stranger else f"{marker}\n{text}"
     if len(text) > MOST:
         raise FleetError(
-            [Problem(f"has {len(text):,} characters as a quotation, and a comment takes {MOST:,}")]
+            [
+                Problem(
+                    Message(
+                        "characters-quotation-comment-takes",
+                        "has {text:,} characters as a quotation, and a comment takes {most:,}",
+                        text=len(text),
+                        most=MOST,
+                    )
+                )
+            ]
         )
     there = request.find(marker)
     if there:
@@ -72,7 +82,12 @@ def comment_text(folder: Path) -> str:
     text = "".join(f"{line}\n" for line in text.splitlines())
     text = disarmed(text)
     if len(text) > LIMIT:
-        what = f"has {len(text):,} characters, and a comment takes {LIMIT:,}"
+        what = Message(
+            "characters-comment-takes",
+            "has {text:,} characters, and a comment takes {limit:,}",
+            text=len(text),
+            limit=LIMIT,
+        )
         raise FleetError(
             [
                 Problem(
@@ -109,9 +124,25 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(path))]) from None
+        raise FleetError(
+            [
+                Problem(
+                    Message("cannot-read", "cannot be read: {strerror}", strerror=error.strerror),
+                    file=str(path),
+                )
+            ]
+        ) from None
     if len(content) > _LARGEST:
         raise FleetError(
-            [Problem(f"is larger than a comment may be: {_LARGEST:,} bytes", file=str(path))]
+            [
+                Problem(
+                    Message(
+                        "larger-than-comment-may",
+                        "is larger than a comment may be: {largest:,} bytes",
+                        largest=_LARGEST,
+                    ),
+                    file=str(path),
+                )
+            ]
         )
     return content.decode(errors="replace")

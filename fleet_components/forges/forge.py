@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 TOKEN = "FLEET_COMMENT_TOKEN"
@@ -53,7 +54,14 @@ def setting(environment: Mapping[str, str], name: str, where: str) -> str:
     value = environment.get(name)
     if value:
         return value
-    raise FleetError([Problem(f"{name} is not set", hint=f"this command runs in {where}")])
+    raise FleetError(
+        [
+            Problem(
+                Message("not-set", "{name} is not set", name=name),
+                hint=f"this command runs in {where}",
+            )
+        ]
+    )
 
 
 def token_of(environment: Mapping[str, str], hint: str) -> str:
@@ -65,4 +73,15 @@ def token_of(environment: Mapping[str, str], hint: str) -> str:
     value = environment.get(TOKEN)
     if value:
         return value
-    raise FleetError([Problem(f"{TOKEN} is not set, so nothing can be posted", hint=hint)])
+    raise FleetError(
+        [
+            Problem(
+                Message(
+                    "not-set-nothing-can",
+                    "{token} is not set, so nothing can be posted",
+                    token=TOKEN,
+                ),
+                hint=hint,
+            )
+        ]
+    )

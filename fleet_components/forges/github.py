@@ -15,6 +15,7 @@ from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import read_regular
 from fleet_components.forges.api import Api, identity, part
 from fleet_components.forges.forge import NothingToDoError, Request, setting, token_of
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 AUTHOR = "FLEET_COMMENT_AUTHOR"
@@ -87,8 +88,15 @@ def _event(path: Path) -> Mapping[str, Any]:
     try:
         event = read_json(read_regular(path))
     except (OSError, UnreadableError) as error:
-        why = error.strerror if isinstance(error, OSError) else error.what
-        raise FleetError([Problem(f"the event cannot be read: {why}", file=str(path))]) from None
+        why = error.strerror if isinstance(error, OSError) else error.message
+        raise FleetError(
+            [
+                Problem(
+                    Message("event-cannot-read", "the event cannot be read: {why}", why=why),
+                    file=str(path),
+                )
+            ]
+        ) from None
     return event if isinstance(event, dict) else {}
 
 
@@ -119,7 +127,12 @@ class _Run:
         found = [part(event, "workflow_run", *path) for path in paths]
         if not all(isinstance(text, str) and text for text in found):
             raise FleetError(
-                [Problem("the event is not one of a pull request", hint=f"this is for {_WHERE}")]
+                [
+                    Problem(
+                        Message("event-not-one-pull", "the event is not one of a pull request"),
+                        hint=f"this is for {_WHERE}",
+                    )
+                ]
             )
         return cls(*found)
 
@@ -144,7 +157,12 @@ def _reviewed(api: Api, run: _Run, author: str) -> PullRequest:
             f"no open pull request has {run.commit[:7]} as its head: it is closed, or has moved on"
         )
     if len(numbers) > 1:
-        what = f"{run.commit[:7]} is the head of the pull requests {', '.join(numbers)}"
+        what = Message(
+            "head-pull-requests",
+            "{commit} is the head of the pull requests {numbers}",
+            commit=run.commit[:7],
+            numbers=", ".join(numbers),
+        )
         raise FleetError(
             [Problem(what, hint="one branch, one pull request: the artifacts hold the reviews")]
         )

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, Listing, Query
 from fleet_components.hub.observation import Observation
 from fleet_components.model.codec import MisfitError
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, visible
 from fleet_components.systems.framework import System
@@ -36,7 +37,12 @@ def check_essential(listing: Listing) -> None:
         hints = {FORBIDDEN: GRANT}
         raise FleetError(
             Problem(
-                f"what steers it {why}: {few(list(dict.fromkeys(kinds)))}",
+                Message(
+                    "policies-unanswered",
+                    "what steers it {why}: {kinds}",
+                    why=why,
+                    kinds=few(list(dict.fromkeys(kinds))),
+                ),
                 subject="the hub",
                 hint=hints.get(why, LATER),
             )
@@ -79,6 +85,11 @@ def understood(system: System) -> Iterator[None]:
     except (AttributeError, KeyError, MisfitError, TypeError, ValueError) as error:
         # Nothing of a value is told, which may be secret.
         field = f": {error.args[0]} is missing" if isinstance(error, KeyError) else ""
-        what = f"answers with an object that is not as {system} has it{field}"
+        what = Message(
+            "hub-answers-oddly",
+            "answers with an object that is not as {system} has it{field}",
+            system=system,
+            field=visible(field),
+        )
         hint = "is it a version like KubeFleet v0.3.1 or Karmada 1.19, whose objects are read here?"
-        raise FleetError([Problem(visible(what), subject="the hub", hint=hint)]) from error
+        raise FleetError([Problem(what, subject="the hub", hint=hint)]) from error

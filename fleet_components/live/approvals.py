@@ -13,6 +13,7 @@ from fleet_components.hub.reading import understood
 from fleet_components.live.exchange import received
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.systems.kubefleet.hub.approvals import (
     HubApproval,
@@ -44,13 +45,24 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
             found = hub.within(lambda: _read(hub))
         except Unanswered as error:
             raise FleetError(
-                [Problem(f"the list of approvals {error.what}", subject=_HUB, hint=_ROLE)]
+                [
+                    Problem(
+                        Message(
+                            "approvals-unreadable", "the list of approvals {what}", what=error.what
+                        ),
+                        subject=_HUB,
+                        hint=_ROLE,
+                    )
+                ]
             ) from None
     if found is None:
         raise FleetError(
             [
                 Problem(
-                    "does not serve approvals of update runs, as a hub of KubeFleet does",
+                    Message(
+                        "does-not-serve-approvals",
+                        "does not serve approvals of update runs, as a hub of KubeFleet does",
+                    ),
                     subject=_HUB,
                 )
             ]
@@ -88,15 +100,27 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
         try:
             status = hub.within(lambda: give(hub))
         except Unanswered as error:
-            raise FleetError([Problem(f"the approval {error.what}", subject=asked.name)]) from None
+            raise FleetError(
+                [
+                    Problem(
+                        Message("approval-unreadable", "the approval {what}", what=error.what),
+                        subject=asked.name,
+                    )
+                ]
+            ) from None
     if status == http.CONFLICT:
-        what = "has been changed on the hub meanwhile, and is not approved"
+        what = Message(
+            "changed-hub-meanwhile-not",
+            "has been changed on the hub meanwhile, and is not approved",
+        )
         raise FleetError(
             [Problem(what, subject=asked.name, hint="run again, and look at it once more")]
         )
     if status != http.OK:
         answer = f"{status} {http.responses.get(status, '')}".rstrip()
-        what = f"the hub does not take the approval: {answer}"
+        what = Message(
+            "hub-does-not-take", "the hub does not take the approval: {answer}", answer=answer
+        )
         raise FleetError([Problem(what, subject=asked.name, hint=_PATCH_ROLE.format(plural))])
 
 
@@ -147,4 +171,10 @@ def _hub(kubeconfig: str, timeout: float) -> Iterator[Getter]:
         with getter(kubeconfig, timeout) as hub:
             yield hub
     except Unreachable as error:
-        raise FleetError([Problem(f"cannot be asked: {error}", subject=_HUB)]) from None
+        raise FleetError(
+            [
+                Problem(
+                    Message("cannot-asked", "cannot be asked: {error}", error=error), subject=_HUB
+                )
+            ]
+        ) from None

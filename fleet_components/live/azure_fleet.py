@@ -27,6 +27,7 @@ from fleet_components.live.credential import signing_in
 from fleet_components.live.exchange import Budget, Received, TooLargeError, hub_room, received
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.unsecret import unsecret
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 if TYPE_CHECKING:
@@ -137,10 +138,14 @@ def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[st
         except UnexpectedAnswer as error:
             if version != VERSIONS[-1] and any(code in error.message for code in _NO_SUCH_VERSION):
                 continue
-            raise _refused(fleet, f"Azure {error.message}", _HINTS.get(error.code, "")) from None
+            raise _refused(
+                fleet,
+                Message("azure-refuses", "Azure {message}", message=error.message),
+                _HINTS.get(error.code, ""),
+            ) from None
         if isinstance(resource, Mapping):
             return api, resource
-    raise _refused(fleet, "Azure does not answer with a fleet")
+    raise _refused(fleet, Message("azure-does-not-answer", "Azure does not answer with a fleet"))
 
 
 def _kubeconfig(answer: Any, fleet: FleetId) -> str:
@@ -153,18 +158,30 @@ def _kubeconfig(answer: Any, fleet: FleetId) -> str:
     except (NotBase64, ValueError):
         text = ""
     if not text:
-        raise _refused(fleet, "Azure gives no kubeconfig for its hub")
+        raise _refused(
+            fleet, Message("azure-gives-no-kubeconfig-hub", "Azure gives no kubeconfig for its hub")
+        )
     return read_kubeconfig(f"{text}\n", f"hub of {fleet.name}")
 
 
 def _no_credentials(fleet: FleetResource, error: UnexpectedAnswer) -> FleetError:
     what, hint = (
-        f"Azure gives no kubeconfig for the hub of fleet {fleet.name}: it {error.message}",
+        Message(
+            "azure-gives-no-kubeconfig",
+            "Azure gives no kubeconfig for the hub of fleet {name}: it {message}",
+            name=fleet.name,
+            message=error.message,
+        ),
         "",
     )
     if fleet.state in _BEING_MADE:
         what, hint = (
-            f"{what} (the fleet is {fleet.state})",
+            Message(
+                "azure-fleet-not-ready",
+                "{what} (the fleet is {state})",
+                what=what,
+                state=fleet.state,
+            ),
             "observe it again once its state is Succeeded",
         )
     elif error.code == http.FORBIDDEN:
@@ -172,7 +189,7 @@ def _no_credentials(fleet: FleetResource, error: UnexpectedAnswer) -> FleetError
     return FleetError([Problem(what, hint=hint)])
 
 
-def _refused(fleet: FleetId, what: str, hint: str = "") -> FleetError:
+def _refused(fleet: FleetId, what: Message, hint: str = "") -> FleetError:
     return FleetError([Problem(what, subject=f"fleet {fleet.name}", hint=hint)])
 
 
@@ -257,7 +274,7 @@ class ResourceApi:
                 except TimeoutError:
                     break
                 except UnreadableError as error:
-                    raise UnexpectedAnswer(f"answers with a text that {error.what}") from None
+                    raise UnexpectedAnswer(f"answers with a text that {error.message}") from None
             refusal = _refusal(answer, self.token) if answer is not None else refusal
             if answer is not None and answer.status not in _AGAIN:
                 break

@@ -15,6 +15,7 @@ import attrs
 
 from fleet_components.live.connection import within
 from fleet_components.live.unsecret import unsecret
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 MODES = ("azurecli", "azd", "msi", "spn", "workloadidentity")
@@ -29,7 +30,9 @@ _HINTS = {
     ),
     "workloadidentity": "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_FEDERATED_TOKEN_FILE",
 }
-_MISSING = "azure-identity is not installed, which logs in to Azure"
+_MISSING = Message(
+    "azure-identity-not-installed", "azure-identity is not installed, which logs in to Azure"
+)
 _CLOUDS = {
     "login.microsoftonline.com": "https://management.azure.com",
     "login.microsoftonline.us": "https://management.usgovcloudapi.net",
@@ -66,7 +69,16 @@ def resource_api(environment: Mapping[str, str]) -> str:
     )
     if host.lower() not in _CLOUDS:
         hint = f"set it to one of {', '.join(_CLOUDS)}, or not at all"
-        raise FleetError([Problem("AZURE_AUTHORITY_HOST names no cloud of Azure", hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "azure-authority-host-names", "AZURE_AUTHORITY_HOST names no cloud of Azure"
+                    ),
+                    hint=hint,
+                )
+            ]
+        )
     return _CLOUDS[host.lower()]
 
 
@@ -98,7 +110,9 @@ def access_token(mode: str, subscription: str, address: str, deadline: float) ->
         raise FleetError([Problem(_MISSING, hint=hint)]) from None
     outcome = _logged_in(deadline, lambda: str(make().get_token(f"{address}/.default").token))
     if not outcome.token:
-        what = f"no login to Azure ({mode}): {outcome.error}"
+        what = Message(
+            "no-login-azure", "no login to Azure ({mode}): {error}", mode=mode, error=outcome.error
+        )
         raise FleetError([Problem(what, hint=_HINTS[mode])])
     return outcome.token
 

@@ -23,6 +23,7 @@ from fleet_components.live.credential import credential
 from fleet_components.live.exchange import PER_OBJECT, Budget, TooLargeError, member_room, received
 from fleet_components.live.unsecret import unsecret
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT, UNUSABLE
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
@@ -148,7 +149,7 @@ def delete_leftovers(
         within(timeout, delete)
     known = dict(outcome)  # a copy, because an abandoned thread may still change it
     wrong = [
-        Problem(what, subject=str(each), hint=_HINT)
+        Problem(Message("not-deleted", "{reason}", reason=what), subject=str(each), hint=_HINT)
         for each, what in known.items()
         if isinstance(what, str)
     ]

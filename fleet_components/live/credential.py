@@ -19,6 +19,7 @@ import yaml
 
 from fleet_components.content.guarded import UnreadableError, read_json, read_yaml
 from fleet_components.live.unsecret import secrets_of, unsecret
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
@@ -131,7 +132,15 @@ def _failed(plugin: UserExec, what: str) -> FleetError:
 
 
 def _problem(plugin: UserExec, what: str, hint: str = "") -> Problem:
-    return Problem(f'the credential plugin "{visible(plugin.command)}" {what}', hint=hint)
+    return Problem(
+        Message(
+            "credential-plugin",
+            'the credential plugin "{command}" {what}',
+            command=visible(plugin.command),
+            what=what,
+        ),
+        hint=hint,
+    )
 
 
 def _absent_hint(plugin: UserExec) -> str:

@@ -18,6 +18,7 @@ from fleet_components.live.failures import CHECK_SERVER, NOT_KUBERNETES
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import Served, objects_of, served_by
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.model.watch import Watch, unwatched
@@ -59,8 +60,11 @@ def ask_hub(
                 served = hub.within(lambda: served_by(hub))
             if hub.date is None:
                 raise _wrong(
-                    "does not tell the time in its answers, as API servers do: something stands"
-                    " between"
+                    Message(
+                        "does-not-tell-time",
+                        "does not tell the time in its answers, as API servers do: something stands"
+                        " between",
+                    )
                 )
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
             while queries := missing(listing):
@@ -75,10 +79,18 @@ def ask_hub(
                     check_essential(listing)
             return listing
     except Unreachable as error:
-        raise _at(kubeconfig, _wrong(f"cannot be asked: {error}", error.hint)) from None
+        raise _at(
+            kubeconfig,
+            _wrong(Message("cannot-asked", "cannot be asked: {error}", error=error), error.hint),
+        ) from None
     except Unanswered as error:
         hint = error.hint or (CHECK_SERVER if error.what == NOT_KUBERNETES else LATER)
-        raise _at(kubeconfig, _wrong(f"what it serves {error.what}", hint)) from None
+        raise _at(
+            kubeconfig,
+            _wrong(
+                Message("served-kinds-unreadable", "what it serves {what}", what=error.what), hint
+            ),
+        ) from None
     except FleetError as error:
         raise _at(kubeconfig, error) from None
 
@@ -107,7 +119,10 @@ def system_of(served: Served) -> System:
         return found[0]
     groups = sorted({group for group, _ in served if group.endswith(STEERING)})
     if found:
-        what = "serves the kinds of KubeFleet and of Karmada, and one directory has one of them"
+        what = Message(
+            "serves-kinds-kubefleet-karmada",
+            "serves the kinds of KubeFleet and of Karmada, and one directory has one of them",
+        )
         raise _wrong(what, "ask the two control planes by kubeconfigs of their own")
     lacking = {
         system: [mark for mark in system.SERVED if mark not in served]
@@ -123,13 +138,29 @@ def system_of(served: Served) -> System:
             if partly.AGGREGATED
             else _OTHER
         )
-        raise _wrong(f"is not a whole {partly} hub: {names} is not served", hint)
+        raise _wrong(
+            Message(
+                "not-whole-hub-not",
+                "is not a whole {partly} hub: {names} is not served",
+                partly=partly,
+                names=names,
+            ),
+            hint,
+        )
     if groups:
-        raise _wrong(f"is not a hub, but has to do with one: it serves {few(groups)}", _OTHER)
+        raise _wrong(
+            Message(
+                "not-hub-but-do",
+                "is not a hub, but has to do with one: it serves {groups}",
+                groups=few(groups),
+            ),
+            _OTHER,
+        )
     known = [f"{group or 'v1'}" for group in sorted({group for group, _ in served})]
-    what = (
-        "is not a hub of KubeFleet, Azure Fleet Manager or Karmada: it serves"
-        f" {visible(few(known))}"
+    what = Message(
+        "not-hub-kubefleet-azure",
+        "is not a hub of KubeFleet, Azure Fleet Manager or Karmada: it serves {known}",
+        known=visible(few(known)),
     )
     raise _wrong(what, "--members KUBECONFIG observes plain clusters")
 
@@ -204,5 +235,5 @@ def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]
     return parts
 
 
-def _wrong(what: str, hint: str = "") -> FleetError:
+def _wrong(what: Message, hint: str = "") -> FleetError:
     return FleetError([Problem(what, subject=HUB, hint=hint)])

@@ -11,6 +11,7 @@ from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import objects_of
 from fleet_components.model.kinds import guess_plural
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 
@@ -47,19 +48,26 @@ def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) ->
             lacking = hub.within(lambda: list(_lacking(hub, members)))
             uid = hub.within(lambda: _uid(hub))
     except Unreachable as error:
-        raise _wrong(kubeconfig, f"cannot be asked: {error}", error.hint) from None
+        raise _wrong(
+            kubeconfig, Message("cannot-asked", "cannot be asked: {error}", error=error), error.hint
+        ) from None
     except Unanswered as error:
-        raise _wrong(kubeconfig, f"what it knows of members {error.what}", error.hint) from None
+        raise _wrong(
+            kubeconfig,
+            Message("members-unreadable", "what it knows of members {what}", what=error.what),
+            error.hint,
+        ) from None
     if lacking:
-        what = (
-            f"the hub does not know {few([manifest.name for manifest in lacking])}, of which labels"
-            " or taints are declared"
+        what = Message(
+            "hub-does-not-know",
+            "the hub does not know {lacking}, of which labels or taints are declared",
+            lacking=few([manifest.name for manifest in lacking]),
         )
         raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
     return uid
 
 
-def _wrong(kubeconfig: str, what: str, hint: str) -> FleetError:
+def _wrong(kubeconfig: str, what: Message, hint: str) -> FleetError:
     where = endpoint_of(kubeconfig)
     return FleetError(
         [Problem(what, subject=f"the hub ({where})" if where else "the hub", hint=hint)]

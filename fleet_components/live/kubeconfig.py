@@ -15,6 +15,7 @@ import yaml
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.paths import read_regular
 from fleet_components.content.secret import REDACTED
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
@@ -51,10 +52,24 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
             f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in"
             " the program"
         )
-        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-kubeconfig", "has no kubeconfig"),
+                    subject=f"member {cluster}",
+                    hint=hint,
+                )
+            ]
+        )
     if not isinstance(text_or_path, str):
         raise FleetError(
-            [Problem("the kubeconfig is not text", subject=f"member {cluster}", hint=_HINT)]
+            [
+                Problem(
+                    Message("kubeconfig-not-text", "the kubeconfig is not text"),
+                    subject=f"member {cluster}",
+                    hint=_HINT,
+                )
+            ]
         )
     if text_or_path == REDACTED:
         return text_or_path  # in a plan without the passphrase, encrypted values are unknown
@@ -63,7 +78,13 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
         return _checked(text_or_path, cluster)
     path = _file_at(text_or_path)
     if path is None:
-        what, hint = "the kubeconfig is neither a text nor the path of a file that is there", _HINT
+        what, hint = (
+            Message(
+                "kubeconfig-neither-text-nor",
+                "the kubeconfig is neither a text nor the path of a file that is there",
+            ),
+            _HINT,
+        )
         raise FleetError([Problem(what, subject=f"member {cluster}", hint=hint)])
     return read_kubeconfig_file(path, cluster)
 
@@ -81,7 +102,9 @@ def read_kubeconfig_file(path: Path, cluster: str) -> str:
     try:
         text = read_regular(path).decode("utf-8")
     except (OSError, ValueError) as error:
-        what = f"the kubeconfig cannot be read: {_why(error)}"
+        what = Message(
+            "kubeconfig-cannot-read", "the kubeconfig cannot be read: {why}", why=_why(error)
+        )
         raise FleetError(
             [Problem(what, subject=f"member {cluster}", file=str(path), hint=_HINT)]
         ) from None
@@ -91,7 +114,7 @@ def read_kubeconfig_file(path: Path, cluster: str) -> str:
 def _checked(text: str, cluster: str, file: str = "") -> str:
     missing = _missing_parts(text)
     if missing:
-        what = f"is not a kubeconfig: {missing}"
+        what = Message("not-kubeconfig", "is not a kubeconfig: {missing}", missing=missing)
         raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
     return text
 
@@ -175,7 +198,7 @@ def _why(error: OSError | ValueError) -> str:
         case OSError():
             return str(error.strerror)
         case UnreadableError():
-            return f"it {error.what}"
+            return f"it {error.message}"
     return "it is not UTF-8 text"
 
 
@@ -183,7 +206,7 @@ def _missing_parts(text: str) -> str:
     try:
         parsed = read_yaml(text)
     except UnreadableError as error:
-        return f"it {error.what}"
+        return f"it {error.message}"
     if not isinstance(parsed, dict):
         return "it is not a YAML mapping"
     missing = [part for part in _PARTS if not parsed.get(part)]

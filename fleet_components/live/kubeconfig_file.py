@@ -14,6 +14,7 @@ import yaml
 
 from fleet_components.content.guarded import read_yaml
 from fleet_components.live.kubeconfig import read_kubeconfig_file
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 
@@ -100,7 +101,11 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
     except (AttributeError, KeyError, TypeError):
         problems.append(
             Problem(
-                "the kubeconfig is not one: its parts are not lists of names with what they name"
+                Message(
+                    "kubeconfig-not-one-parts",
+                    "the kubeconfig is not one: its parts are not lists of names with what they"
+                    " name",
+                )
             )
         )
     if problems:
@@ -136,14 +141,17 @@ def _of_context(
     if not name:
         problems.append(
             Problem(
-                "has no current-context", hint=f"choose with --context: {few(sorted(contexts))}"
+                Message("no-current-context", "has no current-context"),
+                hint=f"choose with --context: {few(sorted(contexts))}",
             )
         )
         return {}
     if name not in contexts:
         meant = nearest(str(name), contexts)
         hint = f"did you mean {meant}?" if meant else f"there is: {few(sorted(contexts))}"
-        problems.append(Problem(f'has no context "{name}"', hint=hint))
+        problems.append(
+            Problem(Message("no-context", 'has no context "{name}"', name=name), hint=hint)
+        )
         return {}
     chosen = contexts[name]
     clusters = {cluster["name"]: cluster["cluster"] for cluster in config["clusters"]}
@@ -151,7 +159,11 @@ def _of_context(
     if chosen.get("cluster") not in clusters or (
         chosen.get("user") and chosen["user"] not in users
     ):
-        what = f'the context "{name}" leads to a cluster or a user that is not in the file'
+        what = Message(
+            "context-leads-cluster-user",
+            'the context "{name}" leads to a cluster or a user that is not in the file',
+            name=name,
+        )
         problems.append(
             Problem(what, hint=f"name other contexts, or kubectl config delete-context {name}")
         )
@@ -170,7 +182,13 @@ def _refused(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
         for field, hint in fields.items():
             if found[part].get(field):
                 yield Problem(
-                    f'the {part} of the context has the field "{field}", which is not carried out',
+                    Message(
+                        "context-field-not-carried",
+                        'the {part} of the context has the field "{field}", which is not'
+                        " carried out",
+                        part=part,
+                        field=field,
+                    ),
                     hint=hint,
                 )
 

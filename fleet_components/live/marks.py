@@ -20,6 +20,7 @@ from fleet_components.live.connection import (
 )
 from fleet_components.live.exchange import hub_room
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.transfer import SeenObject
 from fleet_components.systems.registry import SYSTEMS
@@ -58,7 +59,16 @@ def connecting(
 
     within(timeout, run)
     if not done:
-        raise FleetError([Problem(next(iter(refused), _NOT_REACHED), subject=who)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "cluster-refuses", "{reason}", reason=next(iter(refused), _NOT_REACHED)
+                    ),
+                    subject=who,
+                )
+            ]
+        )
     return done[0]
 
 

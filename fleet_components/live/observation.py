@@ -17,6 +17,7 @@ from fleet_components.live.failures import NOT_KUBERNETES
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import kinds_of, objects_of
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, nearest
 from fleet_components.model.watch import Watch, unwatched
@@ -96,7 +97,10 @@ def members_alone(
     times = [member.time for member in asked.values() if member.time]
     if not times:
         raise FleetError(
-            Problem(member.reason, subject=f"member {name}") for name, member in asked.items()
+            Problem(
+                Message("member-silent", "{reason}", reason=member.reason), subject=f"member {name}"
+            )
+            for name, member in asked.items()
         )
     described = {name: _described(system, name, member) for name, member in asked.items()}
     members = tuple(
@@ -131,7 +135,11 @@ def _described(
 def _unknown(name: str, known: Mapping[str, Object]) -> Problem:
     meant = nearest(name, known)
     hint = f"did you mean {meant}?" if meant else f"there is: {few(sorted(known)) or 'none'}"
-    what = f'the hub has no member "{name}"; --members NAME=KUBECONFIG[:CONTEXT] names it'
+    what = Message(
+        "hub-no-member-members",
+        'the hub has no member "{name}"; --members NAME=KUBECONFIG[:CONTEXT] names it',
+        name=name,
+    )
     return Problem(what, hint=hint)
 
 

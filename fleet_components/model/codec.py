@@ -15,6 +15,7 @@ from cattrs import AttributeValidationNote, BaseValidationError, Converter, Iter
 from cattrs.cols import is_mapping, list_structure_factory, mapping_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import TRUSTED
 
@@ -76,11 +77,12 @@ def choice_of(*words: str) -> dict[str, Any]:
     )
 
 
-def checked(problem: Callable[[Any], str | None]) -> dict[str, Any]:
+def checked(problem: Callable[[Any], object]) -> dict[str, Any]:
     """Return metadata for a field with a check of its own.
 
     Args:
-        problem: returns what is wrong with a value, or None or an empty text if the value is valid.
+        problem: returns what is wrong with a value, or what is false if it is valid; ``str`` shows
+            it.
     """
     return {"problem": problem}
 
@@ -169,7 +171,14 @@ def misfits(
 
 def _misfits(error: BaseException) -> Iterator[Problem]:
     for path, item in misfits(error):
-        yield Problem("is missing" if isinstance(item, KeyError) else str(item), path)
+        yield Problem(
+            (
+                Message("is-missing", "is missing")
+                if isinstance(item, KeyError)
+                else Message("other-error", "{reason}", reason=item)
+            ),
+            path,
+        )
 
 
 _NOTES = (AttributeValidationNote, IterableValidationNote)
@@ -274,6 +283,9 @@ _converter.register_structure_hook(datetime, _time)
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
 _converter.register_structure_hook(timedelta, _seconds)
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
+# A reason is sent in the words of a program: whoever receives it shows no other.
+_converter.register_structure_hook(Phrase | str, _exactly(str, "text"))
+_converter.register_unstructure_hook(Phrase | str, str)
 # Map keys are text in JSON and in the Pulumi engine, so integer keys are written as text.
 _converter.register_unstructure_hook_func(
     lambda kind: _is_keyed_by_int(kind),

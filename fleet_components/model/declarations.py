@@ -8,6 +8,7 @@ from functools import lru_cache
 from fleet_components.model.guests import guests
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION, BUILDS, DECLARATIONS, stray_fields
 from fleet_components.model.text import nearest
@@ -53,11 +54,22 @@ def misdeclared(manifest: Manifest) -> Iterator[Problem]:
         return
     write = f"write kind: {meant}" if meant else f"write one of {', '.join(declared_kinds())}"
     if manifest.api_version != API_VERSION:
-        what = f'no declaration has the apiVersion "{manifest.api_version}"'
+        what = Message(
+            "no-declaration-apiversion",
+            'no declaration has the apiVersion "{api_version}"',
+            api_version=manifest.api_version,
+        )
         kind = "" if manifest.kind == meant else f", and {write.removeprefix('write ')}"
         yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}{kind}")
     elif manifest.kind != meant:
         yield manifest.problem(
-            f'there is no kind "{manifest.kind}" in {API_VERSION}', ("kind",), write
+            Message(
+                "no-kind-in-version",
+                'there is no kind "{kind}" in {api_version}',
+                kind=manifest.kind,
+                api_version=API_VERSION,
+            ),
+            ("kind",),
+            write,
         )
     yield from stray_fields(manifest)

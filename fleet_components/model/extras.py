@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 _PACKAGE = "fleet-components"
@@ -23,7 +24,9 @@ def not_installed(module: str) -> Problem:
     hint.
     """
     return Problem(
-        f"{module.partition('.')[0]} is not installed",
+        Message(
+            "not-installed", "{partition} is not installed", partition=module.partition(".")[0]
+        ),
         hint=f"pip install '{_PACKAGE}[{extra_of(module)}]'",
     )
 

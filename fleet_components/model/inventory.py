@@ -15,6 +15,7 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.mask import Mask
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.quantity import Quantity, parse_quantity
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
@@ -144,7 +145,15 @@ class Inventory:
             twice = sorted(name for name, count in Counter(self.names).items() if count > 1)
             hint = "give each member a name of its own"
             raise FleetError(
-                Problem(f'there are several members named "{name}"', ("metadata", "name"), hint)
+                Problem(
+                    Message(
+                        "several-members-named",
+                        'there are several members named "{name}"',
+                        name=name,
+                    ),
+                    ("metadata", "name"),
+                    hint,
+                )
                 for name in twice
             )
 

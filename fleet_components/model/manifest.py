@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import FieldPath, Problem
 
 
@@ -153,9 +154,9 @@ class Manifest:
 
         ``below`` is the path of the part in the object.
         """
-        return self.problem(problem.what, (*below, *problem.path), problem.hint)
+        return self.problem(problem.message, (*below, *problem.path), problem.advice)
 
-    def problem(self, what: str, path: FieldPath = (), hint: str = "") -> Problem:
+    def problem(self, what: Message, path: FieldPath = (), hint: Phrase | str = "") -> Problem:
         """Return a problem of this object, with file and the line of the field."""
         file, line, subject = "", None, str(self.key)
         if self.origin:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
+from fleet_components.model.message import Message, Phrase, Term, Wording
 from fleet_components.model.text import count, indented, visible
 
 FieldPath = tuple[str | int, ...]
@@ -33,24 +34,42 @@ class Problem:
     """One error in the input.
 
     Attributes:
-        what: the error, as a sentence without a full stop.
+        message: the error.
         path: the field, from the root of the object.
-        hint: how to fix it; empty if nothing better can be said.
+        advice: how to fix it, given as ``hint``; empty if nothing helps.
         subject: the object, as ``Kind namespace/name``.
         file: the file that it was read from; empty for objects made in a program.
         line: the line in that file, from 1.
         follows: True if it may be the consequence of another problem: something is missing that
             could not be read or was refused; see :func:`layered`.
+        wording: who reads it.
     """
 
-    what: str
+    message: Message = attrs.field(validator=attrs.validators.instance_of(Message))
     path: FieldPath = ()
-    hint: str = ""
+    advice: Phrase | str = attrs.field(default="", alias="hint")
     subject: str = ""
     file: str = ""
     line: int | None = None
     # Not compared: one problem found in two ways, once as a consequence, is still told once.
     follows: bool = attrs.field(default=False, eq=False)
+    wording: Wording = Wording.PROGRAM
+
+    @property
+    def what(self) -> str:
+        """The error as a sentence without a full stop."""
+        return self.message.worded(self.wording)
+
+    @property
+    def hint(self) -> str:
+        """How to fix it; empty if nothing helps."""
+        advice = self.advice
+        return advice if isinstance(advice, str) else advice.worded(self.wording)
+
+    def terms(self) -> tuple[Term, ...]:
+        """Return the terms of its texts: the settings that it names, for example."""
+        advice = self.advice
+        return (*self.message.terms(), *(() if isinstance(advice, str) else advice.terms()))
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file

@@ -24,6 +24,7 @@ from fleet_components.model.codec import (
     wire_name,
 )
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import nearest
 
@@ -76,7 +77,9 @@ def stray_fields(manifest: Manifest) -> Iterator[Problem]:
 def unknown_field(name: str, known: Collection[str], path: FieldPath) -> Problem:
     """Return the problem for an unknown field, with the most similar known name as its hint."""
     hint = nearest(name, known) or f"one of {', '.join(known)}"
-    return Problem(f'there is no field "{name}"', (*path, name), hint)
+    return Problem(
+        Message("no-field", 'there is no field "{name}"', name=name), (*path, name), hint
+    )
 
 
 def _problems(error: BaseException, path: FieldPath) -> Iterator[Problem]:
@@ -88,17 +91,25 @@ def _problems(error: BaseException, path: FieldPath) -> Iterator[Problem]:
                 for name in sorted(map(str, error.extra_fields))
             )
         case KeyError():
-            yield Problem(f"{path[-1]} is missing", path, "write it here")
+            yield Problem(
+                Message("header-field-missing", "{path} is missing", path=path[-1]),
+                path,
+                "write it here",
+            )
         case FleetError():
             yield from (
                 attrs.evolve(problem, path=(*path, *problem.path)) for problem in error.problems
             )
         case UnlikeError(noun="text", found="a number" | "true or false"):
-            yield Problem(str(error), path, "write it in quotes")
+            yield Problem(
+                Message("other-error", "{reason}", reason=error), path, "write it in quotes"
+            )
         case UnlikeError():
-            yield Problem(str(error), path, _HINTS.get(error.noun, ""))
+            yield Problem(
+                Message("other-error", "{reason}", reason=error), path, _HINTS.get(error.noun, "")
+            )
         case _:
-            yield Problem(str(error), path)
+            yield Problem(Message("other-error", "{reason}", reason=error), path)
 
 
 @_converter.register_structure_hook_factory(attrs.has)

@@ -6,6 +6,7 @@ from enum import Enum
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 
@@ -92,6 +93,10 @@ class ReleaseTable:
         chosen = name or self.default
         return Release(chosen, frozenset(self.names[: self.names.index(chosen) + 1]))
 
-    def unknown(self, name: str) -> str:
-        """Return why a text names no known release; an empty text if it names one, or is empty."""
-        return "" if not name or name in self.names else f'{self.title} "{name}" is not known here'
+    def unknown(self, name: str) -> Message | None:
+        """Return why a text names no known release; None if it names one, or is empty."""
+        if not name or name in self.names:
+            return None
+        return Message(
+            "release-unknown", '{system} "{name}" is not known here', system=self.title, name=name
+        )

@@ -28,6 +28,7 @@ from typing import (
 import attrs
 
 from fleet_components.model.frames import called_from
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import article
 
@@ -112,7 +113,7 @@ class Typed:
             except _Misfit as misfit:
                 source = LATER if isinstance(value, Later) else "" if misfit.near else HINT
                 hint = field.metadata.get(source, misfit.hint)
-                problems.append(Problem(misfit.what, (field.name, *misfit.path), hint))
+                problems.append(Problem(misfit.message, (field.name, *misfit.path), hint))
                 continue
             if kept is not value:
                 object.__setattr__(self, field.name, kept)
@@ -135,20 +136,22 @@ class _Misfit(Exception):
     """A value that does not have the declared type.
 
     Attributes:
-        what: the error.
+        message: the error.
         hint: how to fix it.
         path: the position of the value in the argument.
         near: True if ``hint`` is more precise than the argument's own hint: the value is of the
             right kind but invalid, or it is an output.
     """
 
-    def __init__(self, what: str, hint: str, path: FieldPath = (), *, near: bool = False) -> None:
-        super().__init__(what)
-        self.what, self.hint, self.path, self.near = what, hint, path, near or bool(path)
+    def __init__(
+        self, message: Message, hint: str, path: FieldPath = (), *, near: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.message, self.hint, self.path, self.near = message, hint, path, near or bool(path)
 
     def inside(self, *path: str | int) -> _Misfit:
         """Return the misfit with its path prefixed."""
-        return _Misfit(self.what, self.hint, (*path, *self.path))
+        return _Misfit(self.message, self.hint, (*path, *self.path))
 
 
 Fit = Callable[[Any], Any]
@@ -166,7 +169,7 @@ def fitted(kind: Any, value: Any, argument: FieldPath) -> Any:
     except _Misfit as misfit:
         file, line = called_from()
         raise FleetError(
-            [Problem(misfit.what, (*argument, *misfit.path), misfit.hint, "", file, line)]
+            [Problem(misfit.message, (*argument, *misfit.path), misfit.hint, "", file, line)]
         ) from None
 
 
@@ -203,14 +206,16 @@ def _instance(kind: Any, sort: tuple[str, str]) -> Fit:
             raise _misfit(value, sort)
         if kind is str and not _is_text(value):
             raise _Misfit(
-                "has a character that no file can name or hold",
+                Message("character-no-file-can", "has a character that no file can name or hold"),
                 "text without NUL and surrogates",
                 near=True,
             )
         if kind is float and not _is_number(value):
-            raise _Misfit("is too large for a number", sort[1], near=True)
+            raise _Misfit(
+                Message("too-large-number", "is too large for a number"), sort[1], near=True
+            )
         if kind is datetime and value.tzinfo is None:
-            raise _Misfit("has no time zone", sort[1], near=True)
+            raise _Misfit(Message("no-time-zone", "has no time zone"), sort[1], near=True)
         return value
 
     return fit
@@ -284,7 +289,16 @@ def _exactly(items: tuple[Fit, ...], sort: tuple[str, str]) -> Fit:
         if not isinstance(value, list | tuple):
             raise _misfit(value, sort)
         if len(value) != len(items):
-            raise _Misfit(f"has {len(value)} items, not {len(items)}", sort[1], near=True)
+            raise _Misfit(
+                Message(
+                    "items-not",
+                    "has {value} items, not {items}",
+                    value=len(value),
+                    items=len(items),
+                ),
+                sort[1],
+                near=True,
+            )
         return tuple(
             _at(item, position, each)
             for position, (item, each) in enumerate(zip(items, value, strict=True))
@@ -317,7 +331,7 @@ def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
     secret.
     """
     if isinstance(value, Later):
-        return _Misfit("is an Output", _TOO_LATE, near=True)
+        return _Misfit(Message("is-an-output", "is an Output"), _TOO_LATE, near=True)
     expected, hint = sort
     if value is None:
         hint = (
@@ -326,7 +340,13 @@ def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
     elif isinstance(value, PurePath):
         hint = "write str(...) around it"
     return _Misfit(
-        f"is {'None' if value is None else article(type(value).__name__)}, not {expected}", hint
+        Message(
+            "wrong-type",
+            "is {found}, not {expected}",
+            found="None" if value is None else article(type(value).__name__),
+            expected=expected,
+        ),
+        hint,
     )
 
 

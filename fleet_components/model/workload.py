@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 
 COMPLETIONS = ("spec", "completions")
@@ -127,7 +128,9 @@ def number_at(manifest: Manifest, path: tuple[str, ...], default: int | None) ->
         raise FleetError(
             [
                 manifest.problem(
-                    "there is no number of replicas", path, "write it, or declare a default"
+                    Message("no-number-replicas", "there is no number of replicas"),
+                    path,
+                    "write it, or declare a default",
                 )
             ]
         )

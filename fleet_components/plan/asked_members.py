@@ -16,6 +16,7 @@ from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelIndex, LabelSelector, Requirement
 from fleet_components.model.text import Vocabulary, few
@@ -60,11 +61,15 @@ class AskedMembers:
         """Check a member name."""
         if self.lost.position(name) is not None:
             yield NoMatch(
-                path, f'member "{name}" is marked lost', "nothing goes there until it is back"
+                path,
+                Message("member-marked-lost", 'member "{name}" is marked lost', name=name),
+                "nothing goes there until it is back",
             )
         elif self.inventory.position(name) is None:
             yield NoMatch(
-                path, f'there is no member "{name}"', meant(name, self._names, "the members are")
+                path,
+                Message("no-member-declared", 'there is no member "{name}"', name=name),
+                meant(name, self._names, "the members are"),
             )
 
     def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[NoMatch]:
@@ -72,7 +77,10 @@ class AskedMembers:
         if selector is None or not self.inventory:
             return
         if selector.error:
-            yield NoMatch(path, f"selects no member: {selector.error}")
+            yield NoMatch(
+                path,
+                Message("selects-no-member", "selects no member: {error}", error=selector.error),
+            )
         elif not self.inventory.matching(selector):
             domains = self.inventory.domains
             asked = [
@@ -85,7 +93,7 @@ class AskedMembers:
         """Check the key of a label."""
         if not self.inventory or self.inventory.domains(key):
             return
-        what = f'no member has the label "{key}"'
+        what = Message("no-member-has-label-key", 'no member has the label "{key}"', key=key)
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
         yield NoMatch(
             path, what, self.only_lost(gone) or meant(key, self._labels.keys, "they have")
@@ -99,7 +107,11 @@ class AskedMembers:
             theirs = Vocabulary(label for cluster in selected for label in cluster.labels)
             yield NoMatch(
                 path,
-                f'no member that it selects has the label "{key}"',
+                Message(
+                    "no-member-selects-label",
+                    'no member that it selects has the label "{key}"',
+                    key=key,
+                ),
                 meant(key, theirs, "they have"),
             )
 
@@ -117,17 +129,35 @@ class AskedMembers:
         """
         shown = {at: show_requirement(requirement) for at, requirement, _ in asked}
         if gone:
-            yield NoMatch(path, f"no member has {', '.join(shown.values())}", self.only_lost(gone))
+            yield NoMatch(
+                path,
+                Message(
+                    "no-member-has-values",
+                    "no member has {values}",
+                    values=", ".join(shown.values()),
+                ),
+                self.only_lost(gone),
+            )
             return
         unmet = [(at, requirement) for at, requirement, members in asked if not members]
         yield from (
-            NoMatch(at, f"no member has {shown[at]}", instead(requirement.key))
+            NoMatch(
+                at,
+                Message("no-member-has-labels", "no member has {shown}", shown=shown[at]),
+                instead(requirement.key),
+            )
             for at, requirement in unmet
         )
         if not unmet:
             whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
             yield NoMatch(
-                path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose)
+                path,
+                Message(
+                    "no-member-all",
+                    "no member has all of {values}",
+                    values=", ".join(shown.values()),
+                ),
+                "; ".join(whose),
             )
 
     @cached_property

@@ -12,17 +12,19 @@ import attrs
 from fleet_components.content.catalogue import Alike, Catalogue
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.no_match import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
-Missing = tuple[str, str]
+Missing = tuple[Message, str]
 """Description of what is missing, and a hint about what was probably meant."""
 
-UNSEEN = "is in this observation, which has only what policies select"
-"""End of what is said of a selector that finds nothing in an observation."""
+UNSEEN = frozenset({"namespace-not-observed", "objects-not-observed"})
+"""Codes of problems of a selector that finds nothing in an observation."""
+_UNSEEN = "is in this observation, which has only what policies select"
 UNSEEN_HINT = (
     "the hub may have some, and they are not forecast; observe again once the policy is there, or"
     " write them here"
@@ -101,13 +103,17 @@ class AskedObjects:
             return self._unseen(wanted)
         where = f" in namespace {wanted.namespace}" if wanted.namespace else ""
         place = f"{wanted.namespace}/" if wanted.name and wanted.namespace else ""
-        what = (
-            f"there is no {wanted.kind} {place}{wanted.name}"
-            if wanted.name
-            else f"there is no {wanted.kind}{where}"
-        )
-        if wanted.version and (written := self._written_otherwise(wanted)):
-            return f"{what} in version {wanted.version}", f"written in {few(written)}"
+        asked = f"{wanted.kind} {place}{wanted.name}" if wanted.name else f"{wanted.kind}{where}"
+        what = Message("no-such-object", "there is no {asked}", asked=asked)
+        written = self._written_otherwise(wanted) if wanted.version else ()
+        if written:
+            other = Message(
+                "no-such-version",
+                "there is no {asked} in version {version}",
+                asked=asked,
+                version=wanted.version,
+            )
+            return other, f"written in {few(written)}"
         if wanted.name:
             return what, self.near(wanted) or _listed(here or alike) or self._other_kind(
                 wanted.kind
@@ -129,7 +135,11 @@ class AskedObjects:
                 attrs.evolve(wanted[0], namespace=namespace) if len(wanted) == 1 else None,
                 namespace,
             )
-        what = f'there is no object in namespace "{namespace}"'
+        what = Message(
+            "namespace-without-objects",
+            'there is no object in namespace "{namespace}"',
+            namespace=namespace,
+        )
         found = (
             manifest
             for each in wanted
@@ -148,7 +158,12 @@ class AskedObjects:
     def _unseen(self, wanted: AskedFor | None, namespace: str = "") -> Missing:
         """Return that nothing of it is in an observation; a similar name is told beside."""
         if wanted is None:
-            return f"no object of namespace {namespace} {UNSEEN}", UNSEEN_HINT
+            nothing = Message(
+                "namespace-not-observed",
+                f"no object of namespace {{namespace}} {_UNSEEN}",
+                namespace=namespace,
+            )
+            return nothing, UNSEEN_HINT
         where = f" of namespace {wanted.namespace}" if wanted.namespace else ""
         asked = (
             ()
@@ -156,7 +171,13 @@ class AskedObjects:
             else wanted.labels.requirements()
         )
         shown = f" with {', '.join(map(show_requirement, asked))}" if asked else ""
-        what = f"no {' '.join(filter(None, [wanted.kind, wanted.name]))}{shown}{where} {UNSEEN}"
+        what = Message(
+            "objects-not-observed",
+            f"no {{object}}{{labels}}{{where}} {_UNSEEN}",
+            object=" ".join(filter(None, [wanted.kind, wanted.name])),
+            labels=shown,
+            where=where,
+        )
         near = near_name(wanted.name, self._names(wanted)) if wanted.name else ""
         return what, "; ".join([*([f'did you mean "{near}"?'] if near else []), UNSEEN_HINT])
 
@@ -204,12 +225,16 @@ class AskedObjects:
     def _other_labels(self, labels: LabelSelector, start: str, here: Alike) -> Missing:
         """Return which labels no object has, and the values that the objects have instead."""
         if labels.error:
-            return f"selects nothing: {labels.error}", ""
+            wrong = Message("selects-nothing", "selects nothing: {error}", error=labels.error)
+            return wrong, ""
         asked = labels.requirements()
         unmet = [requirement for requirement in asked if not here.labels.meets(requirement)]
         shown = ", ".join(map(show_requirement, unmet or asked))
         hint = values_of_label(unmet[0].key, here.labels, "they") if unmet else _listed(here)
-        return f"{start} has {shown}", hint
+        return (
+            Message("no-object-has-labels", "{start} has {labels}", start=start, labels=shown),
+            hint,
+        )
 
     def _other_kind(self, kind: str) -> str:
         """Return a hint about the groups in which the kind exists, or about the nearest kind."""

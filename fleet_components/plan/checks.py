@@ -15,6 +15,7 @@ from fleet_components.content.references import produced, references, scaled
 from fleet_components.content.retired import Retired, retired
 from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.option_values import Check
@@ -33,7 +34,9 @@ def unknown_checks(names: Iterable[str]) -> Iterator[Problem]:
     for name in sorted(set(names) - set(known)):
         meant = nearest(name, known)
         hint = f'did you mean "{meant}"?' if meant else f"the checks are: {', '.join(known)}"
-        yield Problem(f'there is no check "{name}"', ("skipChecks",), hint)
+        yield Problem(
+            Message("no-check", 'there is no check "{name}"', name=name), ("skipChecks",), hint
+        )
 
 
 def checked(
@@ -144,12 +147,23 @@ class _References:
         where = few(members)
         listed = few([str(item) for item in needed])
         many = "it is" if len(needed) == 1 else "they are"
-        what = f"needs {listed}, which "
         if known:
-            what += f"{'does' if len(needed) == 1 else 'do'} not go to {where}"
+            what = Message(
+                "needs-object-not-placed",
+                "needs {listed}, which {do} not go to {where}",
+                listed=listed,
+                do="does" if len(needed) == 1 else "do",
+                where=where,
+            )
             hint = "place what it needs where it goes"
         else:
-            what += f"{'is' if len(needed) == 1 else 'are'} not in the source; it goes to {where}"
+            what = Message(
+                "needs-object-not-in-source",
+                "needs {listed}, which {are} not in the source; it goes to {where}",
+                listed=listed,
+                are="is" if len(needed) == 1 else "are",
+                where=where,
+            )
             hint = f"add {'it' if len(needed) == 1 else 'them'} to the source"
         skip = f"{hint}; if {many} there already, skip the check {Check.REFERENCES}"
         return _problem(self._catalogue, key, what, skip)
@@ -171,7 +185,12 @@ def _autoscaled(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
     for (target, key), members in sorted(scalers.items()):
         both = sorted(members & replicas.get(target, set()))
         if both:
-            what = f"scales {target} on {few(both)}, whose replicas the source sets as well"
+            what = Message(
+                "scales-whose-replicas-source",
+                "scales {target} on {both}, whose replicas the source sets as well",
+                target=target,
+                both=few(both),
+            )
             yield _problem(catalogue, key, what, hint)
 
 
@@ -180,7 +199,7 @@ def _sets_replicas(manifest: Manifest) -> bool:
 
 
 def _problem(
-    catalogue: Catalogue, key: ObjectKey, what: str, hint: str, path: FieldPath = ()
+    catalogue: Catalogue, key: ObjectKey, what: Message, hint: str, path: FieldPath = ()
 ) -> Problem:
     manifest = catalogue.get(key)
     return manifest.problem(what, path, hint) if manifest else Problem(what, path, hint, str(key))
@@ -200,7 +219,13 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
                     found[item.rule, key, str(item.difference.new)].add(member)
         manifests = {str(item.key): item for item in decided.subject.override_manifests}
         for (rule, key, image), members in found.items():
-            what = f"takes the digest off an image of {key} on {few(sorted(members))}: {image}"
+            what = Message(
+                "takes-digest-off-image",
+                "takes the digest off an image of {key} on {members}: {image}",
+                key=key,
+                members=few(sorted(members)),
+                image=image,
+            )
             hint = f"override the digest too, or skip the check {Check.DIGESTS}"
             manifest = manifests.get(rule.override)
             if manifest:
@@ -228,7 +253,9 @@ def _retired(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[Pro
     for (key, version, known), those in found.items():
         lacking = f"Kubernetes {known.release} and later do not serve {version} {key.kind}"
         hint = f"{known.hint}; if the members are older, skip the check {Check.VERSIONS}"
-        what = f"{lacking}; it goes to {few(sorted(those))}"
+        what = Message(
+            "it-goes-to", "{lacking}; it goes to {those}", lacking=lacking, those=few(sorted(those))
+        )
         yield _problem(catalogue, key, what, hint, ("apiVersion",))
 
 
@@ -240,8 +267,12 @@ def _misfitting(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             for misfit in misfits(manifest.data):
                 found[manifest.key, misfit].update(content.members)
     for (key, misfit), those in found.items():
-        what = (
-            f"{misfit.words}: {few(sorted(those))} {'refuses' if len(those) == 1 else 'refuse'} it"
+        what = Message(
+            "needs-on-member",
+            "{words}: {those} {verb} it",
+            words=misfit.words,
+            those=few(sorted(those)),
+            verb="refuses" if len(those) == 1 else "refuse",
         )
         hint = f"if it is newer than Kubernetes 1.36, skip the check {Check.STRUCTURE}"
         yield _problem(catalogue, key, what, "" if misfit.expected else hint, misfit.path)

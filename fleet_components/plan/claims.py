@@ -15,6 +15,7 @@ import attrs
 
 from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import ObjectKey, value_at
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.observed import SILENT
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few, visible
@@ -25,12 +26,20 @@ from fleet_components.plan.refusals import Places
 from fleet_components.plan.standing import Claim, annotation_in
 
 _HELM = "meta.helm.sh/release-"
-_OWN = "stands on {where} as {resource}, whose deletion would delete it"
-_OWN_HINT = (
+_NO_HINT = Phrase("")
+_FORGET_HINT = Phrase("{forget}")
+_OWN = Message(
+    "stands-whose-deletion-delete",
+    "stands on {where} as {resource}, whose deletion would delete it",
+)
+_OWN_HINT = Phrase(
     "take that resource out of the program, and hand the object over: fleet:takesOver: {{{taken}}}"
 )
-_UNKNOWN = "is {resource} as well, and it cannot be known whether that is on {where}: {why}"
-_UNKNOWN_HINT = (
+_UNKNOWN = Message(
+    "not-known-whether-there",
+    "is {resource} as well, and it cannot be known whether that is on {where}: {why}",
+)
+_UNKNOWN_HINT = Phrase(
     "pulumi refresh, if it was deleted or made anew there; if it is there, take that resource out"
     " of the program, with fleet:takesOver: {{{taken}}}; if it is on another cluster:"
     " fleet:takesOver: {{{left}}}"
@@ -40,27 +49,42 @@ UNASKED = "no member is asked"
 _NO_UID = "the state has no uid of it"
 _OTHER_UID = "another object of that name is there"
 _GONE = "nothing of that name is there"
-_TWICE = "stands on {where} as {resource} too, whose deletion would delete it"
-_SEVERAL = "stands on {where} as {resource}, one object under several URNs"
-_FORGET = (
-    "take that resource out of the program, and out of the state, where the object stays as it is: "
-    "pulumi state delete '{urn}'"
+_TWICE = Message(
+    "stands-too-whose-deletion",
+    "stands on {where} as {resource} too, whose deletion would delete it",
 )
-_RELEASE = "stands on {where} as a part of {resource}, whose deletion would delete it"
-_RELEASE_HINT = "{forget}; if that release is on another cluster: fleet:takesOver: {{{left}}}"
-_PATCH = (
+_SEVERAL = Message(
+    "stands-one-object-under", "stands on {where} as {resource}, one object under several URNs"
+)
+_FORGET = Phrase(
+    "take that resource out of the program, and out of the state, where the object stays as it is:"
+    " pulumi state delete '{urn}'"
+)
+_RELEASE = Message(
+    "stands-part-whose-deletion",
+    "stands on {where} as a part of {resource}, whose deletion would delete it",
+)
+_RELEASE_HINT = Phrase(
+    "{forget}; if that release is on another cluster: fleet:takesOver: {{{left}}}"
+)
+_PATCH = Message(
+    "sets-fields-once-program",
     "{resource} sets fields of it on {where}: once the program does not declare that patch any"
-    " more, those go that only the patch has set"
+    " more, those go that only the patch has set",
 )
-_ANOTHERS = (
+_ANOTHERS = Message(
+    "belongs-stack-update-program",
     "is {resource}, and belongs to the stack {owner}: an update of a program that does not declare"
-    " it deletes it on its cluster"
+    " it deletes it on its cluster",
 )
-_BOTH = (
+_BOTH = Message(
+    "brought-by-two-fleets-of-program",
     "is brought to {where} by {subject} of the fleet {fleet}, and by {other} of the fleet"
-    " {neighbour}"
+    " {neighbour}",
 )
-_BOTH_HINT = "take it out of one of the two fleets, or keep their policies on different clusters"
+_BOTH_HINT = Phrase(
+    "take it out of one of the two fleets, or keep their policies on different clusters"
+)
 
 
 @attrs.frozen
@@ -152,8 +176,8 @@ def of_other_stacks(plan: FleetPlan) -> Iterator[Problem]:
     for claim in plan.past.others:
         owner = annotation_in(claim.outputs, STACK_ANNOTATION)
         if owner and not (claim.patch or claim.urn in taken or plan.is_ours(owner)):
-            what = _ANOTHERS.format(resource=_resource(claim), owner=visible(owner))
-            yield Problem(what, subject=str(claim.key), hint=_FORGET.format(urn=claim.urn))
+            what = _ANOTHERS.filled(resource=_resource(claim), owner=visible(owner))
+            yield Problem(what, subject=str(claim.key), hint=_FORGET.filled(urn=claim.urn))
 
 
 def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
@@ -226,7 +250,7 @@ def _judge_twins(
     """Judge an object that the state has as one of the fleet's, and under other URNs too."""
     for contest in found:
         if _is_there(plan, contest, facts) and not _wanted_by(contest.claim, facts):
-            problems.refuse(contest, _TWICE, "{forget}")
+            problems.refuse(contest, _TWICE, _FORGET_HINT)
 
 
 def _judge_there(
@@ -239,7 +263,7 @@ def _judge_there(
     """Judge an object that stands on its member as other resources."""
     if len({contest.claim.urn for contest in there}) > 1:
         for contest in there[1:]:
-            problems.refuse(contest, _SEVERAL, "{forget}")
+            problems.refuse(contest, _SEVERAL, _FORGET_HINT)
         return
     (contest,) = there
     if contest.claim.fleet:
@@ -292,7 +316,7 @@ def _wanted_by(claim: Claim, facts: Facts) -> FleetPlan | None:
     return next((fleet for fleet in fleets if fleet.brings(claim)), None)
 
 
-_Found = tuple[Contest, str, str, tuple[tuple[str, str], ...]]
+_Found = tuple[Contest, Message, Phrase, tuple[tuple[str, str], ...]]
 """A contest with the templates of what it is and of its hint, and the words for them."""
 
 
@@ -305,13 +329,13 @@ class _Problems:
         self._unknown: list[_Found] = []
         self._warned: list[_Found] = []
 
-    def refuse(self, contest: Contest, what: str, hint: str, **words: str) -> None:
+    def refuse(self, contest: Contest, what: Message, hint: Phrase, **words: str) -> None:
         """Add a refusal."""
         self._refused.append((contest, what, hint, tuple(words.items())))
 
-    def warn(self, contest: Contest, what: str) -> None:
+    def warn(self, contest: Contest, what: Message) -> None:
         """Add a warning."""
-        self._warned.append((contest, what, "", ()))
+        self._warned.append((contest, what, _NO_HINT, ()))
 
     def unsure(self, contest: Contest, why: str, *, silent: bool) -> None:
         """Add a refusal of what cannot be known."""
@@ -334,14 +358,14 @@ class _Problems:
                 "subject": subject,
                 "taken": ", ".join(f"{member}: [{name}]" for member in where),
                 "left": ", ".join(f'{member}: ["!{name}"]' for member in where),
-                "forget": _FORGET.format(urn=contest.claim.urn),
+                "forget": _FORGET.filled(urn=contest.claim.urn),
                 **dict(more),
             }
             origin = next(iter(self._places.of(subject, key)), None)
             yield Problem(
-                what.format(**words),
+                what.filled(**words),
                 subject=str(key),
-                hint=hint.format(**words),
+                hint=hint.filled(**words),
                 file=origin.file if origin else "",
                 line=origin.line if origin else None,
             )

@@ -15,6 +15,7 @@ from fleet_components.content.secret import is_hidden, secret_fields
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import as_sent
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.text import count, few
@@ -239,9 +240,10 @@ def _left_out(parts: Parts, system: System, hidden: Sequence[Manifest]) -> Itera
     way.
     """
     if hidden:
-        what = (
-            f"{few([str(manifest.key) for manifest in hidden])}: left on the hub as it is, because"
-            " the source hides its data"
+        what = Message(
+            "left-hub-because-source",
+            "{hidden}: left on the hub as it is, because the source hides its data",
+            hidden=few([str(manifest.key) for manifest in hidden]),
         )
         yield attrs.evolve(
             hidden[0].problem(what, (), "fleet observe --secrets reads it"), subject=""
@@ -253,9 +255,11 @@ def _left_out(parts: Parts, system: System, hidden: Sequence[Manifest]) -> Itera
     ]
     if given:
         names = few([f"{manifest.namespace}/{manifest.name}".lstrip("/") for manifest in given])
-        what = (
-            f"{names}: approvals are given on the hub, which makes the requests: they do not go"
-            " there"
+        what = Message(
+            "approvals-given-hub-makes",
+            "{names}: approvals are given on the hub, which makes the requests: they do not go"
+            " there",
+            names=names,
         )
         hint = "once it has asked: fleet approve --hub KUBECONFIG"
         yield attrs.evolve(given[0].problem(what, (), hint), subject=count(len(given), "approval"))
@@ -265,9 +269,10 @@ def _left_out(parts: Parts, system: System, hidden: Sequence[Manifest]) -> Itera
         if member.group not in system.GROUPS and member.api_version != API_VERSION
     ]
     if foreign:
-        what = (
-            f"{few([manifest.name for manifest in foreign])}: of another system than the hub, so"
-            " nothing of it goes there"
+        what = Message(
+            "another-system-than-hub",
+            "{foreign}: of another system than the hub, so nothing of it goes there",
+            foreign=few([manifest.name for manifest in foreign]),
         )
         yield attrs.evolve(
             foreign[0].problem(what, ("kind",), ""), subject=count(len(foreign), "member")

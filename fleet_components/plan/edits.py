@@ -8,6 +8,7 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, Taint, Usage
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.model.serving import REGION_LABELS, ZONE_LABEL, serving_both
@@ -43,9 +44,12 @@ def _as_written(cluster: Cluster, edit: Edit) -> Edit | None:
             )
         case ("spec", "provider") | ("status", "apiEnablements"):
             return None
-        case ("status", "resourceSummary", "allocatable", str(resource)) if (
-            cluster.resource_summary
-        ):
+        case (
+            "status",
+            "resourceSummary",
+            "allocatable",
+            str(resource),
+        ) if cluster.resource_summary:
             return _of_usage(cluster, resource, edit)
     return edit
 
@@ -144,9 +148,12 @@ def _edited(cluster: Cluster, edit: Edit) -> Cluster:
             return attrs.evolve(
                 cluster, api_enablements=served | kinds if edit.operation == ADD else served - kinds
             )
-        case ("status", "resourceSummary", "allocatable", str(resource)) if (
-            cluster.resource_summary
-        ):
+        case (
+            "status",
+            "resourceSummary",
+            "allocatable",
+            str(resource),
+        ) if cluster.resource_summary:
             summary = cluster.resource_summary
             allocatable = _mapped(summary.allocatable, resource, edit.value)
             return attrs.evolve(
@@ -156,7 +163,14 @@ def _edited(cluster: Cluster, edit: Edit) -> Cluster:
 
 
 def _unknown(edit: Edit) -> FleetError:
-    return FleetError([Problem("it is not known what comes of this edit", edit.field)])
+    return FleetError(
+        [
+            Problem(
+                Message("not-known-what-comes", "it is not known what comes of this edit"),
+                edit.field,
+            )
+        ]
+    )
 
 
 def _mapped(values: Mapping[str, str], key: str, value: str | None) -> dict[str, str]:

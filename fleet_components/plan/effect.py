@@ -19,6 +19,7 @@ import attrs
 
 from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 Steps = tuple[str, ...]
@@ -171,6 +172,11 @@ class Elsewhere:
         return _steps(self.field)
 
 
+_REFUSED = Message("field-refused", "{value}is not carried out by this version: {reason}{others}")
+_IGNORED = Message("field-without-effect", "{value}has no effect: {reason}{others}")
+_LEFT_OUT = Message(
+    "field-left-out", "{value}is left out of this forecast: on the hub {reason}{others}"
+)
 _CREDENTIALS = re.compile(r"(?<=://).*@")
 """User and password of an address, as that of a proxy; a password may have any sign."""
 
@@ -191,26 +197,28 @@ class Found:
             others: other objects of the same kind with the same problem; empty for none.
         """
         refused = self.entry.effect is Effect.REFUSED
-        what = "is not carried out by this version" if refused else "has no effect"
+        stated = _REFUSED if refused else _IGNORED
         return self.manifest.problem(
-            self._stated(f"{what}: {self.entry.reason}", others), self.path, self.entry.hint
+            self._stated(stated, self.entry.reason, others), self.path, self.entry.hint
         )
 
     def left_out(self, others: str = "") -> Problem:
         """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as
         for a problem.
         """
-        what = self._stated(f"is left out of this forecast: on the hub {self.entry.on_hub}", others)
+        what = self._stated(_LEFT_OUT, self.entry.on_hub, others)
         return self.manifest.problem(what, self.path, self.entry.hint if self.entry.unless else "")
 
-    def _stated(self, what: str, others: str) -> str:
+    def _stated(self, stated: Message, reason: str, others: str) -> Message:
         scalar = isinstance(self.value, str | int | float)
         value = (
             f"{_CREDENTIALS.sub('[secret]@', json.dumps(self.value, ensure_ascii=False))} "
             if scalar
             else ""
         )
-        return f"{value}{what}" + (f"; the same in {others}" if others else "")
+        return stated.filled(
+            value=value, reason=reason, others=f"; the same in {others}" if others else ""
+        )
 
 
 def _steps(field: str) -> Steps:

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 from fleet_components.model.cluster import Cluster, read_time
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import private_files
 from fleet_components.plan.state import MEND
@@ -110,7 +111,8 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
         )
     except MisfitError as misfit:
         raise FleetError(
-            Problem(problem.what, problem.path, MEND, subject.name) for problem in misfit.problems
+            Problem(problem.message, problem.path, MEND, subject.name)
+            for problem in misfit.problems
         ) from None
     # If the engine's old inputs equal the program's past, the result is the same and need not be
     # computed again.
@@ -128,7 +130,9 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-_OTHERWISE = "was planned from another state than the one that stands now"
+_OTHERWISE = Message(
+    "planned-from-another-state", "was planned from another state than the one that stands now"
+)
 
 
 def enroll(feed: Feed) -> None:

@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.content.stamp import manager_of
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.again import mended
@@ -55,6 +56,8 @@ from fleet_components.systems.registry import SYSTEMS
 # Whoever shows progress shows that of planning, and not of loading.
 for _system in SYSTEMS.values():
     _system.load()
+
+_SAME_CLUSTER = Message("same-cluster-as-member", "is the same cluster as member {other}")
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -179,15 +182,25 @@ def lacking(source: Source, past: Past) -> Iterator[Problem]:
         return
     if not source.clusters:
         hint = "add MemberCluster objects, as a hub exports them"
-        yield Problem("there is no member", hint=hint, file=source.given.location, follows=True)
+        yield Problem(
+            Message("no-members-declared", "there is no member"),
+            hint=hint,
+            file=source.given.location,
+            follows=True,
+        )
     if not any(manifest.kind in STEERING for manifest in source.policies):
         hint = "add a ClusterResourcePlacement or ResourcePlacement"
-        yield Problem("there is no placement", hint=hint, file=source.given.location, follows=True)
+        yield Problem(
+            Message("no-placements", "there is no placement"),
+            hint=hint,
+            file=source.given.location,
+            follows=True,
+        )
     if not source.catalogue.manifests:
         hint = "add manifests of what is to be placed, a Namespace with its contents for example"
         for placement in source.placements:
             policy = source.policy(placement.kind, placement.namespace, placement.name)
-            what = "there is no object that could be selected"
+            what = Message("no-object-could-selected", "there is no object that could be selected")
             yield attrs.evolve(
                 policy.problem(what, ("spec", "resourceSelectors"), hint), follows=True
             )
@@ -217,7 +230,7 @@ def _members(
         for name in sorted(options.takes_over.keys() - set(declared))
     )
     known_by = {name: options.identities[name] for name in declared if name in options.identities}
-    problems += same_cluster(known_by, "is the same cluster as member {other}")
+    problems += same_cluster(known_by, _SAME_CLUSTER)
     return member_states(declared, past, options)
 
 
@@ -228,7 +241,12 @@ def _nobody_lost(options: Options, members: Collection[str]) -> Iterator[Problem
 
 def _no_member(field: str, name: str, members: Collection[str]) -> Problem:
     known = f"the members are: {', '.join(members) or 'none'}"
-    return Problem(f'there is no member "{name}"', (field,), known, follows=True)
+    return Problem(
+        Message("no-member-declared", 'there is no member "{name}"', name=name),
+        (field,),
+        known,
+        follows=True,
+    )
 
 
 def _in_order(
@@ -278,9 +296,10 @@ def _as_applied(
     """
     found = grouped(replacements(subjects, past), lambda replacement: replacement.subject)
     if options.hub:
-        return tuple(
-            with_unapplied(decided, found.get(decided.name, ())) for decided in subjects
-        ), ()
+        return (
+            tuple(with_unapplied(decided, found.get(decided.name, ())) for decided in subjects),
+            (),
+        )
     applied = (with_unapplied(decided, ()) if decided.hub else decided for decided in subjects)
     return tuple(applied), tuple(replacement for some in found.values() for replacement in some)
 

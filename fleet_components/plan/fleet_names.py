@@ -11,20 +11,28 @@ from typing import Any
 import attrs
 
 from fleet_components.content.stamp import stack_of
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.names import Urn
 from fleet_components.plan.state import StoredResource
 
-_AMBIGUOUS = "is new, and the state has fleets that the program does not declare: {names}"
+_AMBIGUOUS = Message(
+    "new-state-fleets-program",
+    "is new, and the state has fleets that the program does not declare: {names}",
+)
 _AMBIGUOUS_HINT = (
     "if it is one of them under another name, say it: fleet:renamed with fleet: OLD, or "
     'FleetArgs(renamed=Renamed(fleet="OLD")); if it is a new one, declare it after all others'
 )
-_TAKEN = "was taken for the former name of the fleet {by}, which the program declares before it"
-_TAKEN_HINT = "declare {by} after it if that is a new fleet"
-RENAMED = (
-    "is called {fleet} now: the program does not declare it any more, and everything of it stays"
+_TAKEN = Message(
+    "taken-former-name-fleet",
+    "was taken for the former name of the fleet {by}, which the program declares before it",
+)
+_TAKEN_HINT = Phrase("declare {by} after it if that is a new fleet")
+RENAMED = Message(
+    "called-now-program-does",
+    "is called {fleet} now: the program does not declare it any more, and everything of it stays",
 )
 """The text of a plan about a fleet whose new name follows from its stack."""
 
@@ -138,7 +146,7 @@ class DeclaredFleets:
         by = self.previous.get(fleet)
         if by:
             raise FleetError(
-                [Problem(_TAKEN.format(by=by), (), _TAKEN_HINT.format(by=by), f"fleet {fleet}")]
+                [Problem(_TAKEN.filled(by=by), (), _TAKEN_HINT.filled(by=by), f"fleet {fleet}")]
             )
 
     def earlier_names(
@@ -163,7 +171,7 @@ class DeclaredFleets:
                 found = stored.left_by(fleet, elsewhere, stack)
                 self.guessed.update(found)
         if len(found) > 1 and not given:
-            what = _AMBIGUOUS.format(names=", ".join(found))
+            what = _AMBIGUOUS.filled(names=", ".join(found))
             raise FleetError([Problem(what, (), _AMBIGUOUS_HINT, f"fleet {fleet}")])
         also = [
             other

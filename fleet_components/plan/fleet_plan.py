@@ -15,6 +15,7 @@ from fleet_components.content.stamp import manager_of, stack_of, stamped
 from fleet_components.content.unkept import is_empty, nulls, without
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.message import MEMORY, Message, Wording
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.consignment import Consignment
 from fleet_components.plan.departures import UNRECORDED, Coverage, Departure, Replacement
@@ -25,7 +26,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.own_outputs import ALL, CLUSTER_SCOPED, LOST, MODES
 from fleet_components.plan.past import Past
 from fleet_components.plan.precedence import Precedence
-from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB, particulars
+from fleet_components.plan.record import FORMAT, LACKS_HINT, particulars
 from fleet_components.plan.remainder import Remainder, remainders_of
 from fleet_components.plan.renames import Renames
 from fleet_components.plan.standing import Claim, Standing, outlives
@@ -506,9 +507,12 @@ def _wire_of(done: Done) -> dict[str, Any]:
 
 
 def _lacking(decided: Decided, revision: int, hub: str) -> Problem:
-    source, hint = ("observation", LACKS_HINT_ON_HUB) if hub else ("state", LACKS_HINT)
-    what = (
-        f"revision {revision} stays on some members, and the {source} does not show its content, so"
-        " it is not compared"
+    what = Message(
+        "revision-stays-some-members",
+        "revision {revision} stays on some members, and {memory} does not show its content, so"
+        " it is not compared",
+        revision=revision,
+        memory=MEMORY,
     )
-    return Problem(what, subject=decided.name, hint=hint)
+    wording = Wording.OBSERVED if hub else Wording.PROGRAM
+    return Problem(what, subject=decided.name, hint=LACKS_HINT, wording=wording)

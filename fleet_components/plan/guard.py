@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import attrs
 
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message, Phrase, Setting
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 
@@ -47,9 +48,13 @@ class Guard:
         lost = sorted(set(before) - set(after))
         if not self._too_many(lost, set(before)):
             return None
-        what = (
-            f"would lose {len(lost)} of {len(set(before))} members ({few(lost, _SHOWN)}), more than"
-            f" {self._share}"
+        what = Message(
+            "too-many-members-lost",
+            "would lose {lost} of {before} members ({names}), more than {share}",
+            lost=len(lost),
+            before=len(set(before)),
+            names=few(lost, _SHOWN),
+            share=self._share,
         )
         return self.refuse("the member list", what, lost)
 
@@ -80,7 +85,7 @@ class Guard:
         """Return whether a loss exceeds the limit; a single pair or member may always go."""
         return len(lost) >= _AT_LEAST and len(lost) > self.limit * len(known)
 
-    def refuse(self, subject: str, what: str, lost: Iterable[object]) -> Problem | None:
+    def refuse(self, subject: str, what: Message, lost: Iterable[object]) -> Problem | None:
         """Return a refusal with its token; None if it is confirmed."""
         token = loss_token(subject, map(str, lost))
         if token in self.confirm:
@@ -88,15 +93,24 @@ class Guard:
         return Problem(
             what,
             subject=subject,
-            hint=f"if that is meant, allow exactly this once: fleet:confirm={token}",
+            hint=Phrase(
+                "if that is meant, allow exactly this once: {token}",
+                token=Setting("confirm", token),
+            ),
         )
 
     def _lost(self, subject: str, standing: set[Pair], lost: set[Pair]) -> Iterator[Problem]:
         clusters = sorted({cluster for cluster, _ in lost})
-        what = (
-            f"would lose {count(len(lost), 'object')} on {count(len(clusters), 'member')}"
-            f" ({few(clusters, _SHOWN)}), {len(lost)} of the {len(standing)} that it has there:"
-            f" more than {self._share}"
+        what = Message(
+            "too-many-objects-lost",
+            "would lose {count} on {members} ({clusters}), {lost} of the {standing} that it has"
+            " there: more than {share}",
+            count=count(len(lost), "object"),
+            members=count(len(clusters), "member"),
+            clusters=few(clusters, _SHOWN),
+            lost=len(lost),
+            standing=len(standing),
+            share=self._share,
         )
         refusal = self.refuse(
             subject, what, sorted(f"{cluster}/{'/'.join(key)}" for cluster, key in lost)
@@ -123,7 +137,9 @@ def not_tokens(texts: Iterable[str]) -> Iterator[Problem]:
     hint = "a refusal tells its token: eight digits and letters, a to f"
     for text in sorted(texts):
         if not re.fullmatch("[0-9a-f]{8}", text):
-            yield Problem(f'"{text}" is not a token', ("confirm",), hint)
+            yield Problem(
+                Message("not-token", '"{text}" is not a token', text=text), ("confirm",), hint
+            )
 
 
 def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:

@@ -16,6 +16,7 @@ from fleet_components.content.overridden import Object, Overridden, Step
 from fleet_components.content.override_parts import Part
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.model.text import count, few
 from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
@@ -23,11 +24,18 @@ from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
 _FIELDS_SHOWN = 3
 _TOO_MANY = "there are too many to try each; this is the first of them"
 _TWICE = Unchanged(
-    "another operation of the rule overwrites what it sets, or sets the same",
+    Message(
+        "another-operation-rule-overwrites",
+        "another operation of the rule overwrites what it sets, or sets the same",
+    ),
     "take one of them out",
 )
 _BEFORE = Unchanged(
-    "is not reached: what comes before it deletes the object, or changes what it is selected by"
+    Message(
+        "not-reached-what-comes",
+        "is not reached: what comes before it deletes the object, or changes what it is"
+        " selected by",
+    )
 )
 _TAKE_OUT = "take it out, or the other one"
 
@@ -64,12 +72,17 @@ class Idle:
             number = len({(part.override, part.rule) for part in untried})
             first = min(untried, key=lambda part: (part.override, part.rule))
             have = "has" if number == 1 else "have"
-            what = f"it is not known whether {count(number, 'rule')} of overrides {have} an effect"
+            what = Message(
+                "not-known-whether-overrides",
+                "it is not known whether {count} of overrides {have} an effect",
+                count=count(number, "rule"),
+                have=have,
+            )
             yield self.overrides[first.override].problem(what, first.rule_path, _TOO_MANY)
         for override, rules in self.rules.items():
             for part, why in [pair for rule in rules for pair in self._reported(rule, found)]:
                 path = part.path if found[part] else part.rule_path
-                yield self.overrides[override].problem(why.what, path, why.hint)
+                yield self.overrides[override].problem(why.message, path, why.hint)
 
     def _reported(
         self, part: Part, found: Mapping[Part, Tried | None]
@@ -119,7 +132,12 @@ class Idle:
                 for other in others
             ):
                 return Unchanged(
-                    f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT
+                    Message(
+                        "changes-nothing-does-same",
+                        "changes nothing: {named} does the same before",
+                        named=self._named(step),
+                    ),
+                    _TAKE_OUT,
                 )
         return None
 
@@ -143,14 +161,33 @@ class Idle:
             key = step.override, step.rule
             if key in without and trial.alike_objects(step.data, without[key]):
                 return self._overwritten(fields, own, step)
-        return Unchanged(f"members do not get what it sets{_shown(fields)}", "take it out")
+        return Unchanged(
+            Message(
+                "members-do-not-get", "members do not get what it sets{shown}", shown=_shown(fields)
+            ),
+            "take it out",
+        )
 
     def _overwritten(self, fields: Sequence[FieldPath], own: Step, later: Step) -> Unchanged:
         by = self._named(later)
         if later.data is None:
-            return Unchanged(f"has no effect: the object is deleted by {by}", "take it out", by)
+            return Unchanged(
+                Message(
+                    "no-effect-object-deleted",
+                    "has no effect: the object is deleted by {by}",
+                    by=by,
+                ),
+                "take it out",
+                by,
+            )
         again = all(value_at(later.data, path) == value_at(own.data, path) for path in fields)
-        what = f"what it sets{_shown(fields)} is {'set again' if again else 'overwritten'} by {by}"
+        what = Message(
+            "override-undone",
+            "what it sets{shown} is {how} by {by}",
+            shown=_shown(fields),
+            how="set again" if again else "overwritten",
+            by=by,
+        )
         return Unchanged(what, _TAKE_OUT, by)
 
     def _alone(self, part: Part, tried: Tried) -> bool:
@@ -187,8 +224,11 @@ class Idle:
         if not names or not all(trial.is_placed for trial in reaching):
             return None
         objects = few([str(trial.reached[part.override].key) for trial in reaching], _FIELDS_SHOWN)
-        what = (
-            f"has no effect: it is for {few(sorted(names))} alone, and {objects} does not go there"
+        what = Message(
+            "no-effect-alone-does",
+            "has no effect: it is for {names} alone, and {objects} does not go there",
+            names=few(sorted(names)),
+            objects=objects,
         )
         return Unchanged(what, "place it there, or take the rule out")
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message, Phrase, Setting
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
@@ -29,15 +30,18 @@ _DROPPED = (
     "member {member} is gone for good: {objects} may still be there, and {is_} remembered no longer"
 )
 _TAKEN_UP = "{objects} on {member}: taken up again, as the member is back"
-_BREAKS = "{} not answer: the update breaks there, {}"
-_RESTS = "{} not answer: nothing is sent there in this update"
+_BREAKS = Message(
+    "silent-member-breaks-update", "{do} not answer: the update breaks there, {where}"
+)
+_RESTS = Message("silent-member-rests", "{do} not answer: nothing is sent there in this update")
 _BREAKS_HINT = (
     "run it when they answer; one that is gone, or stays away: pulumi config set fleet:lost NAME"
 )
-_ANOTHER = (
+_ANOTHER = Message(
+    "confirmed-other-cluster",
     "leads to another cluster than before, and that is confirmed; on {uid} this update creates: "
     "{created}; updates: {updated}; what the fleet has brought to {old} stays there, managed no "
-    "longer"
+    "longer{stays}",
 )
 _STAYS_ON = "; {member} leads there now, and nothing brings it what stays there: {objects}"
 _WRITES = (Change.ADD, Change.UPDATE)
@@ -111,7 +115,7 @@ def warn_of_silent(plan: FleetPlan, silent: Iterable[str]) -> Iterator[Problem]:
         do = "does" if len(members) == 1 else "do"
         what, hint = (_BREAKS, _BREAKS_HINT) if where else (_RESTS, "")
         subject = f"{'member' if len(members) == 1 else 'members'} {few(members)}"
-        yield Problem(what.format(do, where), subject=subject, hint=hint)
+        yield Problem(what.filled(do=do, where=where), subject=subject, hint=hint)
 
 
 def confirmed_elsewhere(
@@ -149,12 +153,13 @@ def warn_of_another(
     old = plan.past.members[name].uid
     created = few(sorted(str(key) for key in stood if key not in found)) or "nothing"
     updated = few(sorted(map(str, found))) or "nothing"
-    what = _ANOTHER.format(uid=uids[name], old=old, created=created, updated=updated)
+    stays = ""
     # Of exchanged names: what only the other one had.
     for now in sorted(other for other, uid in uids.items() if uid == old):
         there = (stands.key for stands in plan.past.standing if stands.cluster == name)
         left = sorted(str(key) for key in there if (now, key) not in plan.brought)
-        what += _STAYS_ON.format(member=now, objects=few(left, _SHOWN)) if left else ""
+        stays += _STAYS_ON.format(member=now, objects=few(left, _SHOWN)) if left else ""
+    what = _ANOTHER.filled(uid=uids[name], old=old, created=created, updated=updated, stays=stays)
     return Problem(what, subject=f"member {name}")
 
 
@@ -202,13 +207,13 @@ def _line(words: str, member: str, known: KnownMember, token: str = "") -> str:
 # of the providers.
 
 
-_OTHER = (
-    "leads to another cluster than before: its uid is {new}, and the fleet was brought to {old}"
+_OTHER = Message(
+    "leads-another-cluster-than",
+    "leads to another cluster than before: its uid is {new}, and the fleet was brought to {old}",
 )
-_HINT = (
-    "check the kubeconfig of the member; if another cluster has taken the name:"
-    " fleet:confirm={token}, and what stood on the other one is made anew here, and left there as"
-    " it is"
+_HINT = Phrase(
+    "check the kubeconfig of the member; if another cluster has taken the name: {token}, and what"
+    " stood on the other one is made anew here, and left there as it is"
 )
 
 
@@ -230,19 +235,19 @@ def other_cluster(
     if token in confirm:
         return None
     return Problem(
-        _OTHER.format(old=old, new=new),
+        _OTHER.filled(old=old, new=new),
         subject=f"member {news['member']}",
-        hint=_HINT.format(token=token),
+        hint=_HINT.filled(token=Setting("confirm", token)),
     )
 
 
-def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem]:
+def same_cluster(members: Mapping[str, Hashable], message: Message) -> Iterator[Problem]:
     """Yield a problem for each member that is the same cluster as an earlier one: both would undo
     each other's changes.
 
     Args:
         members: a value that identifies each member's cluster, by name.
-        what: the message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common
+        message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common
             value.
     """
     first: dict[Hashable, str] = {}
@@ -251,7 +256,7 @@ def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem
         if other != name:
             hint = "declare it once: two names would undo each other"
             yield Problem(
-                what.format(other=other, by=known_by), subject=f"member {name}", hint=hint
+                message.filled(other=other, by=known_by), subject=f"member {name}", hint=hint
             )
 
 
@@ -280,7 +285,12 @@ def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
         joined = gets.get(subjects, [])
         if len(left) == len(joined) == 1:
             old, new = left[0], joined[0]
-            what = f"leaves, and the new member {new} gets all that {old} had"
+            what = Message(
+                "leaves-new-member-gets",
+                "leaves, and the new member {new} gets all that {old} had",
+                new=new,
+                old=old,
+            )
             hint = (
                 "if it is the same cluster under another name, nothing has to move: "
                 f"fleet:renamed with members: {{{new}: {old}}}"

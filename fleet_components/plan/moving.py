@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -47,7 +48,11 @@ def between_hubs(
     """
     for name, way in sorted(past.forecast.items()):
         if Way.DIRECT != to != way and (not placements or name.partition("/")[2] in placements):
-            what = f"goes through a hub of {NAMES[way]}, and nothing moves from one hub to another"
+            what = Message(
+                "goes-through-hub-nothing",
+                "goes through a hub of {names}, and nothing moves from one hub to another",
+                names=NAMES[way],
+            )
             hint = _BY_DIRECT.format(command, Way.DIRECT, NAMES[to], NAMES[way], to)
             yield Problem(what, subject=name, hint=hint)
 
@@ -61,9 +66,10 @@ def moved_over(plan: FleetPlan) -> Iterator[Problem]:
     before, tokens = plan.past.forecast, releases(plan)
     for manifest in plan.consignment.hidden:
         if manifest.key in plan.past.on_hub:
-            what = (
+            what = Message(
+                "source-hides-data-without",
                 "the source hides its data, and without it the hub would lose what this stack has"
-                " sent there"
+                " sent there",
             )
             yield manifest.problem(what, (), "write it as it is, or fleet observe --secrets")
     for decided in plan.subjects:
@@ -71,15 +77,20 @@ def moved_over(plan: FleetPlan) -> Iterator[Problem]:
         if not losing:
             continue
         if decided.hub and decided.name not in before:
-            what = (
-                f"is to go through a hub of {NAMES[decided.hub]}, and its objects would be deleted"
-                f" on {few(losing)} first"
+            what = Message(
+                "go-through-hub-objects",
+                "is to go through a hub of {names}, and its objects would be deleted on {losing}"
+                " first",
+                names=NAMES[decided.hub],
+                losing=few(losing),
             )
             yield Problem(what, subject=decided.name, hint=_BY_STEPS.format(decided.hub))
         elif decided.name in tokens and tokens[decided.name] not in plan.options.confirm:
-            what = (
-                f"leaves its hub of {NAMES[before[decided.name]]}, which would delete its objects"
-                f" on {few(losing)}"
+            what = Message(
+                "leaves-hub-delete-objects",
+                "leaves its hub of {names}, which would delete its objects on {losing}",
+                names=NAMES[before[decided.name]],
+                losing=few(losing),
             )
             yield Problem(what, subject=decided.name, hint=_BY_STEPS.format(Way.DIRECT))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.departures import UNRECORDED, Departure, Fate
@@ -16,9 +17,10 @@ from fleet_components.plan.refusals import Places, refusals
 
 _ENDS = (Fate.DELETED, Fate.KEPT, Fate.SWEPT, Fate.UNDONE)
 """Fates of objects that another fleet may bring from now on."""
-_TWICE = (
+_TWICE = Message(
+    "brought-by-two-fleets",
     "is brought to {where} by {own} of the fleet {fleet}, and by {other} of the fleet"
-    " {neighbour}{there}"
+    " {neighbour}{there}",
 )
 _HINT = "take it out of one of the two fleets, or keep their policies on different clusters"
 
@@ -95,7 +97,7 @@ def _clashes(plan: FleetPlan, other: FleetPlan, shared: Mapping[str, str]) -> It
         there = next(iter(theirs.of(second, key)), None)
         here = next(iter(places.of(mine, key)), None)
         yield Problem(
-            _TWICE.format(
+            _TWICE.filled(
                 where=few(sorted(member for *_, member in found)),
                 own=mine,
                 fleet=plan.options.fleet,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelIndex, LabelSelector, Requirement
 from fleet_components.model.text import Vocabulary, count, few
@@ -26,18 +27,18 @@ class NoMatch(NamedTuple):
 
     Attributes:
         path: the field.
-        what: what is missing.
+        message: what is missing.
         hint: what was probably meant, and what exists.
     """
 
     path: FieldPath
-    what: str
+    message: Message
     hint: str = ""
 
 
 def problems_of(manifest: Manifest, found: Iterable[NoMatch]) -> Iterator[Problem]:
     """Return a problem for each, with file and line of the object that asks for it."""
-    return (manifest.problem(item.what, item.path, item.hint) for item in found)
+    return (manifest.problem(item.message, item.path, item.hint) for item in found)
 
 
 def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPath, Requirement]]:

@@ -19,6 +19,7 @@ from fleet_components.content.revision import canonical
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.record import Objects, Record, digest, overridden
 from fleet_components.rollout.rollout import Done, Placed
@@ -71,7 +72,13 @@ class Overrides(ABC):
         if found is None:
             return result
         step, misfit = found
-        what = f"makes what no API server takes, of {Manifest(data).key} on {member.name}: {misfit}"
+        what = Message(
+            "makes-what-no-api",
+            "makes what no API server takes, of {key} on {name}: {misfit}",
+            key=Manifest(data).key,
+            name=member.name,
+            misfit=misfit,
+        )
         manifest = self.written.get(step.override)
         if manifest:
             problem = manifest.problem(what, self.rule_path(manifest, step.rule), _CHANGE)

@@ -12,6 +12,7 @@ from fleet_components.content.header import check_header
 from fleet_components.model.codec import MisfitError, below, checked, choice_of, decode
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -38,7 +39,7 @@ RECORDS: Mapping[str, type[Record[Any, Any]]] = {
 """Form of the record of a subject, by the type of its resource."""
 _WRITTEN_PARTS = 4
 _TEMPLATE = names.component_type(names.TEMPLATE_KIND)
-_NOT_IN_URN = "is not what the URN says"
+_NOT_IN_URN = Message("not-what-urn-says", "is not what the URN says")
 
 
 @cache

@@ -12,6 +12,7 @@ import attrs
 from fleet_components.content.replacement import as_sent
 from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.model.text import few, visible
@@ -27,59 +28,80 @@ _WRITES = (Change.ADD, Change.UPDATE)
 _SHOWN = 10
 _LONGEST_NAME = 200
 _LONGEST_VALUE = 60
-_ANOTHERS = "is on {where} already, and belongs to the stack {owner}"
+_ANOTHERS = Message(
+    "belongs-to-other-stack", "is on {where} already, and belongs to the stack {owner}"
+)
 _HINT = (
     "let one of the two stacks bring it. To hand it over, let go of it there (deleteStrategy"
     " Abandon, or preserveResourcesOnDeletion), then name that stack in fleet:takesFrom here; where"
     " that stack is gone, take the annotation {annotation} off the object"
 )
-_HELD = "on {where} the stack {owner} still manages it, and would delete or change it"
+_HELD = Message(
+    "held-by-other-stack",
+    "on {where} the stack {owner} still manages it, and would delete or change it",
+)
 _HELD_HINT = (
     "let go of it there first: an update with deleteStrategy Abandon, or"
     " preserveResourcesOnDeletion, then one without what brings it"
 )
-_TAKEN = "somebody else has made it on {where}: it is taken over{changes}"
+_TAKEN = Message(
+    "somebody-else-made-taken", "somebody else has made it on {where}: it is taken over{changes}"
+)
 _NOT_TAKEN = "is on {where} already, somebody else has made it, and %s of {subject} is %s"
-_NEVER = _NOT_TAKEN % ("whenToTakeOver", "Never")
+_NEVER = Message("never-taken-over", _NOT_TAKEN % ("whenToTakeOver", "Never"))
 _NEVER_HINT = (
     "whenToTakeOver: Always takes it over, IfNoDiff does where nothing differs; or delete it there"
 )
-_ABORT = _NOT_TAKEN % ("conflictResolution", "Abort")
+_ABORT = Message("aborts-on-conflict", _NOT_TAKEN % ("conflictResolution", "Abort"))
 _ABORT_HINT = "conflictResolution: Overwrite takes it over; or delete it there"
-_LEFT = "is on {where} already: this stack has left it there, and {subject} takes nothing over"
+_LEFT = Message(
+    "left-there",
+    "is on {where} already: this stack has left it there, and {subject} takes nothing over",
+)
 _LEFT_HINT = (
     "let it take over what is there for one update, with whenToTakeOver: Always, or"
     " conflictResolution: Overwrite; or delete it there"
 )
-_DIFFERS = f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it differs: {{fields}}"
+_IF_NO_DIFF = _NOT_TAKEN % ("whenToTakeOver", "IfNoDiff")
+_DIFFERS = Message("differs-from-live", f"{_IF_NO_DIFF}, and it differs: {{fields}}")
 _DIFFERS_HINT = (
     "write the values that are there into the source, or an override for that member; Always takes"
     " it over"
 )
-_UNCOMPARED = (
-    f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it could not be compared: {{error}}"
-)
-_OWNED = (
-    "is on {where} already, and has owners there: {owners}; allowCoOwnership of {subject} is false"
+_UNCOMPARED = Message("not-comparable", f"{_IF_NO_DIFF}, and it could not be compared: {{error}}")
+_OWNED = Message(
+    "already-owners-allowcoownership-false",
+    "is on {where} already, and has owners there: {owners}; allowCoOwnership of {subject} is false",
 )
 _OWNED_HINT = (
     "allowCoOwnership: true writes it all the same; what owns it may take it along when it goes"
 )
-_CONFLICT = "is on {where} already, and {subject} does not force what others have set: {error}"
-_OVERWRITTEN = (
-    "on {where} somebody has changed it, and {subject} does not force what others have set: {error}"
+_CONFLICT = Message(
+    "already-does-not-force",
+    "is on {where} already, and {subject} does not force what others have set: {error}",
 )
-_NOT_OURS = (
+_OVERWRITTEN = Message(
+    "overwritten-by-others",
+    "on {where} somebody has changed it, and {subject} does not force what others have set:"
+    " {error}",
+)
+_NOT_OURS = Message(
+    "not-brought-there",
     "would be deleted on {where}, whose name leads to another cluster now: this stack has not"
-    " brought it there"
+    " brought it there",
 )
 _NOT_OURS_HINT = "leave it in the source for this update, which takes it over; or delete it there"
 _CONFLICT_HINT = (
     "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
 )
 
-_VANISHING = "is being deleted on {where}: it would vanish once that has ended"
-_CLOSED = "comes into a Namespace that is being deleted on {where}: nothing can be created in it"
+_VANISHING = Message(
+    "being-deleted", "is being deleted on {where}: it would vanish once that has ended"
+)
+_CLOSED = Message(
+    "namespace-being-deleted",
+    "comes into a Namespace that is being deleted on {where}: nothing can be created in it",
+)
 VANISHING_HINT = (
     "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
 )
@@ -87,7 +109,9 @@ _CLOSED_HINT = (
     "when it is gone, pulumi up --refresh creates it again with all that was in it; if it stays, "
     "its status says what holds it"
 )
-_GONE = "is gone from {where}, and the state still has it: nothing would create it"
+_GONE = Message(
+    "gone-from-member", "is gone from {where}, and the state still has it: nothing would create it"
+)
 _GONE_HINT = "pulumi refresh, which notices that, then pulumi up, which creates it"
 
 
@@ -260,7 +284,7 @@ def overwriting(
         if (found := compared(arrival)) and found.applied == _REFUSED
     )
     described = (
-        (arrival, _OVERWRITTEN.replace("{error}", _plain(error)), _CONFLICT_HINT)
+        (arrival, _OVERWRITTEN.filled(error=_plain(error)), _CONFLICT_HINT)
         for arrival, error in refused
     )
     yield from _problems_of(described, written)
@@ -281,10 +305,7 @@ def anothers(
     foreign = ((arrival, owner) for arrival, owner in owned if owner and not plan.is_ours(owner))
     hint = _HINT.format(annotation=STACK_ANNOTATION)
     yield from _problems_of(
-        (
-            (arrival, _ANOTHERS.replace("{owner}", _plain(owner)), hint)
-            for arrival, owner in foreign
-        ),
+        ((arrival, _ANOTHERS.filled(owner=_plain(owner)), hint) for arrival, owner in foreign),
         written,
     )
 
@@ -308,7 +329,7 @@ def held(
         if owner in plan.options.takes_from and holds(owner, arrival)
     )
     described = (
-        (arrival, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for arrival, owner in still
+        (arrival, _HELD.filled(owner=_plain(owner)), _HELD_HINT) for arrival, owner in still
     )
     yield from _problems_of(described, {})
 
@@ -437,7 +458,7 @@ def taken_over(arriving: Sequence[Arrival], live: Live) -> Iterator[Problem]:
     for (key, fields), found in sorted(grouped(made, lambda it: (it[0].key, it[1])).items()):
         changes = f", and changed in {few(fields, _SHOWN)}" if fields else ""
         where = few(sorted(arrival.cluster for arrival, _ in found))
-        yield Problem(_TAKEN.format(where=where, changes=changes), subject=str(key))
+        yield Problem(_TAKEN.filled(where=where, changes=changes), subject=str(key))
 
 
 def _made(arriving: Sequence[Arrival], live: Live) -> list[Arrival]:
@@ -451,7 +472,7 @@ def _may_conflict(arrival: Arrival) -> bool:
 
 def _standing_against(
     arrival: Arrival, there: Mapping[str, Any], compared: ObservedObject | None
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[Message, str]]:
     """Yield why an object must not be taken over, and what would allow it."""
     mode = arrival.mode
     if mode.takes_over is TakeOver.NEVER:
@@ -460,18 +481,18 @@ def _standing_against(
         return
     if not mode.co_owned and (owners := value_at(there, ("metadata", "ownerReferences"))):
         named = [_plain(f"{each.get('kind')} {each.get('name')}") for each in owners]
-        yield _OWNED.replace("{owners}", few(named)), _OWNED_HINT
+        yield _OWNED.filled(owners=few(named)), _OWNED_HINT
     if compared is None:
         return
     if mode.takes_over is TakeOver.IF_NO_DIFF and compared.differences:
         yield (
-            _DIFFERS.replace("{fields}", few(list(map(_difference, compared.differences)), _SHOWN)),
+            _DIFFERS.filled(fields=few(list(map(_difference, compared.differences)), _SHOWN)),
             _DIFFERS_HINT,
         )
     elif mode.takes_over is TakeOver.IF_NO_DIFF and compared.error:
-        yield _UNCOMPARED.replace("{error}", _plain(compared.error)), _NEVER_HINT
+        yield _UNCOMPARED.filled(error=_plain(compared.error)), _NEVER_HINT
     elif _may_conflict(arrival) and compared.error:
-        yield _CONFLICT.replace("{error}", _plain(compared.error)), _CONFLICT_HINT
+        yield _CONFLICT.filled(error=_plain(compared.error)), _CONFLICT_HINT
 
 
 def _difference(field_difference: FieldDifference) -> str:
@@ -490,14 +511,14 @@ def _plain(text: str) -> str:
 
 
 def _problems_of(
-    found: Iterable[tuple[Arrival, str, str]], written: Mapping[ObjectKey, Origin]
+    found: Iterable[tuple[Arrival, Message, str]], written: Mapping[ObjectKey, Origin]
 ) -> Iterator[Problem]:
     """Yield one problem for all members of which the same is to be said of an object."""
     alike = grouped(found, lambda it: (it[0].key, it[0].subject, *it[1:]))
-    for (key, subject, what, hint), each in sorted(alike.items()):
+    for (key, subject, message, hint), each in alike.items():
         where, origin = few(sorted(arrival.cluster for arrival, *_ in each)), written.get(key)
         yield Problem(
-            what.replace("{where}", where).replace("{subject}", subject),
+            message.filled(where=where, subject=subject),
             subject=str(key),
             hint=hint,
             file=origin.file if origin else "",

@@ -12,6 +12,7 @@ import attrs
 from fleet_components.admission import KINDS
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message, Phrase, Setting
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.source import CARRIED_OUT, Source
@@ -47,7 +48,9 @@ def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
         else:
             meant = "" if kind in _KNOWN else nearest(kind, _KNOWN)
             yield Problem(
-                f"there is no {kind}", _PATH, f"did you mean {meant}?" if meant else _TAKE_OUT
+                Message("no-such-kind-to-pass-over", "there is no {kind}", kind=kind),
+                _PATH,
+                f"did you mean {meant}?" if meant else _TAKE_OUT,
             )
 
 
@@ -68,14 +71,28 @@ def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
     objects = _BUILT_IN.union(manifest.kind for manifest in source.catalogue.manifests)
     for kind in sorted(kinds - passed):
         if kind in CARRIED_OUT or kind in _MEMBERS:
-            what = f"{kind} is carried out: passed over, it would take along what it has placed"
+            what = Message(
+                "carried-out-passed-over",
+                "{kind} is carried out: passed over, it would take along what it has placed",
+                kind=kind,
+            )
             yield Problem(what, _PATH, _TAKE_OUT)
         elif kind in objects:
             yield Problem(
-                f"{kind} steers no hub: what nothing selects is not placed", _PATH, _TAKE_OUT
+                Message(
+                    "steers-no-hub-what",
+                    "{kind} steers no hub: what nothing selects is not placed",
+                    kind=kind,
+                ),
+                _PATH,
+                _TAKE_OUT,
             )
         elif meant := nearest(kind, {manifest.kind for manifest in left}):
-            yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?")
+            yield Problem(
+                Message("no-such-kind-to-pass-over", "there is no {kind}", kind=kind),
+                _PATH,
+                f"did you mean {meant}?",
+            )
 
 
 def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
@@ -89,9 +106,10 @@ def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
     if not found:
         return source, ()
     kinds = sorted(Counter(manifest.kind for manifest in found).items())
-    what = (
-        "passed on to the hub, and no part of the forecast:"
-        f" {few([count(n, kind, kind) for kind, n in kinds])}"
+    what = Message(
+        "passed-hub-no-part",
+        "passed on to the hub, and no part of the forecast: {kinds}",
+        kinds=few([count(n, kind, kind) for kind, n in kinds]),
     )
     left = tuple(manifest for manifest in source.not_carried_out if manifest.group not in groups)
     warning = attrs.evolve(
@@ -101,14 +119,28 @@ def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
 
 
 def _passed_over(kind: str, found: Sequence[Manifest]) -> Problem:
-    first = found[0].problem("")
-    what = f"passed over: {count(len(found), kind)}, as fleet:passOver says"
-    return Problem(
-        what, hint=few([manifest.name for manifest in found]), file=first.file, line=first.line
+    what = Message(
+        "passed-over",
+        "passed over: {count}, as {setting} says",
+        setting=Setting("passOver"),
+        count=count(len(found), kind),
     )
+    hint = few([manifest.name for manifest in found])
+    return attrs.evolve(found[0].problem(what, (), hint), subject="")
 
 
 def _refused(policy: Manifest) -> Problem:
-    hint = f"if members should run without it: fleet:passOver {policy.kind}"
-    hint = "; ".join(filter(None, [_INSTEAD.get(policy.kind, ""), hint]))
-    return policy.problem(f"{policy.kind} is not carried out by this version", ("kind",), hint)
+    instead = _INSTEAD.get(policy.kind, "")
+    hint = Phrase(
+        "{instead}if members should run without it: {setting} {kind}",
+        instead=f"{instead}; " if instead else "",
+        setting=Setting("passOver"),
+        kind=policy.kind,
+    )
+    return policy.problem(
+        Message(
+            "not-carried-out-version", "{kind} is not carried out by this version", kind=policy.kind
+        ),
+        ("kind",),
+        hint,
+    )

@@ -251,7 +251,7 @@ class Past:
                 reader.read(urn, getattr(resource, field), resource)
             except MisfitError as misfit:
                 problems += [
-                    Problem(wrong.what, (field, *wrong.path), mend, resource.urn, file)
+                    Problem(wrong.message, (field, *wrong.path), mend, resource.urn, file)
                     for wrong in misfit.problems
                 ]
             except FleetError as error:
@@ -260,7 +260,8 @@ class Past:
                 ]
         if not problems:
             problems += (
-                Problem(what, ("outputs",), mend, urn, file) for urn, what in reader.strangers()
+                Problem(message, ("outputs",), mend, urn, file)
+                for urn, message in reader.strangers()
             )
         problems += (attrs.evolve(wrong, file=file) for wrong in reader.homeless())
         if problems:

@@ -22,13 +22,14 @@ from fleet_components.content.catalogue import HUB_NAMESPACES
 from fleet_components.content.order import LAST_PHASE, needed, phase, provided
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import NEXT_UPDATE, Phrase
 from fleet_components.model.text import few
 from fleet_components.plan.departures import old_objects
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
-from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Gate, Opens
+from fleet_components.rollout.rollout import Change, Gate, Opens
 
 _MOVES = (Change.ADD, Change.UPDATE)
 Node = tuple[Any, ...]
@@ -253,7 +254,11 @@ class Precedence:
                 continue
             subject, what = provider.subject, f"it needs {provider}"
             if subject.hub:
-                why = f"{what}, which goes through a hub; {NEXT_UPDATE} goes on"
+                why: Phrase | str = Phrase(
+                    "{need}, which goes through a hub; {update} goes on",
+                    need=what,
+                    update=NEXT_UPDATE,
+                )
                 yield Hold(cluster, Gate(why, Opens.UPDATE), subject.name)
             elif cluster not in brought:
                 entry = subject.entries[cluster]
@@ -309,8 +314,11 @@ class Precedence:
             self.waits[name].remove(wait)
             self._dropped.add((name, cluster, wait.need))
             if self._is_new(wait):
-                why = f"it needs {wait.provider}, whose rollout waits for this one"
-                why = f"{why}; {NEXT_UPDATE} goes on"
+                why = Phrase(
+                    "it needs {provider}, whose rollout waits for this one; {update} goes on",
+                    provider=wait.provider,
+                    update=NEXT_UPDATE,
+                )
                 provider = wait.provider.subject.name
                 found[name].append(Hold(cluster, Gate(why, Opens.UPDATE), provider))
 

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 try:
@@ -43,7 +44,15 @@ def write(value: Any) -> str:
             json.dump(value, out)
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be written: {error.strerror}", file=str(_parent()), hint=_ROOM)]
+            [
+                Problem(
+                    Message(
+                        "cannot-written", "cannot be written: {strerror}", strerror=error.strerror
+                    ),
+                    file=str(_parent()),
+                    hint=_ROOM,
+                )
+            ]
         ) from None
     return path
 
@@ -58,7 +67,13 @@ def read(path: str) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FleetError(
-            [Problem("was removed while the program ran", file=path, hint=_GONE)]
+            [
+                Problem(
+                    Message("removed-while-program-ran", "was removed while the program ran"),
+                    file=path,
+                    hint=_GONE,
+                )
+            ]
         ) from None
 
 

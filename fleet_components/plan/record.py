@@ -35,6 +35,7 @@ from fleet_components.model.codec import (
 )
 from fleet_components.model.digits import integer
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message, OfMemory, Phrase
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.rollout import Done, Placed
 
@@ -51,12 +52,14 @@ gets a new number.
 
 _RULES = "overrides-"
 """Prefix of the keys of override rules, which are kept beside the contents of revisions."""
-LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
-LACKS_HINT_ON_HUB = (
-    "the hub did not show it, or keeps it no more: fleet observe --update, once these members have"
-    " what is wanted now"
+LACKS_HINT = Phrase(
+    "{remedy}",
+    remedy=OfMemory(
+        "give a state that does: pulumi stack export --show-secrets --file FILE",
+        "the hub did not show it, or keeps it no more: fleet observe --update, once these members"
+        " have what is wanted now",
+    ),
 )
-"""The same hint where a plan starts from an observed hub, which no state can tell of."""
 
 
 @attrs.frozen
@@ -125,7 +128,7 @@ class Record(ABC, Generic[P, M]):
         # New resources have no old inputs.
         if not wire.get("memory"):
             if any(wire.get(field) for field in ("decisions", "contents", "digests")):
-                raise MisfitError(Problem("is missing", ("memory",)))
+                raise MisfitError(Problem(Message("is-missing", "is missing"), ("memory",)))
             return cls()
         fields = decode(_Fields, wire)
         decisions: Any = Mapping[str, cls.DECISION]  # type: ignore[name-defined]
@@ -205,10 +208,12 @@ class Record(ABC, Generic[P, M]):
             MisfitError: it cannot be part of a content.
         """
         if not isinstance(data, Mapping):
-            raise MisfitError(Problem("is not a Kubernetes object"))
+            raise MisfitError(
+                Problem(Message("not-kubernetes-object", "is not a Kubernetes object"))
+            )
         wrong = check_header(Manifest(data))
         if wrong:
-            raise MisfitError(*(Problem(problem.what, problem.path) for problem in wrong))
+            raise MisfitError(*(Problem(problem.message, problem.path) for problem in wrong))
 
     @property
     def members(self) -> frozenset[str]:
@@ -358,7 +363,7 @@ class Record(ABC, Generic[P, M]):
             raise FleetError(
                 [
                     Problem(
-                        "has no number left for a new revision",
+                        Message("no-number-left-new", "has no number left for a new revision"),
                         hint="place the objects by another name",
                     )
                 ]
@@ -478,7 +483,15 @@ def _parted(keyed: Mapping[str, T]) -> tuple[dict[int, T], dict[int, T]]:
     for key, kept in keyed.items():
         number = key.removeprefix(_RULES)
         if not number.isascii() or not number.isdecimal() or out_of_range(integer(number), 0):
-            raise MisfitError(Problem(f"has a key that is not a number from 0 to {MOST_INT32}"))
+            raise MisfitError(
+                Problem(
+                    Message(
+                        "key-not-int32",
+                        "has a key that is not a number from 0 to {most_int32}",
+                        most_int32=MOST_INT32,
+                    )
+                )
+            )
         (revisions if number == key else rules)[integer(number)] = kept
     return dict(sorted(revisions.items())), dict(sorted(rules.items()))
 
@@ -502,11 +515,19 @@ def _check_digests(
         MisfitError: a digest is missing, or is that of another content.
     """
     if fields.decisions and fields.revision not in digests:
-        raise MisfitError(Problem("has no digest of the current revision", ("digests",)))
+        raise MisfitError(
+            Problem(
+                Message("no-digest-current-revision", "has no digest of the current revision"),
+                ("digests",),
+            )
+        )
     for revision, objects in contents.items():
         if digests.get(revision) != digest(objects):
             raise MisfitError(
-                Problem("is not what its digest was made of", ("contents", str(revision)))
+                Problem(
+                    Message("not-what-digest-made", "is not what its digest was made of"),
+                    ("contents", str(revision)),
+                )
             )
 
 
@@ -521,14 +542,20 @@ def _check_rules(
     for cluster, placed in decisions.items():
         if placed.overrides is not None and placed.overrides not in digests:
             raise MisfitError(
-                Problem("has no digest of its overrides", ("decisions", cluster, "overrides"))
+                Problem(
+                    Message("no-digest-overrides", "has no digest of its overrides"),
+                    ("decisions", cluster, "overrides"),
+                )
             )
     for number, rules in overrides.items():
         # The values of a rule that reaches a Secret elsewhere are part of its digest, and may be
         # left out here.
         if not is_hidden(rules) and digests.get(number) != digest(rules):
             raise MisfitError(
-                Problem("is not what its digest was made of", ("contents", f"{_RULES}{number}"))
+                Problem(
+                    Message("not-what-digest-made", "is not what its digest was made of"),
+                    ("contents", f"{_RULES}{number}"),
+                )
             )
 
 
@@ -545,9 +572,14 @@ def check_format(wire: Mapping[str, Any]) -> None:
     with below("format"):
         written = FORMAT if given is None else decode(int, given)
         if written < 1:
-            raise MisfitError(Problem("is not a number from 1"))
+            raise MisfitError(Problem(Message("not-number-from", "is not a number from 1")))
     if written > FORMAT:
-        what = f"the state is of format {written}, this version reads up to {FORMAT}"
+        what = Message(
+            "state-format-version-reads",
+            "the state is of format {written}, this version reads up to {format}",
+            written=written,
+            format=FORMAT,
+        )
         raise FleetError(
             [Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")]
         )

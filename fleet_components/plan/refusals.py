@@ -12,6 +12,7 @@ import attrs
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.replacement import HOLDS_DATA
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -43,9 +44,10 @@ _ABANDONED = (
 _CLUSTER_WIDE = "ClusterResourcePlacement"
 _DEFINITION = "CustomResourceDefinition"
 _CONTAINERS = {"Namespace", _DEFINITION}
-_REDEFINED = (
+_REDEFINED = Message(
+    "cannot-replaced-while-fleet",
     "cannot be replaced on {where} while the fleet has objects of its kind there ({objects}): the"
-    " engine deletes these by their old names afterwards, whatever has these names by then"
+    " engine deletes these by their old names afterwards, whatever has these names by then",
 )
 _REDEFINED_HINT = "take these objects out of the source in an update of its own first"
 
@@ -156,11 +158,27 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
                 " and ".join(" in ".join((owner, *there[owner])) for owner in owners),
                 _CLASH_OF_PLACES,
             )
-        yield _at(first, f"is brought to {few(clusters)} by {by}", key, hint)
+        yield _at(
+            first,
+            Message(
+                "is-brought-to-by",
+                "is brought to {clusters} by {by}",
+                clusters=few(clusters),
+                by=by,
+            ),
+            key,
+            hint,
+        )
     for subject, key, clusters in () if known else coverage.twice:
         origins = places.of(subject, key)
         where = " and ".join(_in(origin.seen_from(origins[0])) for origin in origins)
-        what = f"is brought to {few(clusters)} twice by {subject}" + (f": {where}" if where else "")
+        what = Message(
+            "brought-twice",
+            "is brought to {clusters} twice by {subject}{where}",
+            clusters=few(clusters),
+            subject=subject,
+            where=f": {where}" if where else "",
+        )
         yield _at(next(iter(origins), None), what, key, "take it out of all places but one")
 
 
@@ -185,7 +203,7 @@ def _in(origin: Origin) -> str:
     return f"in {origin.place}" if origin.envelope else f"on its own ({origin.location})"
 
 
-def _at(origin: Origin | None, what: str, key: ObjectKey, hint: str) -> Problem:
+def _at(origin: Origin | None, what: Message, key: ObjectKey, hint: str) -> Problem:
     file, line = (origin.file, origin.line) if origin else ("", None)
     return Problem(what, subject=str(key), hint=hint, file=file, line=line)
 
@@ -205,9 +223,12 @@ def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
     for subject, found in sorted(grouped(gone, lambda departure: departure.subject).items()):
         what = few(sorted({str(departure.key) for departure in found}), _SHOWN)
         where = few(sorted({departure.cluster for departure in found}))
-        text = (
-            f"compares only, with ReportDiff, and writes nothing: {what} would be deleted on"
-            f" {where}"
+        text = Message(
+            "compares-only-reportdiff-writes",
+            "compares only, with ReportDiff, and writes nothing: {what} would be deleted on"
+            " {where}",
+            what=what,
+            where=where,
         )
         yield Problem(text, subject=subject, hint=_ABANDONED)
 
@@ -279,7 +300,15 @@ def _protected(guard: Guard, name: str) -> Problem | None:
     label = BY_COMPONENT[names.component_of(name)].PROTECTING_LABEL
     if label:
         marks += f", or its label {label}"
-    return guard.refuse(name, f"is protected from deletion by {marks}, and would go", [name])
+    return guard.refuse(
+        name,
+        Message(
+            "protected-from-deletion-go",
+            "is protected from deletion by {marks}, and would go",
+            marks=marks,
+        ),
+        [name],
+    )
 
 
 def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
@@ -304,9 +333,12 @@ def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
         ).items()
     ):
         clusters = sorted(departure.cluster for departure in found)
-        what = (
-            f"is protected from deletion by its annotation {PROTECTED}, and would be deleted on"
-            f" {few(clusters)}"
+        what = Message(
+            "protected-from-deletion-annotation",
+            "is protected from deletion by its annotation {protected}, and would be deleted on"
+            " {clusters}",
+            protected=PROTECTED,
+            clusters=few(clusters),
         )
         yield guard.refuse(str(key), what, clusters)
 
@@ -330,8 +362,10 @@ def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     )
     for key, found in sorted(grouped(deleted, lambda departure: departure.key).items()):
         clusters = sorted(departure.cluster for departure in found)
-        what = (
-            f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
+        what = Message(
+            "deleted-all-whoever-put",
+            "would be deleted on {clusters}, with all that is in it, whoever has put it there",
+            clusters=few(clusters),
         )
         yield guard.refuse(str(key), what, clusters)
 
@@ -345,9 +379,11 @@ def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
         if key.kind in _CONTAINERS:
             where = too if key.kind == "Namespace" else ""
-            what = (
-                f"would be deleted on the hub{where}, with all that is in it, whoever has put it"
-                " there"
+            what = Message(
+                "deleted-hub-all-whoever",
+                "would be deleted on the hub{where}, with all that is in it, whoever has put it"
+                " there",
+                where=where,
             )
             yield guard.refuse(str(key), what, ["hub"])
 
@@ -367,9 +403,10 @@ def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     for key in sorted(text for text in gone if text.startswith(names.NAMESPACE_KEY)):
         known = ObjectKey("", "Namespace", "", key.removeprefix(names.NAMESPACE_KEY))
         if known not in plan.past.on_hub:
-            what = (
+            what = Message(
+                "deleted-hub-every-member",
                 "would be deleted on the hub and on every member, with all that is in it, whoever"
-                " has put it there"
+                " has put it there",
             )
             yield guard.refuse(str(known), what, ["hub"])
 
@@ -386,7 +423,7 @@ def _redefined(plan: FleetPlan) -> Iterator[Problem]:
     for (key, objects), replaced in sorted(found.items()):
         if objects:
             where = few(sorted(each.cluster for each in replaced))
-            what = _REDEFINED.format(where=where, objects=few(objects))
+            what = _REDEFINED.filled(where=where, objects=few(objects))
             yield Problem(what, subject=str(key), hint=_REDEFINED_HINT)
 
 
@@ -413,5 +450,10 @@ def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     ):
         clusters = sorted(replacement.cluster for replacement in found)
         fixed = f"{', '.join(fields)} cannot be changed"
-        what = f"would be deleted on {few(clusters)} and made anew, with all that it holds: {fixed}"
+        what = Message(
+            "deleted-made-anew-all",
+            "would be deleted on {clusters} and made anew, with all that it holds: {fixed}",
+            clusters=few(clusters),
+            fixed=fixed,
+        )
         yield guard.refuse(str(key), what, [*clusters, *fields])

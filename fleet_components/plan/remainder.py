@@ -191,9 +191,10 @@ def _reasons(
     gates = {cluster: entry.gate for cluster, entry in held.items() if entry.gate}
     for cluster, entry in held.items():
         if cluster not in gates or gates[cluster].opens is Opens.NEVER:
-            others[entry.reason] = (*others.get(entry.reason, ()), cluster)
+            reason = str(entry.reason)
+            others[reason] = (*others.get(reason, ()), cluster)
     approvals = dict.fromkeys(
         gate.approval for gate in gates.values() if gate.opens is Opens.APPROVAL
     )
-    waits = {gate.why: gate.due for gate in gates.values() if gate.opens is Opens.TIME}
+    waits = {str(gate.why): gate.due for gate in gates.values() if gate.opens is Opens.TIME}
     return others, tuple(approvals), waits

@@ -14,16 +14,23 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import attrs
 
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import Problem
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 
-_EXCHANGED = "is the name of another {what} in the state: names are not exchanged in one update"
-_EXCHANGED_HINT = (
+_EXCHANGED = Message(
+    "name-another-state-names",
+    "is the name of another {what} in the state: names are not exchanged in one update",
+)
+_EXCHANGED_HINT = Phrase(
     "free that name first: give the other {what} a name that nothing has, update, then rename"
     " this one"
 )
-_UNSURE = "was renamed in an update that broke, and the state does not say to which of: {names}"
+_UNSURE = Message(
+    "renamed-update-broke-state",
+    "was renamed in an update that broke, and the state does not say to which of: {names}",
+)
 
 
 @attrs.frozen
@@ -206,7 +213,12 @@ class _Namesakes:
         for new, old in self._renamed.items():
             path = ("renamed", self._field, new)
             if self._is_mistaken(new, old):
-                yield Problem(f'"{new}" is not declared', path, "write new: old", follows=True)
+                yield Problem(
+                    Message("not-declared", '"{new}" is not declared', new=new),
+                    path,
+                    "write new: old",
+                    follows=True,
+                )
             elif (
                 new in self._declared
                 and new not in self._known
@@ -215,14 +227,14 @@ class _Namesakes:
                 yield from self._still_declared(old, path)
         for name in sorted({*self._exchanged(), *self._in_cycles()}):
             yield Problem(
-                _EXCHANGED.format(what=self._what),
+                _EXCHANGED.filled(what=self._what),
                 self._path(name),
-                _EXCHANGED_HINT.format(what=self._what),
+                _EXCHANGED_HINT.filled(what=self._what),
             )
         for name, bearers in self._unsure.items():
             hint = f"say it: fleet:renamed with {self._field}: {{NEW: {name}}}"
             yield Problem(
-                _UNSURE.format(names=", ".join(bearers)), (), hint, f"{self._what} {name}"
+                _UNSURE.filled(names=", ".join(bearers)), (), hint, f"{self._what} {name}"
             )
 
     def _is_mistaken(self, new: str, old: str) -> bool:
@@ -235,10 +247,17 @@ class _Namesakes:
 
     def _still_declared(self, old: str, path: tuple[str, ...]) -> Iterator[Problem]:
         if old in self._renamed:
-            what, hint = (text.format(what=self._what) for text in (_EXCHANGED, _EXCHANGED_HINT))
-            yield Problem(what, ("renamed", self._field, old), hint)
+            yield Problem(
+                _EXCHANGED.filled(what=self._what),
+                ("renamed", self._field, old),
+                _EXCHANGED_HINT.filled(what=self._what),
+            )
         else:
-            yield Problem(f'"{old}" is still declared', path, "declare it under one name")
+            yield Problem(
+                Message("still-declared", '"{old}" is still declared', old=old),
+                path,
+                "declare it under one name",
+            )
 
     def _exchanged(self) -> Iterator[str]:
         """Yield the names that something gets while the state has them for something else, which
@@ -276,7 +295,11 @@ class _Namesakes:
         for new, old in self._renamed.items() if self._known else ():
             if new in self._declared and not {old, new} & self._known:
                 hint = f"what stands is called: {', '.join(sorted(self._known))}"
-                yield Problem(f'nothing was ever called "{old}"', self._path(new), hint)
+                yield Problem(
+                    Message("nothing-ever-called", 'nothing was ever called "{old}"', old=old),
+                    self._path(new),
+                    hint,
+                )
 
 
 def _names(current: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from fleet_components.model.declarations import GROUP, meant_kind, misdeclared
 from fleet_components.model.guests import present
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.releases import Releases
 from fleet_components.model.serving import serving_both
@@ -207,7 +208,13 @@ def source_from(given: AnySource) -> Source:
     paths = [given] if isinstance(given, str | Path) else list(given)
     if not paths or "" in paths:
         raise FleetError(
-            [Problem("names no file and no directory", ("source",), 'for example "fleet/"')]
+            [
+                Problem(
+                    Message("names-no-file-no", "names no file and no directory"),
+                    ("source",),
+                    'for example "fleet/"',
+                )
+            ]
         )
     return gather(*paths)
 
@@ -363,7 +370,9 @@ def _cluster(member: Manifest) -> Cluster:
     try:
         return serving_both(system.read_member(member.data))
     except ValueError as error:
-        raise FleetError([member.problem(str(error), ("status",))]) from error
+        raise FleetError(
+            [member.problem(Message("other-error", "{reason}", reason=error), ("status",))]
+        ) from error
 
 
 def _of_guests(
@@ -411,7 +420,12 @@ def _of_no_kind(objects: Catalogue, manifests: Iterable[Manifest]) -> Iterator[P
             known = [kind for group, kind in BUILT_IN if group == manifest.group]
             near = nearest(manifest.kind, known)
             hint = f"write kind: {near}" if near else "see kubectl api-resources of the members"
-            what = f"Kubernetes 1.36 has no kind {manifest.kind} in {manifest.api_version}"
+            what = Message(
+                "kubernetes-no-kind",
+                "Kubernetes 1.36 has no kind {kind} in {api_version}",
+                kind=manifest.kind,
+                api_version=manifest.api_version,
+            )
             yield manifest.problem(what, ("kind",), hint)
 
 
@@ -420,7 +434,9 @@ def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
     for member in members:
         known = first.setdefault(member.name, member)
         if known is not member:
-            what = f"the member is declared as {known.kind} too"
+            what = Message(
+                "member-declared-too", "the member is declared as {kind} too", kind=known.kind
+            )
             yield member.problem(
                 what, ("metadata", "name"), "keep one of the two: it serves both systems"
             )
@@ -428,7 +444,9 @@ def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
 
 def _listed_too(member: Manifest) -> Problem:
     return member.problem(
-        "the member is in a list of members too", ("metadata", "name"), "keep one of the two"
+        Message("member-list-members-too", "the member is in a list of members too"),
+        ("metadata", "name"),
+        "keep one of the two",
     )
 
 
@@ -463,5 +481,5 @@ def _of_a_hub(policies: Iterable[Manifest]) -> Iterator[Problem]:
     for policy in (item for item in policies if _made_by_a_hub(item) and not _is_answer(item)):
         found.setdefault(policy.kind, []).append(policy)
     for kind, made in found.items():
-        what = "made by a hub, passed over"
+        what = Message("made-hub-passed-over", "made by a hub, passed over")
         yield attrs.evolve(made[0].problem(what), subject=count(len(made), f"{kind} object"))

@@ -13,6 +13,7 @@ from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.codec import MisfitError, checked, decode
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn, is_urn
 
@@ -129,7 +130,10 @@ class StackState:
             raise FleetError(
                 [
                     Problem(
-                        "is not a list of resources", ("deployment", "resources"), MEND, file=file
+                        Message("not-list-resources", "is not a list of resources"),
+                        ("deployment", "resources"),
+                        MEND,
+                        file=file,
                     )
                 ]
             )
@@ -157,12 +161,26 @@ class StackState:
             export = read_json(read_regular(file), unique=True)
         except OSError as error:
             raise FleetError(
-                [Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]
+                [
+                    Problem(
+                        Message(
+                            "cannot-read", "cannot be read: {strerror}", strerror=error.strerror
+                        ),
+                        file=str(file),
+                        hint=hint,
+                    )
+                ]
             ) from error
         except UnreadableError as error:
             raise FleetError([error.problem(str(file), hint)]) from error
         if not isinstance(export, dict) or "deployment" not in export:
-            raise FleetError([Problem('has no "deployment"', file=str(file), hint=hint)])
+            raise FleetError(
+                [
+                    Problem(
+                        Message("no-deployment", 'has no "deployment"'), file=str(file), hint=hint
+                    )
+                ]
+            )
         return cls.from_export(export, str(file))
 
 
@@ -244,10 +262,18 @@ def stored(
             if not resource.delete:
                 stack = stack or _stack_of(resource.urn)
                 if resource.urn in found:
-                    raise MisfitError(Problem("is in the state twice", ("urn",)))
+                    raise MisfitError(
+                        Problem(Message("state-twice", "is in the state twice"), ("urn",))
+                    )
                 if not resource.urn.startswith(stack):
                     raise MisfitError(
-                        Problem("is of another stack than the first resource", ("urn",))
+                        Problem(
+                            Message(
+                                "another-stack-than-first",
+                                "is of another stack than the first resource",
+                            ),
+                            ("urn",),
+                        )
                     )
                 found[resource.urn] = resource
         except MisfitError as misfit:
@@ -260,7 +286,9 @@ def stored(
             )
             urn = "" if _no_urn(urn) else urn
             at = () if urn else (*path, place)
-            problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]
+            problems += [
+                Problem(p.message, (*at, *p.path), mend, urn, file) for p in misfit.problems
+            ]
     if problems:
         raise FleetError(problems)
     return list(found.values())
@@ -309,13 +337,13 @@ def _decoded(raw: Any) -> StoredResource:
     )
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
-        raise MisfitError(Problem("is not the type in the URN", ("type",)))
+        raise MisfitError(Problem(Message("not-type-urn", "is not the type in the URN"), ("type",)))
     return resource
 
 
 def _plaintext(text: Any) -> Any:
     if not isinstance(text, str):
-        raise UnreadableError("is not text")
+        raise UnreadableError(Message("state-value-not-text", "is not text"))
     return read_json(text, unique=True)
 
 
@@ -329,9 +357,18 @@ def _check(value: Any, path: FieldPath) -> bool:
         MisfitError: the value has such a part.
     """
     if isinstance(value, float) and not math.isfinite(value):
-        raise MisfitError(Problem("is not a number", path))
+        raise MisfitError(Problem(Message("not-number", "is not a number"), path))
     if len(path) > _MOST_LEVELS:
-        raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:2]))
+        raise MisfitError(
+            Problem(
+                Message(
+                    "nested-more-than-levels",
+                    "is nested more than {most_levels} levels deep",
+                    most_levels=_MOST_LEVELS,
+                ),
+                path[:2],
+            )
+        )
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         sort = value.get(_SIGNATURE, "")
@@ -339,7 +376,9 @@ def _check(value: Any, path: FieldPath) -> bool:
             _check(_hidden(value, path), path)
             return True
         if sort not in _SIGNED:
-            raise MisfitError(Problem("is of a sort that nobody knows", path))
+            raise MisfitError(
+                Problem(Message("sort-nobody-knows", "is of a sort that nobody knows"), path)
+            )
         items = value.items()
     elif isinstance(value, list):
         items = enumerate(value)
@@ -359,7 +398,9 @@ def _hidden(secret: Mapping[str, Any], path: FieldPath) -> Any:
     try:
         return _plaintext(secret["plaintext"]) if "plaintext" in secret else secret.get("value")
     except UnreadableError:
-        raise MisfitError(Problem("is a secret that cannot be read", path)) from None
+        raise MisfitError(
+            Problem(Message("secret-cannot-read", "is a secret that cannot be read"), path)
+        ) from None
 
 
 def _no_urn(text: str) -> str:

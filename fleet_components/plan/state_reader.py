@@ -15,6 +15,7 @@ from fleet_components.content.stamp import CLUSTER_ANNOTATION, PLACEMENT_ANNOTAT
 from fleet_components.content.unkept import SENT, unkept
 from fleet_components.model.codec import MisfitError, below, decode
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -49,8 +50,10 @@ from fleet_components.plan.state import StoredResource
 from fleet_components.rollout.rollout import Done
 
 T = TypeVar("T")
-_HOMELESS = (
-    "is {key} under a name that no fleet gives it, and the state does not say on which member it is"
+_HOMELESS = Message(
+    "under-name-no-fleet",
+    "is {key} under a name that no fleet gives it, and the state does not say on which member"
+    " it is",
 )
 _RENAME_BACK = "give it its name back: pulumi state rename '{urn}' '{name}'"
 
@@ -133,7 +136,9 @@ class StateReader:
                 self.neighbours[fleet, own.member] = known_from(own)
             return
         if (urn.type, urn.name) in self.urns:
-            raise MisfitError(Problem("is kept twice, under two URNs"))
+            raise MisfitError(
+                Problem(Message("kept-twice-under-two", "is kept twice, under two URNs"))
+            )
         self.urns[urn.type, urn.name] = urn.text
         match own:
             case None:
@@ -160,7 +165,7 @@ class StateReader:
                 if own.protected:
                     self.protected.add(own.key)
 
-    def strangers(self) -> Iterator[tuple[str, str]]:
+    def strangers(self) -> Iterator[tuple[str, Message]]:
         """Yield URN and message of each decision about members that are not known.
 
         Members are registered before anything is decided, so that no interrupted update leaves such
@@ -176,7 +181,14 @@ class StateReader:
                 if names.member_name(self.fleet, member) not in reached
             )
             if strange:
-                yield urn, f"decides about {few(strange)}, of which the state knows no member"
+                yield (
+                    urn,
+                    Message(
+                        "unknown-members-decided",
+                        "decides about {members}, of which the state knows no member",
+                        members=few(strange),
+                    ),
+                )
 
     def standing(self) -> tuple[Standing, ...]:
         """Return the objects on members."""
@@ -225,7 +237,7 @@ class StateReader:
             if found is None and ours:
                 name = names.target_name(self.fleet, subject.partition("/")[2], "MEMBER")
                 hint = _RENAME_BACK.format(urn=urn.text, name=f"{name}/{names.short_name(key)}")
-                yield Problem(_HOMELESS.format(key=key), (), hint, urn.text)
+                yield Problem(_HOMELESS.filled(key=key), (), hint, urn.text)
 
     def _standing(
         self,

@@ -12,6 +12,7 @@ from fleet_components.admission import KINDS
 from fleet_components.admission.schema import Schema, struct
 from fleet_components.admission.structure import check, filled, unknown_fields
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 
@@ -19,7 +20,7 @@ def misread(member: Manifest) -> list[Problem]:
     """Return problems of values in a status that cannot be read: wrong types and missing values."""
     schema = _schema(member)
     return [
-        member.problem(it.what, it.path, it.hint)
+        member.problem(it.message(), it.path, it.hint)
         for it in check(schema, filled(schema, _written(member)))
     ]
 
@@ -27,7 +28,11 @@ def misread(member: Manifest) -> list[Problem]:
 def unread(member: Manifest) -> Iterator[Problem]:
     """Yield warnings of unknown fields in a status, most likely misspelt."""
     for finding in unknown_fields(_schema(member), _written(member)):
-        yield member.problem(f"{finding.what}: it has no effect", finding.path, finding.hint)
+        yield member.problem(
+            Message("no-effect", "{what}: it has no effect", what=finding.what),
+            finding.path,
+            finding.hint,
+        )
 
 
 def _written(member: Manifest) -> dict[str, object]:

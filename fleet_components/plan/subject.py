@@ -18,6 +18,7 @@ import attrs
 from fleet_components.model.cluster import Taint
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.message import Message, Wording
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
 from fleet_components.model.workload import WorkloadShape
@@ -27,7 +28,6 @@ from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.standing import StandingOn
 from fleet_components.plan.unapplied import Unapplied, in_words
 from fleet_components.rollout.rollout import (
-    NEXT_UPDATE,
     Change,
     Done,
     Entry,
@@ -45,6 +45,8 @@ from fleet_components.systems.registry import SYSTEMS
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
+
+_FAILS = Message("override-fails", "fails on {members}")
 
 
 @attrs.frozen(kw_only=True)
@@ -115,9 +117,9 @@ class Outcome(Generic[R]):
         """
         members: dict[Problem, list[str]] = defaultdict(list)
         for cluster, problem in sorted(self.failing.items()):
-            members[attrs.evolve(problem, what="", hint="")].append(cluster)
+            members[attrs.evolve(problem, message=_FAILS, hint="")].append(cluster)
         return tuple(
-            str(attrs.evolve(rule, what=f"fails on {few(names)}"))
+            str(attrs.evolve(rule, message=_FAILS.filled(members=few(names))))
             for rule, names in members.items()
         )
 
@@ -588,9 +590,9 @@ class Decided:
         rollout: Rollout = self.outcome.rollout
         entries = {
             name: (
-                attrs.evolve(entry, reason=entry.reason.replace(NEXT_UPDATE, "the hub itself"))
-                if NEXT_UPDATE in entry.reason
-                else entry
+                entry
+                if isinstance(entry.reason, str)
+                else attrs.evolve(entry, reason=entry.reason.worded(Wording.OBSERVED))
             )
             for name, entry in rollout.entries.items()
         }
@@ -605,7 +607,7 @@ class Decided:
         of that member.
         """
         entry = self.entries[cluster]
-        why = entry.reason or self.subject.reason(cluster, explained)
+        why = str(entry.reason) or self.subject.reason(cluster, explained)
         if why or entry.change is not Change.REMOVE:
             return why
         if self.subject.inventory.position(cluster) is None:

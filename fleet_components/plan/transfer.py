@@ -12,6 +12,7 @@ from typing import Protocol
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.ways import NAMES, Way
@@ -222,7 +223,9 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
             raise FleetError(
                 [
                     Problem(
-                        f"this is not so yet: {step.how}", subject=f"step {step.deed}", hint=_AGAIN
+                        Message("not-yet", "this is not so yet: {how}", how=step.how),
+                        subject=f"step {step.deed}",
+                        hint=_AGAIN,
                     )
                 ]
             )
@@ -246,6 +249,12 @@ def unharmed(first: Mapping[Pair, SeenObject], now: Standpoint) -> None:
             what = "is being deleted"
         else:
             continue
-        problems.append(Problem(f"on {member} it {what}", subject=str(key), hint=_AGAIN))
+        problems.append(
+            Problem(
+                Message("on-it", "on {member} it {what}", member=member, what=what),
+                subject=str(key),
+                hint=_AGAIN,
+            )
+        )
     if problems:
         raise FleetError(problems)

@@ -16,6 +16,7 @@ from fleet_components.content.revision import canonical
 from fleet_components.content.secret import is_hidden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.plan.record import Objects
 
 
@@ -23,12 +24,12 @@ class Unchanged(NamedTuple):
     """Reason for which a part changes nothing in an object.
 
     Attributes:
-        what: the reason, as the rest of a sentence.
+        message: the reason, as the rest of a sentence.
         hint: what was probably meant.
         by: the rule that undoes it; empty if none does.
     """
 
-    what: str
+    message: Message
     hint: str = ""
     by: str = ""
 
@@ -36,7 +37,8 @@ class Unchanged(NamedTuple):
 def has_value(manifest: Manifest) -> Unchanged:
     """Return that an operation writes what is there already."""
     return Unchanged(
-        f"{manifest.key} has that value already", "take it out, or write another value"
+        Message("value-already", "{key} has that value already", key=manifest.key),
+        "take it out, or write another value",
     )
 
 

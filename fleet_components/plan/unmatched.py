@@ -13,6 +13,7 @@ from fleet_components.content.eligible import is_reserved, why_skipped
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity
 from fleet_components.model.text import Vocabulary, count, few
@@ -70,12 +71,12 @@ def _unselected(
             " policy"
         )
         first = min(
-            (manifest.problem("") for manifest in left),
+            (manifest.problem(Message("text-7", "")) for manifest in left),
             key=lambda problem: (problem.file, problem.line or 0),
         )
         listed = few([str(manifest.key) for manifest in left])
         yield Problem(
-            f"{what}: {listed}",
+            Message("labels-not-on-objects", "{what}: {listed}", what=what, listed=listed),
             hint="select them, or take them out",
             file=first.file,
             line=first.line,
@@ -170,12 +171,25 @@ def _forgotten(
         "needs" if len(who) == 1 else "need",
     )
     if manifest:
-        what = f"does not go to {few(members)}, where {few(who)} {needs} it"
+        what = Message(
+            "does-not-go",
+            "does not go to {members}, where {who} {needs} it",
+            members=few(members),
+            who=few(who),
+            needs=needs,
+        )
         hint = (
             f"select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, {_UNLESS}"
         )
         return manifest.problem(what, (), hint)
-    what = f"nobody brings namespace {namespace} to {few(members)}, where {few(who)} {needs} it"
+    what = Message(
+        "nobody-brings-namespace",
+        "nobody brings namespace {namespace} to {members}, where {who} {needs} it",
+        namespace=namespace,
+        members=few(members),
+        who=few(who),
+        needs=needs,
+    )
     near = near_name(namespace, known)
     add = f"add a Namespace {namespace} to the manifests, {_UNLESS}"
     hint = f'did you mean "{near}"? else {add}' if near else add
@@ -277,8 +291,11 @@ def _problem(
 ) -> Problem:
     """Return the problem, located at the first member; the others are named."""
     first, *others = texts
-    what = f'"{texts[first]}" is not a quantity' + (
-        f", nor is that of {few(others)}" if others else ""
+    what = Message(
+        "not-quantity",
+        '"{text}" is not a quantity{others}',
+        text=texts[first],
+        others=f", nor is that of {few(others)}" if others else "",
     )
     if first in declarations:
         return declarations[first].problem(what, path, _HINT)

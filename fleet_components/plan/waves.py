@@ -16,6 +16,7 @@ from fleet_components.content.revision import canonical
 from fleet_components.content.stamp import stamped
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.departures import Departure, Fate, old_objects
@@ -30,7 +31,10 @@ from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed
 
 _LATER = "its turn comes with a later wave"
-_NO_ORDER = "placements need objects of each other, which no order of their waves brings in time"
+_NO_ORDER = Message(
+    "placements-need-objects-each",
+    "placements need objects of each other, which no order of their waves brings in time",
+)
 _MOVES = (Change.ADD, Change.UPDATE)
 
 
@@ -394,9 +398,11 @@ def _before(plan: FleetPlan, name: str, cluster: str) -> Objects:
 
 
 def _undeclared(name: str, cluster: str) -> Problem:
-    what = (
-        f"is left on {cluster} in the last wave, and overrides need the member, which is not"
-        " declared any more"
+    what = Message(
+        "left-last-wave-overrides",
+        "is left on {cluster} in the last wave, and overrides need the member, which is not"
+        " declared any more",
+        cluster=cluster,
     )
     return Problem(what, subject=name, hint="declare it until then, or render without --wave")
 

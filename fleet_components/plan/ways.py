@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 from fleet_components.systems.registry import SYSTEMS
@@ -41,9 +42,9 @@ NAMES: Mapping[str, str] = {"": "", **{name: system.TITLE for name, system in SY
 """Name of each system by its way."""
 
 
-def no_way(text: str) -> str:
-    """Return why a text is no way of delivery; empty if it is one."""
-    return "" if text in tuple(Way) else f'is "{text}"'
+def no_way(text: str) -> Message | None:
+    """Return why a text is no way of delivery; None if it is one."""
+    return None if text in tuple(Way) else Message("not-way", 'is "{value}"', value=text)
 
 
 def asked_way(policy: Manifest) -> str:
@@ -146,12 +147,17 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
             continue
         way = wanted or default
         asked[policy.kind, policy.namespace, policy.name] = way
-        wrong = no_way(way) if wanted else ""
+        wrong = no_way(way) if wanted else None
         if wrong:
             problems.append(policy.problem(wrong, _PATH, A_WAY))
         elif way not in (Way.DIRECT, own):
             if wanted:
-                what = f"is {_of(own)}, and cannot go through a hub of {NAMES[way]}"
+                what = Message(
+                    "cannot-go-through-hub",
+                    "is {of}, and cannot go through a hub of {names}",
+                    of=_of(own),
+                    names=NAMES[way],
+                )
                 problems.append(policy.problem(what, _PATH, f"write {own} or direct"))
             else:
                 otherwise.append(policy)
@@ -159,24 +165,32 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
             first.setdefault(way, policy)
     if otherwise:
         more = f"; so {_are(len(otherwise) - 1)}" if otherwise[1:] else ""
-        what = (
-            f"is {_of(STEERING[otherwise[0].kind])}, and this fleet goes through a hub of"
-            f" {NAMES[default]}{more}"
+        what = Message(
+            "fleet-goes-through-hub",
+            "is {of}, and this fleet goes through a hub of {names}{more}",
+            of=_of(STEERING[otherwise[0].kind]),
+            names=NAMES[default],
+            more=more,
         )
         hint = f"annotate it with {ANNOTATION}: direct, or take it out"
         problems.append(otherwise[0].problem(what, ("kind",), hint))
     hubs = sorted({*first, *([default] if default != Way.DIRECT else [])})
     if len(hubs) > 1:
-        what = (
-            f"would go through a hub of {NAMES[hubs[1]]}, and others of this fleet through one of"
-            f" {NAMES[hubs[0]]}"
+        what = Message(
+            "several-hubs-in-fleet",
+            "would go through a hub of {names}, and others of this fleet through one of {others}",
+            names=NAMES[hubs[1]],
+            others=NAMES[hubs[0]],
         )
         where = first.get(hubs[1]) or first[hubs[0]]
         problems.append(where.problem(what, _PATH, "a fleet has one hub: make two fleets of it"))
     return Ways(default, hubs[0] if hubs else "", asked), problems
 
 
-_NOT_ITS_OWN = "has no effect: only placements and propagation policies go a way of their own"
+_NOT_ITS_OWN = Message(
+    "no-effect-only-placements",
+    "has no effect: only placements and propagation policies go a way of their own",
+)
 _OWN_HINT = "write it on the placement or the propagation policy"
 
 

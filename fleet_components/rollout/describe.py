@@ -22,7 +22,7 @@ def describe(plan: Rollout, reasons: Mapping[str, str] | None = None) -> tuple[s
         reasons: why a cluster gets its content or has to be left, for clusters to which the update
             gives no reason.
     """
-    why = {c: entry.reason or (reasons or {}).get(c, "") for c, entry in plan.entries.items()}
+    why = {c: str(entry.reason) or (reasons or {}).get(c, "") for c, entry in plan.entries.items()}
     waves = (row for wave in plan.waves for row in _wave(plan, wave, why))
     rows = [*_failure(plan), *waves, *_removals(plan, why), *_held(plan)]
     return tuple(rows) or (f"nothing to do: {count(len(plan.placed), 'cluster')} as wanted",)

@@ -11,16 +11,11 @@ from enum import StrEnum
 import attrs
 
 from fleet_components.model.codec import ranged
+from fleet_components.model.message import Phrase
 
 Labels = Mapping[str, str]
 Version = tuple[int | None, int | None]
 """Revision of the content on a cluster, and number of the overrides in force there."""
-
-
-NEXT_UPDATE = "the next update"
-"""Subject of "goes on later" in reasons why a member is held; where a hub carries out, that is the
-hub.
-"""
 
 
 @attrs.frozen
@@ -167,7 +162,7 @@ class Gate:
         due: when the wait is over; None if that is unknown, and if it is no wait.
     """
 
-    why: str
+    why: Phrase | str
     opens: Opens = Opens.NEVER
     approval: str = ""
     due: datetime | None = None
@@ -186,7 +181,7 @@ class Entry:
 
     change: Change
     placed: Placed | None
-    reason: str = ""
+    reason: Phrase | str = ""
     gate: Gate | None = None
 
 
@@ -258,4 +253,6 @@ class Rollout:
     @property
     def held(self) -> dict[str, str]:
         """Clusters that are held, each with the reason."""
-        return {c: entry.reason for c, entry in self.entries.items() if entry.change is Change.HELD}
+        return {
+            c: str(entry.reason) for c, entry in self.entries.items() if entry.change is Change.HELD
+        }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from fleet_components.model.message import Phrase
 from fleet_components.rollout.rollout import Done, Gate, Placed, StageProgress, Wanted
 
 
@@ -28,7 +29,7 @@ class Layout:
     """
 
     waves: Mapping[str, int] = attrs.field(factory=dict)
-    held: Mapping[str, str] = attrs.field(factory=dict)
+    held: Mapping[str, Phrase | str] = attrs.field(factory=dict)
     gates: Mapping[str, Gate] = attrs.field(factory=dict)
     removals: tuple[str, ...] = ()
     waits: Mapping[int, int] = attrs.field(factory=dict)
@@ -73,7 +74,7 @@ class Situation:
     adds: Clusters
     leaving: Clusters
     gone: Clusters
-    blocked: Mapping[str, str]
+    blocked: Mapping[str, Phrase | str]
 
     @property
     def moving(self) -> Clusters:

@@ -13,6 +13,7 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.frames import raised_at
 from fleet_components.model.mask import Mask
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import article
 from fleet_components.scheduler.edit import Edits, Ladder, joined
@@ -63,7 +64,9 @@ def batch_size(profile: Profile, state: State, wanted: int) -> int:
         # With none picked a cycle would follow a cycle for ever.
         if type(answer) is not int or answer < 1:
             raise _failure(
-                plugin, "allows no pick", "batch() returns a number of members, 1 or more"
+                plugin,
+                Message("allows-no-pick", "allows no pick"),
+                "batch() returns a number of members, 1 or more",
             )
         least = min(least, answer)
     return least
@@ -150,7 +153,9 @@ def passing(plugin: Filter[State], state: State, candidates: Mask) -> Mask:
     # Not isinstance: True would pass for the set of the first member.
     if type(answer) is not int:
         raise _failure(
-            plugin, f"answers with {_kind(answer)}", "mask() returns a set of members, an int"
+            plugin,
+            Message("answers-with-other-kind", "answers with {kind}", kind=_kind(answer)),
+            "mask() returns a set of members, an int",
         )
     return answer & candidates
 
@@ -165,7 +170,7 @@ def scoring(plugin: Score[State], state: State, candidates: Mask) -> Scores:
     if not isinstance(answer, Mapping) or {*map(type, answer), *map(type, answer.values())} - {int}:
         raise _failure(
             plugin,
-            f"answers with {_kind(answer)}",
+            Message("answers-with-other-kind", "answers with {kind}", kind=_kind(answer)),
             "scores() returns sets of members by score, both ints",
         )
     return answer
@@ -185,11 +190,13 @@ def ask(plugin: P, question: Callable[[P], T]) -> T:
         raise
     except Exception as error:
         file, line = raised_at(error)
-        what = f"failed with {article(type(error).__name__)}"
+        what = Message(
+            "failed-with", "failed with {article}", article=article(type(error).__name__)
+        )
         raise FleetError([problem_of(plugin, what, file=file, line=line)]) from error
 
 
-def _failure(plugin: Plugin, what: str, hint: str) -> FleetError:
+def _failure(plugin: Plugin, what: Message, hint: str) -> FleetError:
     return FleetError([problem_of(plugin, what, hint=hint)])
 
 

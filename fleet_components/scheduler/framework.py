@@ -31,6 +31,7 @@ import attrs
 
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.scheduler.edit import Edits, Ladder, edit_words
 
@@ -211,7 +212,7 @@ POINTS: tuple[type[Plugin], ...] = (PostBatch, PreFilter, Filter, PreScore, Scor
 
 def problem_of(
     plugin: Plugin,
-    what: str,
+    what: Message,
     path: FieldPath = (),
     hint: str = "",
     file: str = "",
@@ -259,12 +260,18 @@ class Profile:
         for plugin in plugins:
             if plugin.name in taken:
                 yield problem_of(
-                    plugin, "has the name of another plug-in", _FIELD, "give it a name of its own"
+                    plugin,
+                    Message("name-another-plug", "has the name of another plug-in"),
+                    _FIELD,
+                    "give it a name of its own",
                 )
             if isinstance(plugin, Score) and plugin.part not in self.parts:
                 known = ", ".join(self.parts)
                 yield problem_of(
-                    plugin, f'adds to "{plugin.part}"', _FIELD, f"the parts of a score are: {known}"
+                    plugin,
+                    Message("adds-to-part", 'adds to "{part}"', part=plugin.part),
+                    _FIELD,
+                    f"the parts of a score are: {known}",
                 )
             taken.add(plugin.name)
 

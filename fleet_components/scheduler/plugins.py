@@ -9,6 +9,7 @@ from inspect import isabstract
 from typing import Any
 
 from fleet_components.model.frames import raised_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import article, nearest
 from fleet_components.scheduler.framework import (
@@ -107,7 +108,12 @@ def _imported(path: str, module: str) -> Any:
 def _not_imported(path: str, error: Exception) -> FleetError:
     file, line = raised_at(error)
     what, hint = (
-        f"{path}: cannot be imported: {article(type(error).__name__)}",
+        Message(
+            "cannot-imported",
+            "{path}: cannot be imported: {article}",
+            path=path,
+            article=article(type(error).__name__),
+        ),
         "its module has to run without an error",
     )
     return FleetError([Problem(what, (FIELD,), hint, file=file, line=line)])
@@ -170,7 +176,9 @@ def _unusable(path: str, plugin: Plugin) -> Iterable[Problem]:
 
 
 def _problem(path: str, what: str, hint: str) -> Problem:
-    return Problem(f"{path}: {what}", (FIELD,), hint)
+    return Problem(
+        Message("plug-in-invalid", "{path}: {what}", path=path, what=what), (FIELD,), hint
+    )
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.member import NewMember, usable_name
 
@@ -105,7 +106,11 @@ def _unusable(members: Iterable[NewMember]) -> Iterator[Problem]:
     """
     for member in members:
         if member.kubeconfig and not member.current:
-            what = f'"{member.context}" is not its current context, and a stack uses that one'
+            what = Message(
+                "not-current-context-stack",
+                '"{context}" is not its current context, and a stack uses that one',
+                context=member.context,
+            )
             command = (
                 f"kubectl config view --minify --flatten --context {shlex.quote(member.context)} >"
                 f" {member.name}.yaml"

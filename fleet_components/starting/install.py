@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fleet_components.content.files import read_file
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 EXAMPLE = (
@@ -41,17 +42,33 @@ def given(command: str) -> str:
     """
     if not command.strip() or not command.isprintable():
         raise FleetError(
-            [Problem("--install is not one line", hint=f'for example --install "{EXAMPLE}"')]
+            [
+                Problem(
+                    Message("install-not-one-line", "--install is not one line"),
+                    hint=f'for example --install "{EXAMPLE}"',
+                )
+            ]
         )
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise FleetError([Problem(f"--install cannot be read by a shell: {error}")]) from None
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "install-cannot-read-shell",
+                        "--install cannot be read by a shell: {error}",
+                        error=error,
+                    )
+                )
+            ]
+        ) from None
     named = any(word.partition("=")[0] in _ELSEWHERE for word in words)
     if any(_BARE.fullmatch(word) for word in words) and not named:
-        what = (
+        what = Message(
+            "install-takes-package-name",
             "--install takes the package by its name from a public index, where nobody has"
-            " registered it yet"
+            " registered it yet",
         )
         raise FleetError([Problem(what, hint=f'name the source: --install "{EXAMPLE}"')])
     return command.strip()
@@ -74,10 +91,21 @@ def from_requirements(file: Path) -> str:
     lines = [line.strip() for line in read_file(file).replace("\\\n", " ").splitlines()]
     lines = [" ".join(line.split()) for line in lines if line and not line.startswith("#")]
     unfit = [(line, _unfit(line)) for line in lines]
-    problems = [Problem(f"{why}: {line[:80]}", file=str(file)) for line, why in unfit if why]
+    problems = [
+        Problem(
+            Message("requirement-line-wrong", "{why}: {line}", why=why, line=line[:80]),
+            file=str(file),
+        )
+        for line, why in unfit
+        if why
+    ]
     if not any(_OURS.match(line) for line in lines):
         problems.append(
-            Problem("does not list fleet-components", file=str(file), hint=f"a line like {_LINE}")
+            Problem(
+                Message("does-not-list-fleet", "does not list fleet-components"),
+                file=str(file),
+                hint=f"a line like {_LINE}",
+            )
         )
     if problems:
         raise FleetError(problems)
@@ -110,7 +138,9 @@ def write(files: Mapping[Path, str]) -> None:
     """
     hint = "nothing was written: move it away, or name another folder"
     problems = [
-        Problem("exists", file=str(path), hint=hint) for path in files if os.path.lexists(path)
+        Problem(Message("file-exists", "exists"), file=str(path), hint=hint)
+        for path in files
+        if os.path.lexists(path)
     ]
     if problems:
         raise FleetError(problems)
@@ -125,7 +155,13 @@ def write(files: Mapping[Path, str]) -> None:
         _remove(made)
         why = error.strerror if isinstance(error, OSError) else error
         raise FleetError(
-            [Problem(f"cannot be written: {why}", file=str(path), hint="nothing was written")]
+            [
+                Problem(
+                    Message("requirements-cannot-be-written", "cannot be written: {why}", why=why),
+                    file=str(path),
+                    hint="nothing was written",
+                )
+            ]
         ) from error
     except BaseException:
         _remove(made)
@@ -166,5 +202,5 @@ def pinned(image: str) -> str:
         hint = (
             f"docker buildx imagetools inspect {DEFAULT} prints it: --image {DEFAULT}@sha256:DIGEST"
         )
-        raise FleetError([Problem("--image has no digest", hint=hint)])
+        raise FleetError([Problem(Message("image-no-digest", "--image has no digest"), hint=hint)])
     return image

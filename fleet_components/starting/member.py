@@ -14,6 +14,7 @@ import attrs
 from fleet_components.content.guarded import read_yaml
 from fleet_components.live.kubeconfig import read_kubeconfig_file
 from fleet_components.model.labels import key_errors, label_errors, value_errors
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 
@@ -62,7 +63,8 @@ def twice(members: Iterable[NewMember]) -> Iterator[Problem]:
     for member in members:
         if member.name in seen:
             yield Problem(
-                f'there are two members "{member.name}"', hint="give each a name of its own"
+                Message("two-members", 'there are two members "{name}"', name=member.name),
+                hint="give each a name of its own",
             )
         seen.add(member.name)
 
@@ -77,9 +79,12 @@ def _member(text: str, system: str, problems: list[Problem]) -> NewMember:
     name, colon, labels = text.partition(":")
     longest = LONGEST[system]
     if label_errors(name) or len(name) > longest:
-        what = (
-            f'"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
-            f" {longest} of them"
+        what = Message(
+            "cannot-name-member-lower",
+            '"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
+            " {longest} of them",
+            name=name,
+            longest=longest,
         )
         hint = f"write {usable_name(name, longest)}" if name else _FORM
         problems.append(Problem(what, hint=hint))
@@ -94,7 +99,11 @@ def _labels(name: str, text: str, problems: list[Problem]) -> Iterator[tuple[str
         wrong += ["it is there twice"] if key in seen else []
         seen.add(key)
         problems += [
-            Problem(f'label "{label}": {item}', subject=f"member {name}", hint=_FORM)
+            Problem(
+                Message("label-invalid", 'label "{label}": {item}', label=label, item=item),
+                subject=f"member {name}",
+                hint=_FORM,
+            )
             for item in wrong
         ]
         yield key, value
@@ -205,10 +214,18 @@ def _contexts(file: Path) -> Iterator[Context]:
         if name in seen:
             hint = "kubectl config rename-context gives one of them another name"
             problems.append(
-                Problem(f'the context "{name}" is there twice', file=str(file), hint=hint)
+                Problem(
+                    Message("context-twice", 'the context "{name}" is there twice', name=name),
+                    file=str(file),
+                    hint=hint,
+                )
             )
         elif not isinstance(cluster, str) or cluster not in clusters:
-            what = f'the context "{name}" leads to no cluster of the file'
+            what = Message(
+                "context-leads-no-cluster",
+                'the context "{name}" leads to no cluster of the file',
+                name=name,
+            )
             hint = f"name other contexts, or kubectl config delete-context {name}"
             problems.append(Problem(what, file=str(file), hint=hint))
         else:
@@ -230,7 +247,10 @@ def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Prob
         if name not in names:
             meant = nearest(name, names)
             hint = f"did you mean {meant}?" if meant else f"there are {few(names)}"
-            yield Problem(f'no kubeconfig has a context "{name}"', hint=hint)
+            yield Problem(
+                Message("no-kubeconfig-context", 'no kubeconfig has a context "{name}"', name=name),
+                hint=hint,
+            )
 
 
 def _names(contexts: Sequence[Context], longest: int, taken: Collection[str]) -> dict[Context, str]:

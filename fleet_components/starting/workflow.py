@@ -8,6 +8,7 @@ from pathlib import Path
 from fleet_components.content.observed import is_observed
 from fleet_components.content.paths import within
 from fleet_components.hub.folder.header import has_hub
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.fleet import template
 
@@ -85,14 +86,16 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str, image: str) -
     if not within(folder, top):
         problems.append(
             Problem(
-                f"is not in {top}", file=str(folder), hint="go to the repository of the fleet first"
+                Message("is-not-in", "is not in {top}", top=top),
+                file=str(folder),
+                hint="go to the repository of the fleet first",
             )
         )
     else:
         name = folder.resolve().relative_to(top.resolve()).as_posix()
         if not _PLAIN.fullmatch(name):
             what, hint = (
-                "a workflow cannot name this folder",
+                Message("workflow-cannot-name-folder", "a workflow cannot name this folder"),
                 "letters, digits, ., _, - and / are fine",
             )
             problems.append(Problem(what, file=name, hint=hint))

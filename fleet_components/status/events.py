@@ -19,6 +19,7 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import read_regular
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.plan.names import is_urn
@@ -159,7 +160,13 @@ def read_events(file: Path) -> Events:
         return parse_events(read_regular(file), str(file))
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be read: {error.strerror}", file=str(file), hint=_HINT)]
+            [
+                Problem(
+                    Message("cannot-read", "cannot be read: {strerror}", strerror=error.strerror),
+                    file=str(file),
+                    hint=_HINT,
+                )
+            ]
         ) from error
     except UnreadableError as error:
         raise FleetError([error.problem(str(file), _HINT)]) from None
@@ -174,7 +181,15 @@ def parse_events(text: bytes, file: str) -> Events:
     """
     found = [event for line in text.splitlines() if (event := EngineEvent.of(line))]
     if not found:
-        raise FleetError([Problem("has no events of the engine", file=file, hint=_HINT)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-events-engine", "has no events of the engine"),
+                    file=file,
+                    hint=_HINT,
+                )
+            ]
+        )
     return Events.of(found)
 
 

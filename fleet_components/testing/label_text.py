@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.selector import Requirement
 from fleet_components.model.text import visible
@@ -67,4 +68,13 @@ def _requirement(part: str, text: str) -> Requirement:
             asked = Requirement(groups["key"], operator, values)
             if asked.valid:
                 return asked
-    raise FleetError([Problem(visible(f'"{text}" is not a label selector'), hint=_HINT)])
+    raise FleetError(
+        [
+            Problem(
+                Message(
+                    "not-label-selector", '"{text}" is not a label selector', text=visible(text)
+                ),
+                hint=_HINT,
+            )
+        ]
+    )

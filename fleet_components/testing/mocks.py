@@ -16,6 +16,7 @@ from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 from fleet_components import dynamic
 from fleet_components.azure.dynamic import CreateOnlyProvider, ProvisionedProvider
 from fleet_components.components.refusal import RefusedError
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.plan.state import (
     INTERRUPTED,
@@ -143,7 +144,14 @@ class FleetMocks(Mocks):
             f'run_program(..., stacks={{"{stack}": run.exports}}) takes them from a run of its'
             " program"
         )
-        return Problem(f'the outputs of the stack "{stack}" are not known to this run', hint=hint)
+        return Problem(
+            Message(
+                "outputs-stack-not-known-run",
+                'the outputs of the stack "{stack}" are not known to this run',
+                stack=stack,
+            ),
+            hint=hint,
+        )
 
     def _outputs_of(self, stack: str) -> Mapping[str, Any]:
         outputs = self.stacks.known_of(stack)

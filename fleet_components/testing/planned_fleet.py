@@ -12,6 +12,7 @@ from functools import cached_property
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import Vocabulary, few, visible
 from fleet_components.plan.departures import Departure
@@ -97,8 +98,12 @@ class PlannedFleet:
         asked = " and ".join(
             filter(None, [label and f"the label {label}", kind and f"the kind {kind}"])
         )
-        what = f"no placement has {asked}" if asked else "no placement is meant"
-        raise FleetError([Problem(visible(what), hint=self._instead(label))])
+        what = (
+            Message("no-placement-has", "no placement has {what}", what=visible(asked))
+            if asked
+            else Message("no-placement-meant", "no placement is meant")
+        )
+        raise FleetError([Problem(what, hint=self._instead(label))])
 
     def placed(self, name: str) -> PlannedPlacement:
         """Return one placement or template.
@@ -122,13 +127,25 @@ class PlannedFleet:
         if found:
             hint = f"there are: {few([item.name for item in found], 10)}"
             raise FleetError(
-                [Problem(visible(f'several placements are called "{name}"'), hint=hint)]
+                [
+                    Problem(
+                        Message(
+                            "several-placements",
+                            'several placements are called "{name}"',
+                            name=visible(name),
+                        ),
+                        hint=hint,
+                    )
+                ]
             )
         known = Vocabulary(placement.key for placement in self._placements)
         raise FleetError(
             [
                 Problem(
-                    visible(f'there is no placement "{name}"'), hint=meant(name, known, "there is")
+                    Message(
+                        "no-placement-planned", 'there is no placement "{name}"', name=visible(name)
+                    ),
+                    hint=meant(name, known, "there is"),
                 )
             ]
         )
@@ -143,11 +160,11 @@ class PlannedFleet:
         if found:
             return found
         what, hint = (
-            f'there is no member "{name}"',
+            Message("no-member-planned", 'there is no member "{name}"', name=visible(name)),
             meant(name, Vocabulary(self.members), "the members are"),
         )
         raise FleetError(
-            [Problem(visible(what), hint="it is lost in this plan" if name in self.lost else hint)]
+            [Problem(what, hint="it is lost in this plan" if name in self.lost else hint)]
         )
 
     def known(self, name: str) -> PlannedMember:
@@ -184,7 +201,16 @@ class PlannedFleet:
             if region not in regions:
                 hint = meant(region, Vocabulary(filter(None, regions)), "the regions are")
                 raise FleetError(
-                    [Problem(visible(f'no member is in the region "{region}"'), hint=hint)]
+                    [
+                        Problem(
+                            Message(
+                                "no-member-in-region",
+                                'no member is in the region "{region}"',
+                                region=visible(region),
+                            ),
+                            hint=hint,
+                        )
+                    ]
                 )
             names |= set(map(str, regions[region]))
         return self._losing(frozenset(names)) if names else self

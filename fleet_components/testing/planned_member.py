@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fleet_components.model.cluster import NO_LABELS, Cluster, Taint
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.serving import serving_both
 from fleet_components.model.text import Vocabulary, visible
@@ -136,9 +137,19 @@ def _values(member: PlannedMember, by: By) -> Sequence[str]:
 
 def _nobody(by: By, everyone: Members) -> Problem:
     if not isinstance(by, str):
-        return Problem(f"{getattr(by, '__name__', 'the function')} says nothing of any member")
+        return Problem(
+            Message(
+                "function-knows-no-member",
+                "{function} says nothing of any member",
+                function=getattr(by, "__name__", "the function"),
+            )
+        )
     if by == "region":
-        return Problem("no member has a region", hint=_REGION_HINT)
+        return Problem(Message("no-member-region", "no member has a region"), hint=_REGION_HINT)
     known = Vocabulary({*FIELDS, *(key for member in everyone for key in member.labels)})
-    what = f"no member has a {by}" if by in FIELDS else f"no member has the label {by}"
-    return Problem(visible(what), hint=meant(by, known, "there is"))
+    what = (
+        Message("no-member-has-field", "no member has a {field}", field=by)
+        if by in FIELDS
+        else Message("no-member-has-label", "no member has the label {label}", label=visible(by))
+    )
+    return Problem(what, hint=meant(by, known, "there is"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -52,7 +53,12 @@ def plan_fleet_of(
     """
     if not paths:
         raise FleetError(
-            [Problem("no source is given", hint="give a file, a directory or a Pulumi project")]
+            [
+                Problem(
+                    Message("no-source-given", "no source is given"),
+                    hint="give a file, a directory or a Pulumi project",
+                )
+            ]
         )
     command = CommandLine(stack=stack or None, lost=frozenset(lost))
     if state is not None:
@@ -100,7 +106,12 @@ def _planned(fleet: _Fleet, command: CommandLine) -> PlannedFleet:
         if surveyed.refused:
             raise FleetError(
                 [
-                    Problem("the update is refused, so nothing can be lost after it"),
+                    Problem(
+                        Message(
+                            "update-refused-nothing-can",
+                            "the update is refused, so nothing can be lost after it",
+                        )
+                    ),
                     *surveyed.refused,
                 ]
             )
@@ -123,9 +134,9 @@ def _single(surveyed: Survey, fleet: str) -> FleetPlan:
     if fleet in by_name:
         return by_name[fleet]
     what = (
-        f'there is no fleet "{fleet}"'
+        Message("no-such-fleet", 'there is no fleet "{fleet}"', fleet=fleet)
         if fleet or not by_name
-        else "has several fleets: say which one is meant"
+        else Message("several-fleets-say-one", "has several fleets: say which one is meant")
     )
     raise FleetError(
         [

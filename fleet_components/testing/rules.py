@@ -15,6 +15,7 @@ from itertools import combinations
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.plan.departures import Fate
@@ -208,7 +209,7 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
         raise FleetError(
             [
                 Problem(
-                    f'"{visible(allowed)}" is one text',
+                    Message("one-text", '"{allowed}" is one text', allowed=visible(allowed)),
                     hint="give a set, a list or a tuple of texts",
                 )
             ]

@@ -208,7 +208,10 @@ def test_a_great_loss_is_refused_with_its_token(project: Path, save: Save) -> No
         edit(project / "stacks/fleet/members.yaml", f"name: {old}\n", f"name: {new}\n")
     refused = run("plan", ".", "--state", state)
     assert refused.exit_code == 3
-    lost = "ClusterResourcePlacement/shop: would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6"
+    lost = (
+        "ClusterResourcePlacement/shop: would lose 6 objects on 2 members (amsterdam, dublin), 6 of"
+        " the 6"
+    )
     assert lost in refused.stderr
     token = refused.stderr.partition("fleet:confirm=")[2][:8]
     edit(
@@ -258,13 +261,11 @@ def test_the_program_runs_where_pulumi_would_run_it(project: Path) -> None:
         "runtime: {name: python, options: {virtualenv: .venv}}\n" + settings,
     )
     (project / "stacks/__main__.py").write_text(
-        "import pulumi, helper\n"
-        "config = pulumi.Config()\n"
-        "print('to stdout')\n"
-        "seen = [helper.WORD, config.require_int('size'), config.require_bool('plain'),"
-        " pulumi.Config('other').require_object('key'), pulumi.get_organization(), pulumi.get_project(),"
-        " pulumi.get_stack(), pulumi.runtime.is_dry_run()]\n"
-        "pulumi.log.warn(repr(seen))\n"
+        "import pulumi, helper\nconfig = pulumi.Config()\nprint('to stdout')\nseen = [helper.WORD,"
+        " config.require_int('size'), config.require_bool('plain'),"
+        " pulumi.Config('other').require_object('key'), pulumi.get_organization(),"
+        " pulumi.get_project(), pulumi.get_stack(),"
+        " pulumi.runtime.is_dry_run()]\npulumi.log.warn(repr(seen))\n"
     )
     result = run("plan", ".", "--stack", "acme/dev", "-o", "json")
     (message,) = json.loads(result.stdout)["messages"]
@@ -322,11 +323,17 @@ def test_resource_options_show_as_in_a_preview(project: Path, save: Save) -> Non
         ("Fleet('a', 'fleet')", "Fleet.args: is a str, not a FleetArgs hint: give FleetArgs(...)"),
         (
             "Fleet.from_config('a', pulumi.ResourceOptions(ignore_changes=['x']))",
-            "Fleet.opts.ignore_changes: is not for a fleet hint: a transform sets it on single objects",
+            (
+                "Fleet.opts.ignore_changes: is not for a fleet hint: a transform sets it on single"
+                " objects"
+            ),
         ),
         (
             "FleetArgs('fleet', confirm=pulumi.Output.from_input([]))",
-            "FleetArgs.confirm: is an Output hint: the plan is made before any resource, so give a plain value",
+            (
+                "FleetArgs.confirm: is an Output hint: the plan is made before any resource, so"
+                " give a plain value"
+            ),
         ),
     ],
 )
@@ -429,12 +436,12 @@ def test_a_plan_needs_no_kubeconfig(project: Path, tmp_path: Path, command: str)
     assert result.exit_code == 0
     told = result.stdout + result.stderr
     assert (
-        "member amsterdam: the kubeconfig is neither a text nor the path of a file that is there: pulumi up"
-        in told
+        "member amsterdam: the kubeconfig is neither a text nor the path of a file that is there:"
+        " pulumi up" in told
     )
     assert (
-        "stacks/Pulumi.dev.yaml: member dublin: is not a kubeconfig: it has no clusters and no contexts: pulumi up"
-        in told
+        "stacks/Pulumi.dev.yaml: member dublin: is not a kubeconfig: it has no clusters and no"
+        " contexts: pulumi up" in told
     )
     assert told.count("warning: ") == 2  # nothing is placed on iowa
     assert "Traceback" not in told
@@ -498,7 +505,7 @@ def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
     said = ("--lost", "iowa", "--lost", "nobody", "--confirm", "12345678", "--returned", "dublin")
     document = plan(".", *said)
     assert [one.partition(" (")[0] for one in document["warnings"]] == [
-        "stacks/Pulumi.dev.yaml:3: config.fleet:render: is not heard",
+        "stacks/Pulumi.dev.yaml:3: config.fleet:render: is ignored",
         'lost: there is no member "nobody"',
         "--confirm 12345678 allows nothing",
         "--returned dublin changes nothing",

@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -47,7 +48,10 @@ def test_what_is_new_in_one_fleet_does_not_stand(fleets: tuple[str, str]) -> Non
 
 
 def test_a_warning_that_is_given_once_more_is_new() -> None:
-    plan, warning = of("a"), Problem("is no field", ("spec", "x"), file="one.yaml")
+    plan, warning = (
+        of("a"),
+        Problem(Message("field-unknown", "is no field"), ("spec", "x"), file="one.yaml"),
+    )
     base = [attrs.evolve(plan, warnings=(warning,))]
     moved, both = (
         attrs.evolve(warning, file="two.yaml"),

@@ -9,6 +9,7 @@ import pytest
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.load import load_text
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 from tests.content.build import GROUP, names, obj
 
@@ -106,7 +107,7 @@ data:
 """, "env.yaml")  # fmt: skip
     (found,) = unwrap(envelope)
     assert (
-        str(found.problem("wrong", ("data", "x")))
+        str(found.problem(Message("wrong", "wrong"), ("data", "x")))
         == "env.yaml:10: ConfigMap shop/a in ResourceEnvelope shop/env, a.yaml: data.x: wrong"
     )
     assert found.origin

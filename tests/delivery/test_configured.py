@@ -54,7 +54,7 @@ def test_a_provider_of_the_hub_stays_and_the_key_is_named() -> None:
     assert isinstance(said.hub, k8s.Provider)
     (warning,) = map(str, said.source.warnings)
     assert (
-        "fleet:hub: is not heard (the program reaches the hub itself, by a provider of its own)"
+        "fleet:hub: is ignored (the program reaches the hub itself, by a provider of its own)"
         in warning
     )
     assert "secret-of-the-hub" not in warning

@@ -22,6 +22,7 @@ from fleet_components import Fleet, FleetArgs, FleetError, Source, objects_of, s
 from fleet_components.components import recorder
 from fleet_components.content.load import load_text
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.plan.names import is_object
 from fleet_components.plan.source import gather
@@ -269,7 +270,7 @@ def test_what_the_source_lacks_may_be_made() -> None:
 
 
 def test_what_was_said_of_the_source_is_said_once() -> None:
-    said = Problem("3 hooks passed over")
+    said = Problem(Message("hooks", "3 hooks passed over"))
     done = fleet(lambda: [NAMESPACE], source_of([placement("shop")], [said]))
     assert [text for level, text in done.messages if level == "warning"] == ["3 hooks passed over"]
 

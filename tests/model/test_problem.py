@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem, layered
 
 BROKEN, MISSED, MISSED_TOO = (
-    Problem("is not valid YAML"),
-    Problem("no a", follows=True),
-    Problem("no b", follows=True),
+    Problem(Message("broken", "is not valid YAML")),
+    Problem(Message("no-a", "no a"), follows=True),
+    Problem(Message("no-b", "no b"), follows=True),
 )
 
 
 def test_what_only_follows_waits_for_what_is_broken() -> None:
-    assert layered([BROKEN], [MISSED, Problem("is 5")], [MISSED_TOO]) == (BROKEN, Problem("is 5"))
+    other = Problem(Message("not-share", "is {value}", value=5))
+    assert layered([BROKEN], [MISSED, other], [MISSED_TOO]) == (BROKEN, other)
     assert layered([BROKEN, MISSED]) == (BROKEN, MISSED)
 
 

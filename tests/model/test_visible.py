@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fleet_components.content.wire import to_json, to_yaml
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import could_command, indented, visible
 from fleet_components.review.showing import console
@@ -57,7 +58,7 @@ def test_nothing_is_hidden_and_nothing_commands(text: str) -> None:
     for shown in (
         visible(text),
         visible(text, lines=True),
-        str(Problem(text, (text,), text, text, text)),
+        str(Problem(Message("any", "{text}", text=text), (text,), text, text, text)),
     ):
         assert all(char.isprintable() or char == "\n" for char in shown)
         assert not COMMANDS.search(shown)
@@ -105,7 +106,7 @@ def test_no_block_has_anything_to_carry_out(text: str) -> None:
 
 def test_no_line_of_a_message_looks_like_another_message() -> None:
     assert indented("a\nerror: b\n  c") == "a\n  error: b\n  c"
-    assert str(Problem("a\nerror: b")) == "a\n  error: b"
+    assert str(Problem(Message("any", "a\nerror: b"))) == "a\n  error: b"
 
 
 UNSEEN = ["\u034f", "\u115f", "\u3164", "\uffa0", "\u180b", "\ufe0f", "\U000e0100", "\u2800"]

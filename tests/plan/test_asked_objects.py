@@ -25,7 +25,8 @@ HERE = (
 
 def missing(partial: bool = False, /, **wanted: Any) -> tuple[str, str]:
     asked = attrs.evolve(AskedFor(group="", kind="ConfigMap"), **wanted)
-    return AskedObjects(Catalogue(HERE), partial).missing(asked)
+    message, hint = AskedObjects(Catalogue(HERE), partial).missing(asked)
+    return str(message), hint
 
 
 @pytest.mark.parametrize(

@@ -455,10 +455,10 @@ def test_an_affinity_is_warned_of_exactly_where_it_is_in_vain(
     found = list(KarmadaMembers.of(members, Inventory(members)).affinity((), asked))
     known = {one.name for one in members}
     unknown = [name for name in (*asked.cluster_names, *asked.exclude) if name not in known]
-    assert [one.what for one in found if "there is no member" in one.what] == [
+    assert [str(one.message) for one in found if one.message.code == "no-member"] == [
         f'there is no member "{name}"' for name in unknown
     ]
-    others = [one for one in found if "there is no member" not in one.what]
+    others = [one for one in found if one.message.code != "no-member"]
     vain = not any(asked.matches(one) for one in members)
     assert bool(others) == vain or (vain and set(asked.cluster_names) - known)
 

@@ -21,6 +21,7 @@ from fleet_components.azure.components.subscription import (
     through,
 )
 from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 FLEET_API = "2026-06-01"
@@ -183,7 +184,11 @@ def role_problems(role: str, path: FieldPath) -> Iterator[Problem]:
     """Yield a problem if a role is not one of the known roles."""
     if role not in ROLES:
         near = get_close_matches(role, ROLES, n=3) or list(ROLES)
-        yield Problem(f'there is no role "{role}"', path, f"one of: {'; '.join(near)}")
+        yield Problem(
+            Message("no-role", 'there is no role "{role}"', role=role),
+            path,
+            f"one of: {'; '.join(near)}",
+        )
 
 
 def role_definition_id(role: str, scope: pulumi.Input[str]) -> pulumi.Output[str]:

@@ -51,6 +51,7 @@ from fleet_components.content.load import load
 from fleet_components.dynamic import Barrier
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, nearest
 from fleet_components.model.typed import fitted
@@ -102,7 +103,7 @@ class AzureFleetArgs(Arguments):
         yield from checks.unique((member.name for member in self.members), "member", ("members",))
         if len(self.members) > _MOST_MEMBERS:
             yield Problem(
-                f"{len(self.members)} members",
+                Message("too-many-azure-members", "{members} members", members=len(self.members)),
                 ("members",),
                 f"{_MOST_MEMBERS} at most in one fleet",
             )
@@ -115,7 +116,7 @@ class AzureFleetArgs(Arguments):
             self.hub, AzureHub | AzureHubArgs
         ):
             yield Problem(
-                "upgrades are made by an Azure fleet",
+                Message("upgrades-made-azure-fleet", "upgrades are made by an Azure fleet"),
                 ("strategies",),
                 "give it a hub, hubless or not",
             )
@@ -131,7 +132,11 @@ class AzureFleetArgs(Arguments):
                 group, [name for name in named if name not in self.existing_resource_groups]
             )
             if meant:
-                what = f'neither the hub nor a member is in the resource group "{group}"'
+                what = Message(
+                    "neither-hub-nor-member",
+                    'neither the hub nor a member is in the resource group "{group}"',
+                    group=group,
+                )
                 yield Problem(what, ("existingResourceGroups",), f"{meant}?")
 
     def _joint_problems(self) -> Iterator[Problem]:
@@ -228,7 +233,15 @@ class AzureFleet(pulumi.ComponentResource):
             manifests = load(fitted(str | Path, path, (cls.__name__, "path")))
             if not declarations_among(manifests) and not any(misspelt(manifests)):
                 hint = "objects of apiVersion fleet-components/v1 and kind Hub, Members or Upgrades"
-                raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
+                raise FleetError(
+                    [
+                        Problem(
+                            Message("no-fleet-declared", "no fleet is declared there"),
+                            hint=hint,
+                            file=str(path),
+                        )
+                    ]
+                )
         return cls.from_manifests(name, manifests, args, opts)
 
     @classmethod

@@ -50,6 +50,7 @@ from fleet_components.components.past import read_stored
 from fleet_components.components.process import unknown
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import NO_LABELS
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import Later
 
@@ -120,15 +121,27 @@ class AzureHubArgs(Arguments):
         if self.kind == PUBLIC:
             yield from names.DNS_PREFIX.problems(self.dns_prefix or self.fleet_name, ("dnsPrefix",))
         elif self.dns_prefix:
-            yield Problem(f"a {self.kind} fleet has no DNS prefix", ("dnsPrefix",), "leave it out")
+            yield Problem(
+                Message("fleet-no-dns-prefix", "a {kind} fleet has no DNS prefix", kind=self.kind),
+                ("dnsPrefix",),
+                "leave it out",
+            )
         yield from file_problems(self.kubeconfig_file)
         if self.kind == HUBLESS and (self.kubeconfig_file or self.kubeconfig is not None):
-            yield Problem("a hubless fleet has no hub cluster", ("kubeconfigFile",), "leave it out")
+            yield Problem(
+                Message("hubless-fleet-no-hub", "a hubless fleet has no hub cluster"),
+                ("kubeconfigFile",),
+                "leave it out",
+            )
         if self.kind == HUBLESS and self.vm_size is not None:
-            yield Problem("a hubless fleet has no node", ("vmSize",), "leave it out")
+            yield Problem(
+                Message("hubless-fleet-no-node", "a hubless fleet has no node"),
+                ("vmSize",),
+                "leave it out",
+            )
         if (self.network is not None) != (self.kind == PRIVATE):
             yield Problem(
-                "a private hub, and no other, needs a network",
+                Message("private-hub-no-other", "a private hub, and no other, needs a network"),
                 ("network",),
                 "kind: private with a network",
             )

@@ -22,6 +22,7 @@ from fleet_components.azure.components.arm import (
 from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.arm_id import SUBNET, resource_problems
 from fleet_components.components.refusal import Arguments, expect, refuse
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 
@@ -73,7 +74,9 @@ class HubNetwork(Arguments):
             yield attrs.evolve(problem, hint=_FIND_FLEET_RP)
         if (self.agent_subnet is None) != (self.api_server_subnet is None):
             yield Problem(
-                "one of the two subnets is missing", (*path, "agentSubnet"), "give both, or neither"
+                Message("one-two-subnets-missing", "one of the two subnets is missing"),
+                (*path, "agentSubnet"),
+                "give both, or neither",
             )
         for field, subnet in (
             ("agentSubnet", self.agent_subnet),
@@ -92,12 +95,23 @@ class HubNetwork(Arguments):
         if space is None:
             hint = "for example 192.168.0.0/16"
             yield Problem(
-                f'"{self.address_space}" is not an IPv4 range', (*path, "addressSpace"), hint
+                Message(
+                    "address-space-not-ipv4",
+                    '"{address_space}" is not an IPv4 range',
+                    address_space=self.address_space,
+                ),
+                (*path, "addressSpace"),
+                hint,
             )
             return
         if space.overlaps(_HUB_RANGE):
             yield Problem(
-                f"{space} overlaps {_HUB_RANGE}, which the hub uses",
+                Message(
+                    "overlaps-hub-uses",
+                    "{space} overlaps {hub_range}, which the hub uses",
+                    space=space,
+                    hub_range=_HUB_RANGE,
+                ),
                 (*path, "addressSpace"),
                 "another range",
             )
@@ -105,11 +119,15 @@ class HubNetwork(Arguments):
             found = checks.network(text)
             if found and not found.subnet_of(space):
                 yield Problem(
-                    f"{found} is not part of {space}", (*path, field), "a range within addressSpace"
+                    Message("not-part", "{found} is not part of {space}", found=found, space=space),
+                    (*path, field),
+                    "a range within addressSpace",
                 )
             if found and field == "apiServer" and found.prefixlen > _SMALLEST_API_SERVER:
                 yield Problem(
-                    f"{found} is too small", (*path, field), f"/{_SMALLEST_API_SERVER} or larger"
+                    Message("too-small", "{found} is too small", found=found),
+                    (*path, field),
+                    f"/{_SMALLEST_API_SERVER} or larger",
                 )
 
 

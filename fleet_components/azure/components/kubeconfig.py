@@ -17,6 +17,7 @@ from fleet_components.components.process import unknown
 from fleet_components.components.refusal import Arguments
 from fleet_components.live.credential import signing_in
 from fleet_components.model.codec import camel
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 
@@ -61,7 +62,14 @@ class Login(Arguments):
         for field in _NEEDS.get(self.mode, ()):
             if getattr(self, field) is None:
                 yield Problem(
-                    f"mode {self.mode} needs {camel(field)}", (*path, camel(field)), "write it here"
+                    Message(
+                        "mode-needs",
+                        "mode {mode} needs {camel}",
+                        mode=self.mode,
+                        camel=camel(field),
+                    ),
+                    (*path, camel(field)),
+                    "write it here",
                 )
 
 
@@ -91,7 +99,11 @@ def own_kubeconfig(text: str | Later | None, file: str) -> pulumi.Output[str] | 
 def file_problems(file: str) -> Iterator[Problem]:
     """Yield a problem if the file of a declared kubeconfig is not there."""
     if file and not os.path.isfile(file):
-        yield Problem(f'there is no file "{file}"', ("kubeconfigFile",), "its path")
+        yield Problem(
+            Message("no-file", 'there is no file "{file}"', file=file),
+            ("kubeconfigFile",),
+            "its path",
+        )
 
 
 def decoded(credentials: Any) -> str:

@@ -52,6 +52,7 @@ from fleet_components.components.member import Member
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 
@@ -226,7 +227,9 @@ def _joining(args: AzureMemberArgs) -> list[Problem]:
     if isinstance(args.hub, AzureHub) and member.cluster is None:
         problems.append(
             Problem(
-                "an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"
+                Message("azure-fleet-takes-aks", "an Azure fleet takes AKS and Arc clusters only"),
+                ("clusterId",),
+                "or join no hub",
             )
         )
     if isinstance(member, JoinedMember):

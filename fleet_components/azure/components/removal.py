@@ -20,6 +20,7 @@ from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.components.config import confirmed
 from fleet_components.components.past import read_stored
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -140,7 +141,7 @@ class RemovalGuard:
         """
         yield from not_tokens(self.confirm)
         removed = self._removed(declared)
-        what = f"would delete {few(removed, _SHOWN)}"
+        what = Message("would-delete", "would delete {removed}", removed=few(removed, _SHOWN))
         refused = Guard(confirm=self.confirm).refuse(self._subject, what, self._keys(declared))
         if removed and refused:
             yield refused
@@ -174,7 +175,14 @@ def _recorded(resource: StoredResource) -> tuple[str, Thing]:
     fleet, kind, key = (resource.outputs.get(field) for field in ("fleet", "kind", "key"))
     if not all(isinstance(part, str) for part in (fleet, kind, key)):
         raise FleetError(
-            [Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)]
+            [
+                Problem(
+                    Message("damaged-no-fleet-kind", "is damaged: it has no fleet, kind or key"),
+                    ("outputs",),
+                    MEND,
+                    resource.urn,
+                )
+            ]
         )
     return str(fleet), Thing(str(kind), str(key), str(resource.outputs.get("subscription") or ""))
 

@@ -17,6 +17,7 @@ from pulumi_azure_native import Provider, authorization
 
 from fleet_components.components.refusal import RefusedError
 from fleet_components.model.codec import camel
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 _PACKAGE, _ANY_TYPE = "azure-native", "azure-native:resources:Resource"
@@ -202,7 +203,12 @@ def _provider_of(name: str, subscription: str, opts: pulumi.ResourceOptions) -> 
 def _agreed(name: str, declared: str, found: str | None) -> str | None:
     if declared and found and declared.lower() != found.lower():
         hint = f"give it a provider of {declared}, in an AzureFleet by providers"
-        what = f"its provider works in subscription {found}, it is declared in {declared}"
+        what = Message(
+            "provider-works-subscription-declared",
+            "its provider works in subscription {found}, it is declared in {declared}",
+            found=found,
+            declared=declared,
+        )
         raise RefusedError([Problem(what, ("subscription",), hint, subject=name)])
     return (declared or found or "").lower() or None
 

@@ -35,6 +35,7 @@ from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError
 from fleet_components.model.reader import read
 
@@ -137,7 +138,11 @@ def _login(lists: list[Manifest]) -> Login | None:
             hint = "the members of a fleet sign in alike: write it once"
             problems.append(
                 manifest.problem(
-                    "another list of members says something else", ("spec", "login"), hint
+                    Message(
+                        "another-list-members-says", "another list of members says something else"
+                    ),
+                    ("spec", "login"),
+                    hint,
                 )
             )
         if problems:

@@ -42,6 +42,7 @@ from fleet_components.azure.values.together import clashes
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.reader import fields_of, read, unknown_field
 
@@ -70,7 +71,7 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
     if problems:
         distinct = dict.fromkeys(problems)
         raise FleetError(
-            manifest.problem(problem.what, ("spec", *problem.path), problem.hint)
+            manifest.problem(problem.message, ("spec", *problem.path), problem.advice)
             for problem in distinct
         )
     return tuple(members)
@@ -94,7 +95,14 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
             continue
         twice = [member.name for member in listed if member.name in members]
         problems += [
-            manifest.problem(f'the member "{name}" is in another list too', ("spec",))
+            manifest.problem(
+                Message(
+                    "member-another-list-too",
+                    'the member "{name}" is in another list too',
+                    name=name,
+                ),
+                ("spec",),
+            )
             for name in twice
         ]
         members |= {member.name: member for member in listed}
@@ -136,7 +144,13 @@ def _members(
             hint = "give each its own name"
             problems.append(
                 Problem(
-                    f'the member "{member.name}" is declared twice', (*layers[0].path, "name"), hint
+                    Message(
+                        "member-declared-twice",
+                        'the member "{name}" is declared twice',
+                        name=member.name,
+                    ),
+                    (*layers[0].path, "name"),
+                    hint,
                 )
             )
         seen.append(member.name)
@@ -147,14 +161,18 @@ def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     spec = data.get("spec")
     if not isinstance(spec, Mapping) or not isinstance(spec.get("members"), list):
         yield Problem(
-            "there are no members", ("members",), "a list of them; members: [] if there are none"
+            Message("no-members", "there are no members"),
+            ("members",),
+            "a list of them; members: [] if there are none",
         )
         return
     yield from (unknown_field(name, _SPEC, ()) for name in spec if name not in _SPEC)
     yield from _group_problems(spec.get("existingResourceGroups", []))
     for path, fields, is_shared in _field_maps(spec):
         if not isinstance(fields, Mapping):
-            yield Problem("is not a map of fields", path, "write field: value")
+            yield Problem(
+                Message("not-map-fields", "is not a map of fields"), path, "write field: value"
+            )
         elif is_shared:
             yield from (
                 unknown_field(name, _DEFAULTABLE, path)
@@ -166,14 +184,20 @@ def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
 def _group_problems(groups: Any) -> Iterator[Problem]:
     at = ("existingResourceGroups",)
     if not isinstance(groups, list):
-        yield Problem("is not a list of resource groups", at, "for example [rg-shop]")
+        yield Problem(
+            Message("not-list-resource-groups", "is not a list of resource groups"),
+            at,
+            "for example [rg-shop]",
+        )
         return
     for position, group in enumerate(groups):
         if isinstance(group, str):
             yield from names.RESOURCE_GROUP.problems(group, (*at, position))
         else:
             yield Problem(
-                "is not the name of a resource group", (*at, position), "write it in quotes"
+                Message("not-name-resource-group", "is not the name of a resource group"),
+                (*at, position),
+                "write it in quotes",
             )
 
 

@@ -12,6 +12,7 @@ from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.declarations import misdeclared
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION, read
 
@@ -70,16 +71,26 @@ def disagreements(
     manifests = tuple(manifests)
     hubs = hubs_among(manifests)
     yield from (
-        second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:]
+        second.problem(Message("two-hubs", "there are two hubs"), ("kind",), "declare one")
+        for second in hubs[1:]
     )
     # What is misspelt may be the list of members.
     if hubs and not members and not lists_among(manifests) and not any(misspelt(manifests)):
-        yield hubs[0].problem("no members are declared beside this hub", ("kind",), _LIST_THEM)
+        yield hubs[0].problem(
+            Message("no-members-declared-beside", "no members are declared beside this hub"),
+            ("kind",),
+            _LIST_THEM,
+        )
     if not hubs and not hub and not any(misspelt(manifests)):
         for upgrades in upgrades_among(manifests):
             hint = "declare one as kind: Hub; kind: hubless in its spec costs nothing"
             yield upgrades.problem(
-                "upgrades are made by an Azure fleet, and no hub is declared", ("kind",), hint
+                Message(
+                    "upgrades-made-azure-fleet-no",
+                    "upgrades are made by an Azure fleet, and no hub is declared",
+                ),
+                ("kind",),
+                hint,
             )
 
 
@@ -140,7 +151,11 @@ def _problems(
     seen: dict[str, set[str]] = {field: set() for field in _LISTS}
     for manifest, upgrades in found:
         if upgrades == Upgrades():
-            yield manifest.problem("nothing is declared", ("spec",), f"one of {', '.join(_LISTS)}")
+            yield manifest.problem(
+                Message("nothing-declared", "nothing is declared"),
+                ("spec",),
+                f"one of {', '.join(_LISTS)}",
+            )
         yield from (
             manifest.located(problem, "spec") for problem in upgrades.problems(groups, known)
         )
@@ -148,7 +163,11 @@ def _problems(
             own = [each.name for each in getattr(upgrades, field)]
             for position, name in enumerate(own):
                 if name in names:
-                    what = f'"{name}" is in another object of kind Upgrades too'
+                    what = Message(
+                        "another-object-kind-upgrades",
+                        '"{name}" is in another object of kind Upgrades too',
+                        name=name,
+                    )
                     yield manifest.problem(
                         what, ("spec", field, position, "name"), "give each its own name"
                     )

@@ -32,6 +32,7 @@ from fleet_components.components.refusal import (
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.guests import Removals
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 _AVAILABLE = "resources.kubernetes-fleet.io/available-"
@@ -58,13 +59,29 @@ def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Proble
     for path in _asking_for_subscriptions(policy) if unknown else ():
         hint = "declare its subscription, or leave the label out of the policy"
         yield policy.problem(
-            f'no declaration says "{_SUBSCRIPTION}" of {_few(unknown)}', path, hint
+            Message(
+                "no-declaration-says",
+                'no declaration says "{subscription}" of {few}',
+                subscription=_SUBSCRIPTION,
+                few=_few(unknown),
+            ),
+            path,
+            hint,
         )
     for path, name in _property_names(policy):
         lacking = [cluster.name for cluster in declared if not _has(cluster, name)]
         if lacking:
             hint = "declare it under observed, or leave it out of the policy"
-            yield policy.problem(f'nobody has observed "{name}" of {_few(lacking)}', path, hint)
+            yield policy.problem(
+                Message(
+                    "nobody-observed",
+                    'nobody has observed "{name}" of {few}',
+                    name=name,
+                    few=_few(lacking),
+                ),
+                path,
+                hint,
+            )
 
 
 def _few(names: Sequence[str]) -> str:

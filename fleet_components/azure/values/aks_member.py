@@ -15,6 +15,7 @@ from fleet_components.azure.values.node_pool import SYSTEM, NodePool
 from fleet_components.azure.values.own_subnets import api_server_problems, pod_subnet_problems
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later, Typed
 
@@ -196,7 +197,11 @@ class AksMember(FeaturedMember):
             yield from names.NODE_RESOURCE_GROUP.problems(self.node_resource_group, at)
             if self.node_resource_group.lower() == self.resource_group.lower():
                 hint = "Azure makes this group itself: give it a name of its own"
-                yield Problem("it is the resource group of the cluster", at, hint)
+                yield Problem(
+                    Message("resource-group-cluster", "it is the resource group of the cluster"),
+                    at,
+                    hint,
+                )
 
     def _pool_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         yield from self.node_pools[0].problems(table, (*path, "systemPool"))
@@ -208,12 +213,20 @@ class AksMember(FeaturedMember):
             position = own.index(self.system_pool.name)
             hint = "give each its own name"
             yield Problem(
-                f'"{self.system_pool.name}" is the first system pool',
+                Message(
+                    "first-system-pool",
+                    '"{name}" is the first system pool',
+                    name=self.system_pool.name,
+                ),
                 (*path, "pools", position, "name"),
                 hint,
             )
         if len(own) >= _MOST_POOLS:
-            yield Problem(f"{len(own) + 1} node pools", (*path, "pools"), f"{_MOST_POOLS} at most")
+            yield Problem(
+                Message("node-pools", "{own} node pools", own=len(own) + 1),
+                (*path, "pools"),
+                f"{_MOST_POOLS} at most",
+            )
 
     def _place_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         if not all(pool.hourly_price is not None for pool in self.node_pools):
@@ -239,11 +252,13 @@ class AksMember(FeaturedMember):
             yield from self.entra.problems((*path, "entra"))
         elif not self.local_accounts:
             yield Problem(
-                "nobody could sign in", (*path, "entra"), "entra: {}, or localAccounts: true"
+                Message("nobody-could-sign", "nobody could sign in"),
+                (*path, "entra"),
+                "entra: {}, or localAccounts: true",
             )
         if self.workload_identity and not self.oidc_issuer:
             yield Problem(
-                "workload identity needs the OIDC issuer",
+                Message("workload-identity-needs-oidc", "workload identity needs the OIDC issuer"),
                 (*path, "workloadIdentity"),
                 "oidcIssuer: true",
             )
@@ -252,14 +267,21 @@ class AksMember(FeaturedMember):
             yield from resource_problems(str(zone), _DNS_ZONE, at)
             if self.identity is None:
                 yield Problem(
-                    "a DNS zone of one's own needs a user-assigned identity", at, "set identity"
+                    Message(
+                        "dns-zone-one-s", "a DNS zone of one's own needs a user-assigned identity"
+                    ),
+                    at,
+                    "set identity",
                 )
 
     def _identity_problems(self, path: FieldPath) -> Iterator[Problem]:
         # "Use kubenet networking in AKS" (Microsoft, 2026-08): other clients than Azure's CLI need
         # a user-assigned one.
         if self.network.plugin == "kubenet" and self.has_subnets and self.identity is None:
-            what = "kubenet in a subnet of one's own needs a user-assigned identity"
+            what = Message(
+                "kubenet-subnet-one-s",
+                "kubenet in a subnet of one's own needs a user-assigned identity",
+            )
             yield Problem(
                 what,
                 (*path, "identity"),
@@ -277,7 +299,9 @@ class AksMember(FeaturedMember):
         yield from checks.choice_of(self.tier, _TIERS, (*path, "tier"))
         if self.long_term_support and self.tier != "Premium":
             yield Problem(
-                "long-term support needs tier Premium", (*path, "longTermSupport"), "tier: Premium"
+                Message("long-term-support-needs-tier", "long-term support needs tier Premium"),
+                (*path, "longTermSupport"),
+                "tier: Premium",
             )
         if self.node_os_channel is not None:
             yield from checks.choice_of(

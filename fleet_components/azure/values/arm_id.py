@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 
@@ -65,7 +66,13 @@ def resource_problems(
     if isinstance(value, str) and not any(
         re.fullmatch(pattern, value, re.IGNORECASE) for pattern in patterns
     ):
-        yield Problem(f'"{value}" is not an ID of {" or ".join(types)}', path, forms[0])
+        yield Problem(
+            Message(
+                "not-id", '"{value}" is not an ID of {types}', value=value, types=" or ".join(types)
+            ),
+            path,
+            forms[0],
+        )
 
 
 def _form_of(kind: str) -> str:

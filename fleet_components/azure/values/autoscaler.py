@@ -15,6 +15,7 @@ from fleet_components.azure.values import checks
 from fleet_components.azure.values.node_pool import SYSTEM, NodePool
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import camel
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Typed
 
@@ -104,7 +105,13 @@ class Autoscaler(Typed):
         threshold = self.scale_down_utilization_threshold
         if threshold is not None and not 0 <= threshold <= 1:
             at = (*path, "scaleDownUtilizationThreshold")
-            yield Problem(f"{threshold} is out of range", at, "0 to 1, for example 0.5")
+            yield Problem(
+                Message(
+                    "threshold-out-of-range", "{threshold} is out of range", threshold=threshold
+                ),
+                at,
+                "0 to 1, for example 0.5",
+            )
 
 
 # Rules of AKS for system pools, which run what the cluster itself needs, and for the pods of a
@@ -136,14 +143,22 @@ def system_pool_problems(
         stated = pool.cpu is not None and pool.memory is not None
         if _BURSTABLE.match(pool.vm_size):
             yield Problem(
-                f"{pool.vm_size} is of the B series, which system pools do not take",
+                Message(
+                    "b-series-system-pools",
+                    "{vm_size} is of the B series, which system pools do not take",
+                    vm_size=pool.vm_size,
+                ),
                 at,
                 "Standard_D4s_v5",
             )
         elif size and not stated and (size.vcpus < _FEWEST_VCPUS or size.memory_mib < _LEAST_MIB):
             gibibytes = f"{size.memory_mib / 1024:g} GiB"
-            what = (
-                f"{size.name} has {size.vcpus} vCPUs and {gibibytes}, too little for a system pool"
+            what = Message(
+                "vcpus-too-little-system",
+                "{name} has {vcpus} vCPUs and {gibibytes}, too little for a system pool",
+                name=size.name,
+                vcpus=size.vcpus,
+                gibibytes=gibibytes,
             )
             hint = (
                 "4 vCPUs and 4 GiB or more, as Standard_D4s_v5; to use it all the same, write its"
@@ -154,7 +169,7 @@ def system_pool_problems(
     nodes = pool.nodes if pool.mode == SYSTEM else pool.most_nodes
     most = nodes * (pool.max_pods or default_max_pods)
     if (pool.mode == SYSTEM or pool.max_pods is not None) and nodes and most < _FEWEST_PODS:
-        what = f"the pool has room for {most} pods"
+        what = Message("pool-room-pods", "the pool has room for {most} pods", most=most)
         yield Problem(
             what, (*path, "maxPods"), f"{_FEWEST_PODS} at least: more pods a node, or more nodes"
         )

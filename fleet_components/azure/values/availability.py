@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from fleet_components.azure.values import names
 from fleet_components.azure.values.node_pool import NodePool
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 _OWN_TABLE = "a table of one's own (read_sizes) with a column for it"
@@ -37,7 +38,9 @@ def region_problems(
         near = get_close_matches(region, sorted(known), n=3, cutoff=0.7)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
         yield Problem(
-            f'there is no region "{region}"', path, f"{meant}A newer one needs {_OWN_TABLE}{more}"
+            Message("no-region", 'there is no region "{region}"', region=region),
+            path,
+            f"{meant}A newer one needs {_OWN_TABLE}{more}",
         )
 
 
@@ -52,7 +55,11 @@ def pool_problems(
     """
     if pool.zones and region in table.without_zones:
         hint = f"leave them out; by the list of {table.notes.get('zones-as-of', 'the table')}"
-        yield Problem(f"{region} has no availability zones", (*path, "zones"), hint)
+        yield Problem(
+            Message("no-availability-zones", "{region} has no availability zones", region=region),
+            (*path, "zones"),
+            hint,
+        )
     stated = pool.hourly_price is not None or (pool.cpu is not None and pool.memory is not None)
     if not stated:
         yield from _price_problems(
@@ -73,7 +80,15 @@ def hub_size_problems(
             f"one of {', '.join(table.similar(vm_size)) or 'the table'}; a newer one needs"
             f" {_OWN_TABLE}"
         )
-        yield Problem(f'the VM size "{vm_size}" is not in the table of sizes', path, hint)
+        yield Problem(
+            Message(
+                "vm-size-not-table",
+                'the VM size "{vm_size}" is not in the table of sizes',
+                vm_size=vm_size,
+            ),
+            path,
+            hint,
+        )
     yield from _price_problems(vm_size, region, table, path, f"use {_OWN_TABLE}")
 
 
@@ -84,8 +99,11 @@ def _price_problems(
     if size and table.complete and region in table.priced and region not in size.prices:
         like = table.offered_like(size, region)
         instead = f"there is {', '.join(like)}; or " if like else ""
-        what = (
-            f"{size.name} is not offered in {region}: it has no list price there as of"
-            f" {table.prices_as_of}"
+        what = Message(
+            "not-offered-no-list",
+            "{name} is not offered in {region}: it has no list price there as of {prices_as_of}",
+            name=size.name,
+            region=region,
+            prices_as_of=table.prices_as_of,
         )
         yield Problem(what, path, f"{instead}{newer}, if it is newer than the list")

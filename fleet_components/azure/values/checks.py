@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 
 from fleet_components.model.cluster import Taint
 from fleet_components.model.labels import key_errors, value_errors
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 LONGEST_ROLE_WAIT = 60
@@ -30,7 +31,11 @@ def choice_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[P
     """Yield a problem if the value is not one of the choices."""
     choices = tuple(choices)
     if value not in choices:
-        yield Problem(f'"{value}" is not known here', path, f"one of {', '.join(choices)}")
+        yield Problem(
+            Message("not-known-here", '"{value}" is not known here', value=value),
+            path,
+            f"one of {', '.join(choices)}",
+        )
 
 
 def in_range(value: int | None, low: int, high: int, path: FieldPath) -> Iterator[Problem]:
@@ -38,13 +43,19 @@ def in_range(value: int | None, low: int, high: int, path: FieldPath) -> Iterato
     included.
     """
     if value is not None and not low <= value <= high:
-        yield Problem(f"{value} is out of range", path, f"{low} to {high}")
+        yield Problem(
+            Message("out-range", "{value} is out of range", value=value), path, f"{low} to {high}"
+        )
 
 
 def role_wait(minutes: int, path: FieldPath) -> Iterator[Problem]:
     """Yield a problem if new roles cannot be waited for so long."""
     if not 0 <= minutes <= LONGEST_ROLE_WAIT:
-        yield Problem(f"{minutes} minutes", path, f"0 to {LONGEST_ROLE_WAIT}")
+        yield Problem(
+            Message("minutes-out-of-range", "{minutes} minutes", minutes=minutes),
+            path,
+            f"0 to {LONGEST_ROLE_WAIT}",
+        )
 
 
 def unique(
@@ -55,7 +66,9 @@ def unique(
     for position, name in enumerate(names):
         if name in seen:
             yield Problem(
-                f'the {what} "{name}" is declared twice',
+                Message(
+                    "declared-twice", 'the {what} "{name}" is declared twice', what=what, name=name
+                ),
                 (*path, position, field),
                 "give each its own name",
             )
@@ -72,14 +85,33 @@ def labels(
         prefix = next((prefix for prefix in reserved if key.startswith(prefix)), None)
         if prefix:
             yield Problem(
-                f'labels that begin with "{prefix}" are set by Azure', (*path, key), "leave it out"
+                Message(
+                    "labels-begin-set-azure",
+                    'labels that begin with "{prefix}" are set by Azure',
+                    prefix=prefix,
+                ),
+                (*path, key),
+                "leave it out",
             )
         yield from (
-            Problem(f'"{key}" is not a label key: {error}', (*path, key))
+            Problem(
+                Message(
+                    "not-label-key", '"{key}" is not a label key: {error}', key=key, error=error
+                ),
+                (*path, key),
+            )
             for error in key_errors(key)
         )
         yield from (
-            Problem(f'"{value}" is not a label value: {error}', (*path, key))
+            Problem(
+                Message(
+                    "not-label-value",
+                    '"{value}" is not a label value: {error}',
+                    value=value,
+                    error=error,
+                ),
+                (*path, key),
+            )
             for error in value_errors(value)
         )
 
@@ -92,11 +124,27 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
     for position, taint in enumerate(values):
         at = (*path, position)
         yield from (
-            Problem(f'"{taint.key}" is not a taint key: {error}', (*at, "key"))
+            Problem(
+                Message(
+                    "not-taint-key",
+                    '"{key}" is not a taint key: {error}',
+                    key=taint.key,
+                    error=error,
+                ),
+                (*at, "key"),
+            )
             for error in key_errors(taint.key)
         )
         yield from (
-            Problem(f'"{taint.value}" is not a taint value: {error}', (*at, "value"))
+            Problem(
+                Message(
+                    "not-taint-value",
+                    '"{value}" is not a taint value: {error}',
+                    value=taint.value,
+                    error=error,
+                ),
+                (*at, "value"),
+            )
             for error in value_errors(taint.value)
         )
         yield from choice_of(taint.effect, effects, (*at, "effect"))
@@ -111,30 +159,50 @@ def tags(values: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
     ("Use Azure tags in AKS").
     """
     if len(values) > _MOST_TAGS:
-        yield Problem(f"{len(values)} tags", path, f"{_MOST_TAGS} at most")
+        yield Problem(
+            Message("too-many-tags", "{values} tags", values=len(values)),
+            path,
+            f"{_MOST_TAGS} at most",
+        )
     spelled: dict[str, str] = {}
     for name, value in values.items():
         at = (*path, name)
         if not 1 <= len(name) <= _LONGEST_TAG_NAME:
             yield Problem(
-                f"the name of a tag has {len(name)} characters", at, f"1 to {_LONGEST_TAG_NAME}"
+                Message(
+                    "name-tag-characters", "the name of a tag has {name} characters", name=len(name)
+                ),
+                at,
+                f"1 to {_LONGEST_TAG_NAME}",
             )
         if len(value) > _LONGEST_TAG_VALUE:
             yield Problem(
-                f"its value has {len(value)} characters", at, f"{_LONGEST_TAG_VALUE} at most"
+                Message("value-characters", "its value has {value} characters", value=len(value)),
+                at,
+                f"{_LONGEST_TAG_VALUE} at most",
             )
         wrong = sorted(set(name) & {*_NOT_IN_TAG_NAMES})
         if wrong:
             yield Problem(
-                f"a tag's name has no {' and no '.join(wrong)}", at, f"none of {_NOT_IN_TAG_NAMES}"
+                Message(
+                    "tag-s-name-no", "a tag's name has no {wrong}", wrong=" and no ".join(wrong)
+                ),
+                at,
+                f"none of {_NOT_IN_TAG_NAMES}",
             )
         if name.lower().startswith(_RESERVED_TAGS):
             hint = f"no name begins with {', '.join(_RESERVED_TAGS)}"
-            yield Problem("names that begin so are Azure's own", at, hint)
+            yield Problem(
+                Message("names-begin-azure-s", "names that begin so are Azure's own"), at, hint
+            )
         first = spelled.setdefault(name.lower(), name)
         if first != name:
             yield Problem(
-                f'for Azure it is the tag "{first}", and one of the two would be lost',
+                Message(
+                    "azure-tag-one-two",
+                    'for Azure it is the tag "{first}", and one of the two would be lost',
+                    first=first,
+                ),
                 at,
                 "keep one",
             )
@@ -156,14 +224,22 @@ def networks_apart(ranges: Mapping[str, str], path: FieldPath) -> Iterator[Probl
     for field, found in known.items():
         if found is None:
             yield Problem(
-                f'"{ranges[field]}" is not an IPv4 range', (*path, field), "for example 10.1.0.0/16"
+                Message("not-ipv4-range", '"{ranges}" is not an IPv4 range', ranges=ranges[field]),
+                (*path, field),
+                "for example 10.1.0.0/16",
             )
     valid = [(field, found) for field, found in known.items() if found]
     for position, (field, found) in enumerate(valid):
         for other_field, other in valid[:position]:
             if found.overlaps(other):
                 yield Problem(
-                    f"{found} overlaps {other} of {other_field}",
+                    Message(
+                        "overlaps-of",
+                        "{found} overlaps {other} of {other_field}",
+                        found=found,
+                        other=other,
+                        other_field=other_field,
+                    ),
                     (*path, field),
                     "give each its own range",
                 )

@@ -18,6 +18,7 @@ from typing import Any
 import attrs
 
 from fleet_components.azure.values.kubernetes_version import follows
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
 HUB, MEMBER = "hub", "member"
@@ -137,7 +138,13 @@ def refuse_changes(
         )
         if (is_thing and comes_or_goes) or rule.allows(change):
             continue
-        what = f"{change.path} cannot change from {_shown(change.before)} to {_shown(change.after)}"
+        what = Message(
+            "cannot-change-from",
+            "{path} cannot change from {before} to {after}",
+            path=change.path,
+            before=_shown(change.before),
+            after=_shown(change.after),
+        )
         problems.append(Problem(what, hint=rule.way_out))
     return tuple(problems)
 

@@ -19,6 +19,7 @@ from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.kubernetes_version import numbers
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.vm_size import SizeTable, dates_in, notes_in
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 
@@ -89,9 +90,12 @@ def age_warnings(
             if any(each.own for each in old)
             else ""
         )
-        what = (
-            f"what is known of Azure is more than {PATIENCE.days} days old on {today}:"
-            f" {', '.join(map(str, old))}"
+        what = Message(
+            "azure-tables-outdated",
+            "what is known of Azure is more than {days} days old on {today}: {old}",
+            days=PATIENCE.days,
+            today=today,
+            old=", ".join(map(str, old)),
         )
         yield Problem(what, hint=f"upgrade fleet-components{own}")
     yield from kubernetes_support().warnings(members, today)
@@ -163,7 +167,12 @@ class SupportTable:
                 "in support:"
                 f" {', '.join(self.supported(today)) or 'none that this package knows: upgrade it'}"
             )
-            yield Problem(f"{what}: {few(names, _SHOWN)}", hint=hint)
+            yield Problem(
+                Message(
+                    "azure-version-unknown", "{what}: {names}", what=what, names=few(names, _SHOWN)
+                ),
+                hint=hint,
+            )
 
     def _ended(self, minor: _Minor, today: date, *, long_term: bool) -> str:
         """Return what has become of a version's support; empty if it is supported or unknown."""

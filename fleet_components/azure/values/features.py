@@ -17,6 +17,7 @@ from fleet_components.azure.values.monitoring import ContainerInsights, Defender
 from fleet_components.azure.values.network import ServiceMesh, WebAppRouting
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import camel
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later, Typed
 
@@ -190,14 +191,20 @@ class HttpProxy(Typed):
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
         if self.http is None and self.https is None:
-            yield Problem("names no proxy", (*path, "http"), "http, https or both")
+            yield Problem(
+                Message("names-no-proxy", "names no proxy"), (*path, "http"), "http, https or both"
+            )
         for field, address in (("http", self.http), ("https", self.https)):
             if address is not None:
                 yield from _address_problems(address, (*path, field))
         for position, name in enumerate(self.no_proxy):
             if not name or _WILDCARD.match(name) or re.search(r"\s", name):
                 hint = "a host name, a domain such as .corp.example, or a range"
-                yield Problem(f'"{name}" is not taken', (*path, "noProxy", position), hint)
+                yield Problem(
+                    Message("not-taken", '"{name}" is not taken', name=name),
+                    (*path, "noProxy", position),
+                    hint,
+                )
         if isinstance(self.trusted_ca, str):
             yield from _certificate_problems(self.trusted_ca, (*path, "trustedCa"))
 
@@ -206,13 +213,17 @@ def _address_problems(address: str, path: FieldPath) -> Iterator[Problem]:
     parts = _parts(address)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         yield Problem(
-            f'"{address}" is not the address of a proxy',
+            Message(
+                "not-address-proxy", '"{address}" is not the address of a proxy', address=address
+            ),
             path,
             "for example http://proxy.example:8080",
         )
     elif parts.username is not None or parts.password is not None:
         yield Problem(
-            "Azure takes no user and password of a proxy", path, "leave both out of the address"
+            Message("azure-takes-no-user", "Azure takes no user and password of a proxy"),
+            path,
+            "leave both out of the address",
         )
 
 
@@ -231,7 +242,7 @@ def _certificate_problems(text: str, path: FieldPath) -> Iterator[Problem]:
         found = 0
     if not 1 <= found <= _MOST_CERTIFICATES:
         yield Problem(
-            "is not a list of certificates in base64",
+            Message("not-list-certificates-base64", "is not a list of certificates in base64"),
             path,
             f"1 to {_MOST_CERTIFICATES} in PEM, through base64 -w0",
         )
@@ -277,11 +288,17 @@ class MaintenanceWindow(Typed):
         yield from checks.choice_of(self.day, _DAYS, (*path, "day"))
         if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", self.start):
             yield Problem(
-                f'"{self.start}" is not a time of day', (*path, "start"), "HH:MM, for example 01:00"
+                Message("not-time-day", '"{start}" is not a time of day', start=self.start),
+                (*path, "start"),
+                "HH:MM, for example 01:00",
             )
         yield from checks.in_range(self.hours, 4, 24, (*path, "hours"))
         yield from checks.in_range(self.every_weeks, 1, 4, (*path, "everyWeeks"))
         if not re.fullmatch("[+-](0[0-9]|1[0-4]):[0-5][0-9]", self.utc_offset):
             yield Problem(
-                f'"{self.utc_offset}" is not an offset', (*path, "utcOffset"), "for example +01:00"
+                Message(
+                    "not-offset", '"{utc_offset}" is not an offset', utc_offset=self.utc_offset
+                ),
+                (*path, "utcOffset"),
+                "for example +01:00",
             )

@@ -12,6 +12,7 @@ from fleet_components.azure.values.node_pool import NodePool
 from fleet_components.azure.values.properties import Observation
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS, Taint
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity
 from fleet_components.model.text import count
@@ -69,7 +70,9 @@ class FleetMember(Typed):
         yield from checks.taints(self.taints, ("NoSchedule",), (*path, "taints"))
         if len(self.taints) > _MOST_TAINTS:
             yield Problem(
-                count(len(self.taints), "taint"), (*path, "taints"), f"{_MOST_TAINTS} at most"
+                Message("too-many-taints", "{count}", count=count(len(self.taints), "taint")),
+                (*path, "taints"),
+                f"{_MOST_TAINTS} at most",
             )
         if self.group:
             yield from names.GROUP.problems(self.group, (*path, "group"))
@@ -77,7 +80,13 @@ class FleetMember(Typed):
             at = (*path, "observed", "available", resource)
             yield from checks.choice_of(resource, ("cpu", "memory"), at)
             if not is_quantity(amount):
-                yield Problem(f'"{amount}" is not a quantity', at, "for example 12 or 48Gi")
+                yield Problem(
+                    Message(
+                        "available-not-quantity", '"{amount}" is not a quantity', amount=amount
+                    ),
+                    at,
+                    "for example 12 or 48Gi",
+                )
 
 
 @attrs.frozen(kw_only=True)
@@ -124,7 +133,7 @@ class JoinedMember(FleetMember):
         has_kubeconfig = bool(self.kubeconfig_file) or self.kubeconfig is not None
         if not self.cluster_id and not has_kubeconfig:
             yield Problem(
-                "nobody knows where it is",
+                Message("nobody-knows", "nobody knows where it is"),
                 (*path, "clusterId"),
                 "clusterId, kubeconfigFile or both",
             )
@@ -134,13 +143,17 @@ class JoinedMember(FleetMember):
                 "Microsoft.ContainerService/managedClusters/<name>"
             )
             yield Problem(
-                f'"{self.cluster_id}" is not an ID of an AKS or Arc cluster',
+                Message(
+                    "not-id-aks-arc",
+                    '"{cluster_id}" is not an ID of an AKS or Arc cluster',
+                    cluster_id=self.cluster_id,
+                ),
                 (*path, "clusterId"),
                 hint,
             )
         if self.cluster and self.cluster.type == ARC and not has_kubeconfig:
             yield Problem(
-                "Azure gives out no kubeconfig of an Arc cluster",
+                Message("azure-gives-out-no", "Azure gives out no kubeconfig of an Arc cluster"),
                 (*path, "kubeconfigFile"),
                 "name its file",
             )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from fleet_components.azure.values.arm_id import resource_problems
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later, Typed
 
@@ -93,13 +94,23 @@ class Prometheus(Typed):
             for kind, keys in kept.items():
                 at = (*path, field, kind)
                 if not re.fullmatch("[a-z]+", kind):
-                    yield Problem(f'"{kind}" is not a kind in the plural', at, "for example pods")
+                    yield Problem(
+                        Message(
+                            "not-kind-plural", '"{kind}" is not a kind in the plural', kind=kind
+                        ),
+                        at,
+                        "for example pods",
+                    )
                 if not keys:
-                    yield Problem("names no key", at, 'for example ["team"], or leave the kind out')
+                    yield Problem(
+                        Message("names-no-key", "names no key"),
+                        at,
+                        'for example ["team"], or leave the kind out',
+                    )
                 for position, key in enumerate(keys):
                     if not re.fullmatch(_KUBERNETES_KEY, key):
                         yield Problem(
-                            f'"{key}" is not a key',
+                            Message("not-key", '"{key}" is not a key', key=key),
                             (*at, position),
                             "for example kubernetes.io/team, or *",
                         )
@@ -113,5 +124,7 @@ def _workspace_problems(
         yield from resource_problems(workspace, WORKSPACE, at)
     elif enabled:
         yield Problem(
-            "needs a workspace", at, "the ID of a Log Analytics workspace, or enabled: false"
+            Message("needs-workspace", "needs a workspace"),
+            at,
+            "the ID of a Log Analytics workspace, or enabled: false",
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 
@@ -35,10 +36,18 @@ class NameRule:
     def problems(self, name: str, path: FieldPath) -> Iterator[Problem]:
         """Yield what is wrong with a name; nothing if it is valid."""
         if not name:
-            yield Problem(f"the {self.what} is missing", path, f"for example {self.example}")
+            yield Problem(
+                Message("azure-name-missing", "the {what} is missing", what=self.what),
+                path,
+                f"for example {self.example}",
+            )
         elif len(name) > self.longest or not re.fullmatch(self.pattern, name):
             rule = f"1 to {self.longest} characters: {self.words}; for example {self.example}"
-            yield Problem(f'"{name}" is not a valid {self.what}', path, rule)
+            yield Problem(
+                Message("not-valid", '"{name}" is not a valid {what}', name=name, what=self.what),
+                path,
+                rule,
+            )
 
 
 def _dashed(what: str, longest: int, example: str) -> NameRule:

@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.azure.values import checks
 from fleet_components.azure.values.arm_id import resource_problems
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import Later, Typed
@@ -102,13 +103,23 @@ class Network(Typed):
                     f" /{_PODS_OF_A_NODE}"
                 )
                 yield Problem(
-                    f"{found} has room for {room} nodes, the pools may have {nodes}",
+                    Message(
+                        "room-nodes-pools-may",
+                        "{found} has room for {room} nodes, the pools may have {nodes}",
+                        found=found,
+                        room=room,
+                        nodes=nodes,
+                    ),
                     (*path, "pods"),
                     hint,
                 )
         if self.plugin == "kubenet" and nodes > _MOST_KUBENET_NODES:
             hint = f"{_MOST_KUBENET_NODES} at most, or plugin: azure"
-            yield Problem(f"kubenet and {nodes} nodes", (*path, "plugin"), hint)
+            yield Problem(
+                Message("kubenet-nodes", "kubenet and {nodes} nodes", nodes=nodes),
+                (*path, "plugin"),
+                hint,
+            )
 
     def problems(self, has_subnet: bool, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
@@ -119,7 +130,11 @@ class Network(Typed):
         yield from self._combination_problems(path)
         if self.outbound in _OUTBOUND_WITH_SUBNET and not has_subnet:
             yield Problem(
-                f"outbound {self.outbound} needs a subnet",
+                Message(
+                    "outbound-needs-subnet",
+                    "outbound {outbound} needs a subnet",
+                    outbound=self.outbound,
+                ),
                 (*path, "outbound"),
                 "give the cluster a subnet",
             )
@@ -128,27 +143,39 @@ class Network(Typed):
     def _combination_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.overlay and self.plugin != "azure":
             yield Problem(
-                "overlay is a mode of plugin azure", (*path, "overlay"), "write overlay: false"
+                Message("overlay-mode-plugin-azure", "overlay is a mode of plugin azure"),
+                (*path, "overlay"),
+                "write overlay: false",
             )
         if self.dataplane == "cilium" and self.plugin != "azure":
             yield Problem(
-                "dataplane cilium needs plugin azure",
+                Message("dataplane-cilium-needs-plugin", "dataplane cilium needs plugin azure"),
                 (*path, "dataplane"),
                 "write dataplane: azure",
             )
         if (self.policy == "cilium") != (self.dataplane == "cilium"):
             yield Problem(
-                f"policy {self.policy} does not go with dataplane {self.dataplane}",
+                Message(
+                    "policy-does-not-go",
+                    "policy {policy} does not go with dataplane {dataplane}",
+                    policy=self.policy,
+                    dataplane=self.dataplane,
+                ),
                 (*path, "policy"),
                 "policy cilium and dataplane cilium go together",
             )
         if self.policy == "azure" and self.plugin != "azure":
             yield Problem(
-                "policy azure needs plugin azure", (*path, "policy"), "write policy: calico"
+                Message("policy-azure-needs-plugin", "policy azure needs plugin azure"),
+                (*path, "policy"),
+                "write policy: calico",
             )
         if self.pods and not self.overlay and self.plugin != "kubenet":
             yield Problem(
-                "pods have a range of their own under overlay and kubenet only",
+                Message(
+                    "pods-range-their-own",
+                    "pods have a range of their own under overlay and kubenet only",
+                ),
                 (*path, "pods"),
                 "leave it out",
             )
@@ -164,7 +191,12 @@ class Network(Typed):
             )
             if kept is not None:
                 yield Problem(
-                    f"{text} overlaps {kept}, which AKS keeps for itself",
+                    Message(
+                        "overlaps-aks-keeps-itself",
+                        "{text} overlaps {kept}, which AKS keeps for itself",
+                        text=text,
+                        kept=kept,
+                    ),
                     (*path, field),
                     "another range",
                 )
@@ -173,16 +205,25 @@ class Network(Typed):
             return
         if found.prefixlen <= _TOO_LARGE_SERVICES:
             yield Problem(
-                f"{found} is too large", (*path, "services"), f"smaller than /{_TOO_LARGE_SERVICES}"
+                Message("too-large", "{found} is too large", found=found),
+                (*path, "services"),
+                f"smaller than /{_TOO_LARGE_SERVICES}",
             )
         if found.prefixlen > _SMALLEST_SERVICES:
             yield Problem(
-                f"{found} is too small", (*path, "services"), f"/{_SMALLEST_SERVICES} or larger"
+                Message("too-small", "{found} is too small", found=found),
+                (*path, "services"),
+                f"/{_SMALLEST_SERVICES} or larger",
             )
         elif self.dns is not None and not _is_usable(self.dns, found):
             hint = f"for example {found[10]}"
             yield Problem(
-                f'"{self.dns}" is not a usable address of the services in {found}',
+                Message(
+                    "not-usable-address-services",
+                    '"{dns}" is not a usable address of the services in {found}',
+                    dns=self.dns,
+                    found=found,
+                ),
                 (*path, "dns"),
                 hint,
             )
@@ -219,19 +260,27 @@ class ApiServer(Typed):
         """Yield Azure validation errors."""
         if self.private and self.authorized:
             yield Problem(
-                "a private API server takes no authorized ranges",
+                Message(
+                    "private-api-server-takes", "a private API server takes no authorized ranges"
+                ),
                 (*path, "authorized"),
                 "leave out one of the two",
             )
         if self.private_dns_zone and not self.private:
             yield Problem(
-                "only a private API server has a private DNS zone",
+                Message(
+                    "only-private-api-server", "only a private API server has a private DNS zone"
+                ),
                 (*path, "privateDnsZone"),
                 "leave it out",
             )
         if len(self.authorized) > _MOST_AUTHORIZED:
             yield Problem(
-                f"{len(self.authorized)} authorized ranges",
+                Message(
+                    "authorized-ranges",
+                    "{authorized} authorized ranges",
+                    authorized=len(self.authorized),
+                ),
                 (*path, "authorized"),
                 f"{_MOST_AUTHORIZED} at most",
             )
@@ -239,7 +288,9 @@ class ApiServer(Typed):
             if checks.network(text) is None:
                 hint = "for example 203.0.113.0/24"
                 yield Problem(
-                    f'"{text}" is not an IPv4 range', (*path, "authorized", position), hint
+                    Message("range-not-ipv4", '"{text}" is not an IPv4 range', text=text),
+                    (*path, "authorized", position),
+                    hint,
                 )
 
 
@@ -300,7 +351,9 @@ class WebAppRouting(Typed):
             )
         if len(self.dns_zones) > _MOST_ZONES:
             yield Problem(
-                count(len(self.dns_zones), "DNS zone"),
+                Message(
+                    "too-many-dns-zones", "{count}", count=count(len(self.dns_zones), "DNS zone")
+                ),
                 (*path, "dnsZones"),
                 f"{_MOST_ZONES} at most",
             )
@@ -332,18 +385,26 @@ class ServiceMesh(Typed):
         at = (*path, "revisions")
         if len(self.revisions) > _MOST_REVISIONS:
             yield Problem(
-                count(len(self.revisions), "revision"), at, "one, or two during an upgrade"
+                Message(
+                    "too-many-revisions", "{count}", count=count(len(self.revisions), "revision")
+                ),
+                at,
+                "one, or two during an upgrade",
             )
         for position, revision in enumerate(self.revisions):
             if not re.fullmatch("asm-[0-9]+-[0-9]+", revision):
                 yield Problem(
-                    f'"{revision}" is not a revision', (*at, position), "for example asm-1-29"
+                    Message("not-revision", '"{revision}" is not a revision', revision=revision),
+                    (*at, position),
+                    "for example asm-1-29",
                 )
         if len(set(self.revisions)) != len(self.revisions):
-            yield Problem("a revision is named twice", at, "name each once")
+            yield Problem(
+                Message("revision-named-twice", "a revision is named twice"), at, "name each once"
+            )
         if not self.enabled and (self.revisions or self.external_ingress or self.internal_ingress):
             yield Problem(
-                "a service mesh that is off has no settings",
+                Message("service-mesh-off-no", "a service mesh that is off has no settings"),
                 (*path, "enabled"),
                 "leave out all others",
             )

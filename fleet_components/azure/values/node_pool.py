@@ -11,6 +11,7 @@ from fleet_components.azure.values.arm_id import SUBNET, resource_problems
 from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.azure.values.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Taint
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.model.typed import Later, Typed
@@ -162,7 +163,9 @@ class NodePool(Typed):
             yield from resource_problems(self.subnet, SUBNET, (*path, "subnet"))
         if self.spot and self.mode == SYSTEM:
             yield Problem(
-                "a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool"
+                Message("system-pool-cannot-spot", "a system pool cannot be spot"),
+                (*path, "spot"),
+                "leave it out, or use a user pool",
             )
         yield from self._node_problems(path)
         if self.upgrade is not None:
@@ -172,7 +175,9 @@ class NodePool(Typed):
         wrong_name = list(names.VM_SIZE.problems(self.vm_size, (*path, "vmSize")))
         wrong_amounts = [
             Problem(
-                f'"{text}" is not an amount of {field}',
+                Message(
+                    "not-amount", '"{text}" is not an amount of {field}', text=text, field=field
+                ),
                 (*path, field),
                 f"a quantity, for example {example}",
             )
@@ -187,13 +192,21 @@ class NodePool(Typed):
                 f"; or did you mean {near}" if near else ""
             )
             yield Problem(
-                f'the VM size "{self.vm_size}" is not in the table of sizes',
+                Message(
+                    "vm-size-not-table",
+                    'the VM size "{vm_size}" is not in the table of sizes',
+                    vm_size=self.vm_size,
+                ),
                 (*path, "vmSize"),
                 hint,
             )
         if self.hourly_price is not None and not 0 <= self.hourly_price < float("inf"):
             yield Problem(
-                f"{self.hourly_price} is not a price",
+                Message(
+                    "hourly-price-not-price",
+                    "{hourly_price} is not a price",
+                    hourly_price=self.hourly_price,
+                ),
                 (*path, "hourlyPrice"),
                 "USD an hour, as in 0.192",
             )
@@ -202,7 +215,7 @@ class NodePool(Typed):
         given = (self.count is not None, self.min_count is not None, self.max_count is not None)
         if given not in ((True, False, False), (False, True, True)):
             yield Problem(
-                "the number of nodes is not clear",
+                Message("number-nodes-not-clear", "the number of nodes is not clear"),
                 (*path, "count"),
                 "either count: 3, or minCount: 3 and maxCount: 9",
             )
@@ -221,7 +234,12 @@ class NodePool(Typed):
             and self.min_count > self.max_count
         ):
             yield Problem(
-                f"minCount {self.min_count} is above maxCount {self.max_count}",
+                Message(
+                    "mincount-above-maxcount",
+                    "minCount {min_count} is above maxCount {max_count}",
+                    min_count=self.min_count,
+                    max_count=self.max_count,
+                ),
                 (*path, "minCount"),
                 "swap the two",
             )
@@ -230,7 +248,9 @@ class NodePool(Typed):
         for position, zone in enumerate(self.zones):
             yield from checks.choice_of(zone, _ZONES, (*path, position))
         if len(set(self.zones)) != len(self.zones):
-            yield Problem("a zone is named twice", path, "name each once")
+            yield Problem(
+                Message("zone-named-twice", "a zone is named twice"), path, "name each once"
+            )
 
     def _node_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.os_disk is not None:

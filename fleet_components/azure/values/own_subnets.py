@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fleet_components.azure.values.arm_id import SUBNET, resource_problems
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 
 if TYPE_CHECKING:
@@ -25,25 +26,32 @@ def pod_subnet_problems(member: AksMember, path: FieldPath) -> Iterator[Problem]
         if pool.pod_subnet is None:
             if any(other.pod_subnet is not None for other in member.node_pools):
                 yield Problem(
-                    "the pods of another pool have a subnet of their own", at, "all pools, or none"
+                    Message(
+                        "pods-another-pool-subnet",
+                        "the pods of another pool have a subnet of their own",
+                    ),
+                    at,
+                    "all pools, or none",
                 )
             continue
         yield from resource_problems(pool.pod_subnet, SUBNET, at)
         if member.network.plugin != "azure" or member.network.overlay:
             yield Problem(
-                "pods have no subnet with this network",
+                Message("pods-no-subnet-network", "pods have no subnet with this network"),
                 at,
                 "network: {plugin: azure, overlay: false}",
             )
         if pool.subnet is None and member.subnet is None:
             yield Problem(
-                "pods have a subnet only where nodes have one",
+                Message("pods-subnet-only-nodes", "pods have a subnet only where nodes have one"),
                 at,
                 "subnet: of the cluster or the pool",
             )
         if pool.max_pods is None:
             yield Problem(
-                "Azure's default with a subnet of pods is not clear",
+                Message(
+                    "azure-s-default-subnet", "Azure's default with a subnet of pods is not clear"
+                ),
                 (*path, *place, "maxPods"),
                 "for example 110",
             )
@@ -59,18 +67,27 @@ def api_server_problems(member: AksMember, path: FieldPath) -> Iterator[Problem]
         yield from resource_problems(server.subnet, SUBNET, at)
         if not server.vnet_integration:
             yield Problem(
-                "a subnet of the API server needs VNet integration", at, "vnetIntegration: true"
+                Message(
+                    "subnet-api-server-needs", "a subnet of the API server needs VNet integration"
+                ),
+                at,
+                "vnetIntegration: true",
             )
     if not server.vnet_integration:
         return
     if (server.subnet is None) != (member.subnet is None):
         yield Problem(
-            "nodes and API server are in one network", at, "a subnet of both, or of neither"
+            Message("nodes-api-server-one", "nodes and API server are in one network"),
+            at,
+            "a subnet of both, or of neither",
         )
     elif server.subnet is not None and member.identity is None:
         hint = "a user-assigned identity with the role Network Contributor on both subnets"
         yield Problem(
-            "the cluster's identity must have a role before the cluster exists",
+            Message(
+                "cluster-s-identity-must",
+                "the cluster's identity must have a role before the cluster exists",
+            ),
             (*path, "identity"),
             hint,
         )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import attrs
 
 from fleet_components.azure.values import checks
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Typed
 
@@ -47,15 +48,23 @@ class PoolUpgrade(Typed):
         for field, share in (("surge", self.surge), ("unavailable", self.unavailable)):
             if share is not None and not _SHARE.fullmatch(share):
                 yield Problem(
-                    f'"{share}" is not a number of nodes', (*path, field), "for example 1 or 33%"
+                    Message("not-number-nodes", '"{share}" is not a number of nodes', share=share),
+                    (*path, field),
+                    "for example 1 or 33%",
                 )
         none_missing = self.unavailable in (None, *_NONE)
         if self.surge in _NONE and none_missing:
             hint = "surge of 1 or more" if is_system else "surge or unavailable of 1 or more"
-            yield Problem("an upgrade could not replace any node", (*path, "surge"), hint)
+            yield Problem(
+                Message("upgrade-could-not-replace", "an upgrade could not replace any node"),
+                (*path, "surge"),
+                hint,
+            )
         if is_system and not none_missing:
             yield Problem(
-                "no node of a system pool may be missing", (*path, "unavailable"), "use surge"
+                Message("no-node-system-pool", "no node of a system pool may be missing"),
+                (*path, "unavailable"),
+                "use surge",
             )
         yield from checks.in_range(self.drain_minutes, 5, 1440, (*path, "drainMinutes"))
         yield from checks.in_range(self.soak_minutes, 0, 30, (*path, "soakMinutes"))

@@ -14,6 +14,7 @@ from fleet_components.azure.values.aks_member import BY_PULUMI, AksMember
 from fleet_components.azure.values.arm_id import ClusterId
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.upgrade import AutoUpgrade
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 
@@ -39,7 +40,15 @@ def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
                 hint = "one cluster is one member: remove one of the two"
                 yield (
                     position,
-                    Problem(f'it is the cluster of the member "{other}"', (field,), hint),
+                    Problem(
+                        Message(
+                            "cluster-member",
+                            'it is the cluster of the member "{other}"',
+                            other=other,
+                        ),
+                        (field,),
+                        hint,
+                    ),
                 )
         if isinstance(member, AksMember):
             first = spelled.setdefault(
@@ -112,9 +121,11 @@ def profile_problems(
             if len(reached) > _MOST_NAMED
             else ""
         )
-        what = (
-            f"it upgrades {', '.join(reached[:_MOST_NAMED])}{more}, which Pulumi keeps at a"
-            " declared version"
+        what = Message(
+            "upgrades-pulumi-keeps-declared",
+            "it upgrades {reached}{more}, which Pulumi keeps at a declared version",
+            reached=", ".join(reached[:_MOST_NAMED]),
+            more=more,
         )
         hint = (
             "declare upgrades: fleet for them, or leave their kubernetesVersion out, or use a"
@@ -138,7 +149,12 @@ def _key(cluster: ClusterId) -> tuple[str, ...]:
 
 def _two_spellings(group: str, first: str, path: FieldPath) -> Problem:
     return Problem(
-        f'"{group}" and "{first}" are one resource group for Azure',
+        Message(
+            "one-resource-group-azure",
+            '"{group}" and "{first}" are one resource group for Azure',
+            group=group,
+            first=first,
+        ),
         path,
         "write it the same everywhere",
     )
@@ -159,4 +175,8 @@ def _machines(member: AksMember, taken: dict[tuple[str, str], str]) -> Iterator[
 def _taken(group: str, why: str) -> Problem:
     # AKS frequently asked questions: an existing resource group cannot be the node resource group.
     hint = "Azure makes the group of the machines itself: give it a name of its own"
-    return Problem(f'"{group}" {why}', ("nodeResourceGroup",), hint)
+    return Problem(
+        Message("upgrade-group-wrong", '"{group}" {why}', group=group, why=why),
+        ("nodeResourceGroup",),
+        hint,
+    )

@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.azure.values import checks, names
 from fleet_components.model.digits import integer
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import HINT, Typed
@@ -51,7 +52,12 @@ class Run(Typed):
         at = (*path, "kubernetesVersion")
         if (self.kubernetes_version is None) != (self.kind == "NodeImageOnly"):
             yield Problem(
-                f"kind {self.kind} and version {self.kubernetes_version}",
+                Message(
+                    "kind-version",
+                    "kind {kind} and version {kubernetes_version}",
+                    kind=self.kind,
+                    kubernetes_version=self.kubernetes_version,
+                ),
                 at,
                 "all but NodeImageOnly need one",
             )
@@ -108,7 +114,12 @@ class AutoUpgrade(Typed):
         if (self.target_version is None) == (self.channel == _TARGET):
             hint = f"channel {_TARGET} needs one, the others take none"
             yield Problem(
-                f"channel {self.channel} and version {self.target_version}",
+                Message(
+                    "channel-version",
+                    "channel {channel} and version {target_version}",
+                    channel=self.channel,
+                    target_version=self.target_version,
+                ),
                 (*path, "targetVersion"),
                 hint,
             )
@@ -118,7 +129,11 @@ class AutoUpgrade(Typed):
             )
         if self.long_term_support and self.channel != _TARGET:
             yield Problem(
-                f"long-term support needs channel {_TARGET}",
+                Message(
+                    "long-term-support-needs",
+                    "long-term support needs channel {target}",
+                    target=_TARGET,
+                ),
                 (*path, "longTermSupport"),
                 "leave it out",
             )
@@ -174,7 +189,11 @@ class Step(Typed):
         """Yield Azure validation errors of the common fields."""
         if self.at_once is not None and not _AT_ONCE.fullmatch(self.at_once):
             yield Problem(
-                f'"{self.at_once}" is not a number of members',
+                Message(
+                    "not-number-members",
+                    '"{at_once}" is not a number of members',
+                    at_once=self.at_once,
+                ),
                 (*path, "atOnce"),
                 "for example 3 or 25%",
             )
@@ -187,7 +206,9 @@ class Step(Typed):
             for position, name in enumerate(approvals):
                 if not 1 <= len(name) <= 100:
                     yield Problem(
-                        "an approval needs a name", (*path, field, position), "1 to 100 characters"
+                        Message("approval-needs-name", "an approval needs a name"),
+                        (*path, field, position),
+                        "1 to 100 characters",
                     )
 
     def step_body(self) -> dict[str, Any]:
@@ -240,7 +261,7 @@ class Stage(Step):
         yield from checks.in_range(self.wait_seconds, 0, _LONGEST_WAIT, (*path, "waitSeconds"))
         if not 1 <= len(self.groups) <= _MOST_GROUPS:
             yield Problem(
-                f"a stage of {count(len(self.groups), 'group')}",
+                Message("a-stage-of", "a stage of {count}", count=count(len(self.groups), "group")),
                 (*path, "groups"),
                 f"1 to {_MOST_GROUPS}",
             )
@@ -249,7 +270,12 @@ class Stage(Step):
             yield from group.step_problems((*path, "groups", position))
             most = _number(self.at_once)
             if most and (_number(group.at_once) or 0) > most:
-                what = f"{group.at_once} members of the group at once, {self.at_once} of the stage"
+                what = Message(
+                    "members-group-once-stage",
+                    "{at_once} members of the group at once, {self_at_once} of the stage",
+                    at_once=group.at_once,
+                    self_at_once=self.at_once,
+                )
                 yield Problem(
                     what, (*path, "groups", position, "atOnce"), f"{self.at_once} at most"
                 )
@@ -284,7 +310,11 @@ class Strategy(Typed):
         """
         yield from names.STRATEGY.problems(self.name, (*path, "name"))
         if not self.stages:
-            yield Problem("a strategy needs a stage", (*path, "stages"), "at least one")
+            yield Problem(
+                Message("strategy-needs-stage", "a strategy needs a stage"),
+                (*path, "stages"),
+                "at least one",
+            )
         yield from checks.unique((stage.name for stage in self.stages), "stage", (*path, "stages"))
         for position, stage in enumerate(self.stages):
             yield from stage.problems((*path, "stages", position))
@@ -297,7 +327,11 @@ class Strategy(Typed):
                 at = (*path, "stages", position, "groups", place, "name")
                 if group.name in seen:
                     yield Problem(
-                        f'the update group "{group.name}" is in the strategy twice',
+                        Message(
+                            "update-group-strategy-twice",
+                            'the update group "{name}" is in the strategy twice',
+                            name=group.name,
+                        ),
                         at,
                         "name it once",
                     )
@@ -307,7 +341,15 @@ class Strategy(Typed):
                         if known
                         else "give members an update group first"
                     )
-                    yield Problem(f'no member is in the update group "{group.name}"', at, hint)
+                    yield Problem(
+                        Message(
+                            "no-member-update-group",
+                            'no member is in the update group "{name}"',
+                            name=group.name,
+                        ),
+                        at,
+                        hint,
+                    )
                 seen.add(group.name)
 
     def body(self) -> dict[str, Any]:

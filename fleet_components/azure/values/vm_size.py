@@ -13,6 +13,7 @@ from pathlib import Path
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import fitted
@@ -131,7 +132,16 @@ def read_sizes(path: str | Path) -> SizeTable:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise FleetError(
-            [Problem(f"cannot read the table of VM sizes: {error}", file=str(path))]
+            [
+                Problem(
+                    Message(
+                        "cannot-read-table-vm",
+                        "cannot read the table of VM sizes: {error}",
+                        error=error,
+                    ),
+                    file=str(path),
+                )
+            ]
         ) from None
     return parse_sizes(text, str(path))
 
@@ -148,7 +158,14 @@ def parse_sizes(text: str, file: str) -> SizeTable:
     header = table[0][1].split(",") if table else []
     if tuple(header[: len(_COLUMNS)]) != _COLUMNS:
         raise FleetError(
-            [Problem("the table of VM sizes has no header", hint=_HEADER_HINT, file=file, line=1)]
+            [
+                Problem(
+                    Message("table-vm-sizes-no", "the table of VM sizes has no header"),
+                    hint=_HEADER_HINT,
+                    file=file,
+                    line=1,
+                )
+            ]
         )
     rows = list(
         zip(
@@ -173,20 +190,33 @@ def _date_problems(lines: Iterable[tuple[int, str]], file: str) -> Iterable[Prob
         for name, text in notes_in([line]).items():
             if name.endswith(AS_OF) and day_of(text) is None:
                 yield Problem(
-                    f'"{text}" is not a date', (name,), "as in 2026-01-31", file=file, line=number
+                    Message("not-date", '"{text}" is not a date', text=text),
+                    (name,),
+                    "as in 2026-01-31",
+                    file=file,
+                    line=number,
                 )
 
 
 def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[Problem]:
     if len(row) != width:
         yield Problem(
-            f"the row has {count(len(row), 'column')}, the header {width}", file=file, line=line
+            Message(
+                "row-header",
+                "the row has {count}, the header {width}",
+                count=count(len(row), "column"),
+                width=width,
+            ),
+            file=file,
+            line=line,
         )
         return
     for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
         if not text.isdigit() or (int(text) == 0 and column != "gpus"):
             yield Problem(
-                f'"{text}" is not a valid {column}',
+                Message(
+                    "column-invalid", '"{text}" is not a valid {column}', text=text, column=column
+                ),
                 (row[0], column),
                 "a whole number",
                 file=file,
@@ -195,7 +225,7 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
     for price in filter(None, row[len(_COLUMNS) :]):
         if not _is_price(price):
             yield Problem(
-                f'"{price}" is not a price',
+                Message("not-price", '"{price}" is not a price', price=price),
                 (row[0],),
                 "USD an hour, as in 0.192",
                 file=file,

@@ -14,6 +14,7 @@ from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.observed import MEMORY, MEND, UPGRADE
 from fleet_components.content.wire import to_yaml
 from fleet_components.model.codec import MisfitError, decode, encode
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 
@@ -171,6 +172,10 @@ class FleetResource:
 AZURE_FILE = f"{MEMORY}/azure.yaml"
 """Its path in the directory of an observation."""
 _HEADER = {"apiVersion": API_VERSION, "kind": "FleetResource"}
+_NO_FLEET_RESOURCE = Message("not-fleet-resource", f"is not a {_HEADER['kind']} of {API_VERSION}")
+_LATER_VERSION = Message(
+    "later-fleet-resource", f"is not a {_HEADER['kind']} of {API_VERSION}, but of a later version"
+)
 _LATER = re.compile(r"fleet-components/v([2-9]|[1-9]\d+)")
 
 
@@ -194,9 +199,7 @@ def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
         header = {key: found.get(key) for key in _HEADER} if isinstance(found, Mapping) else {}
         if header != _HEADER:
             later = _LATER.fullmatch(str(header.get("apiVersion")))
-            what = f"is not a {_HEADER['kind']} of {API_VERSION}" + (
-                ", but of a later version" if later else ""
-            )
+            what = _LATER_VERSION if later else _NO_FLEET_RESOURCE
             raise FleetError([Problem(what, hint=UPGRADE if later else MEND, file=file)])
         return decode(FleetResource, found)
     except UnreadableError as error:
@@ -260,23 +263,49 @@ def read_fleet_id(text: str) -> FleetId:
     """
     match = _ID.fullmatch(text.strip())
     if match is None:
-        raise FleetError([Problem(f'"{text}" is not the resource ID of a fleet', hint=_HINT)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "not-resource-id-fleet",
+                        '"{text}" is not the resource ID of a fleet',
+                        text=text,
+                    ),
+                    hint=_HINT,
+                )
+            ]
+        )
     wrong = [Problem(what, hint=_HINT) for what in _wrong(**match.groupdict())]
     if wrong:
         raise FleetError(wrong)
     return FleetId(match["subscription"], match["group"], match["name"])
 
 
-def _wrong(subscription: str, group: str, type: str, name: str) -> Iterator[str]:
+def _wrong(subscription: str, group: str, type: str, name: str) -> Iterator[Message]:
     if type.lower() != _TYPE.lower():
-        yield f'the resource ID is of "{type}", not of {_TYPE}'
+        yield Message(
+            "resource-id-type",
+            'the resource ID is of "{type}", not of {wanted}',
+            type=type,
+            wanted=_TYPE,
+        )
     if not _GUID.fullmatch(subscription):
-        yield f'the subscription "{subscription}" of the resource ID is not a GUID'
+        yield Message(
+            "subscription-not-guid",
+            'the subscription "{subscription}" of the resource ID is not a GUID',
+            subscription=subscription,
+        )
     # Source: the naming rules of Azure resources. No other name reaches the path of a request.
     if not _GROUP.fullmatch(group):
-        yield f'the resource group "{group}" of the resource ID cannot be the name of one'
+        yield Message(
+            "resource-group-invalid",
+            'the resource group "{group}" of the resource ID cannot be the name of one',
+            group=group,
+        )
     if not _NAME.fullmatch(name):
-        yield (
-            f'the fleet "{name}" of the resource ID cannot be the name of one: 1 to 63 letters,'
-            " digits and hyphens"
+        yield Message(
+            "fleet-name-invalid",
+            'the fleet "{name}" of the resource ID cannot be the name of one: 1 to 63 letters,'
+            " digits and hyphens",
+            name=name,
         )

@@ -15,6 +15,7 @@ from fleet_components.hub.azure.fleet_resource import (
 )
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.systems.registry import SYSTEMS
@@ -100,8 +101,13 @@ def run_warnings(
         remarks += [f"is still to upgrade {few(later)}"] if later else []
         if remarks:
             yield Problem(
-                f"update run {run.name} ({run.upgrade}) {' and '.join(remarks)}, where this plan"
-                " changes objects",
+                Message(
+                    "update-run-plan-changes",
+                    "update run {name} ({upgrade}) {remarks}, where this plan changes objects",
+                    name=run.name,
+                    upgrade=run.upgrade,
+                    remarks=" and ".join(remarks),
+                ),
                 hint=(
                     "wait until it has ended, or stop it: `az fleet updaterun stop"
                     f" {_where(fleet, run)}`"

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from fleet_components.content.observed import is_observed
 from fleet_components.hub.folder.reading import read_inventory
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 
@@ -36,9 +37,10 @@ def check_without_hub(folder: Path) -> None:
     with suppress(FleetError):  # what is damaged is told by whoever writes there
         found = [path for path in read_inventory(folder).objects if f"{_MEMBERS}/" not in path]
     if found:
-        what = (
-            "was observed of a hub, whose"
-            f" {count(len(found), 'policy and object', 'policies and objects')} would go"
+        what = Message(
+            "observed-hub-whose-go",
+            "was observed of a hub, whose {count} would go",
+            count=count(len(found), "policy and object", "policies and objects"),
         )
         hint = "give --hub besides; or write to another place with --out"
         raise FleetError([Problem(what, file=str(folder), hint=hint)])

@@ -21,6 +21,7 @@ from fleet_components.hub.listing import Query
 from fleet_components.hub.observation import UNASKED
 from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError, below, choice_of, decode, encode, ranged
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.releases import TABLES
@@ -253,12 +254,30 @@ def read_header(text: bytes, file: str) -> Header:
         raise FleetError([error.problem(file, MEND)]) from None
     found: Any = whole if isinstance(whole, Mapping) else {}
     if (found.get("apiVersion"), found.get("kind")) != (API_VERSION, KIND):
-        raise FleetError([Problem(f"is not an {KIND} of {API_VERSION}", hint=MEND, file=file)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "is-not-an-of",
+                        "is not an {kind} of {api_version}",
+                        kind=KIND,
+                        api_version=API_VERSION,
+                    ),
+                    hint=MEND,
+                    file=file,
+                )
+            ]
+        )
     try:
         with below("spec"):
             written = decode(_Format, found.get("spec")).format
             if written > FORMAT:
-                what = f"is of format {written}, this version reads up to {FORMAT}"
+                what = Message(
+                    "later-observation-format",
+                    "is of format {written}, this version reads up to {format}",
+                    written=written,
+                    format=FORMAT,
+                )
                 raise FleetError([Problem(what, ("spec", "format"), UPGRADE, file=file)])
             read = decode(_Spec, found["spec"])
     except MisfitError as misfit:

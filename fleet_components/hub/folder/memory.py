@@ -17,6 +17,7 @@ from fleet_components.content.revision import compress, decompress
 from fleet_components.hub.folder.form import lines
 from fleet_components.model.codec import MisfitError, below
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan import names
 from fleet_components.plan.standing import read_written
@@ -31,7 +32,8 @@ _MEMBERS, _DECISION, _DONE, _STANDS = "members", "decision", "done", "stands"
 _MEMBER_FIELDS = frozenset((_DECISION, _DONE, _STANDS))
 _FILE_FIELDS = frozenset(("subject", _MEMBERS, "contents"))
 _SPREAD = {_MEMBERS: 1, "memory": 2, "digests": 1, "contents": -1}
-_SEPARATORS, _NO_OBJECT = 3, "is not apiVersion|Kind|namespace|name"
+_SEPARATORS = 3
+_NO_OBJECT = Message("not-object-key", "is not apiVersion|Kind|namespace|name")
 
 
 @attrs.define
@@ -85,7 +87,7 @@ def roster_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
     outputs = _read(text)
     members = outputs.get(_MEMBERS)
     if not isinstance(members, Mapping):
-        raise MisfitError(Problem("is not a map", (_MEMBERS,)))
+        raise MisfitError(Problem(Message("not-map", "is not a map"), (_MEMBERS,)))
     yield keeper.roster(outputs)
     yield from map(keeper.member, members)
 
@@ -103,7 +105,7 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
     whole = _read(text)
     name = whole.get("subject")
     if not isinstance(name, str) or not names.is_subject(name):
-        raise MisfitError(Problem("names no subject", ("subject",)))
+        raise MisfitError(Problem(Message("names-no-subject", "names no subject"), ("subject",)))
     members = _map(whole.get(_MEMBERS), (_MEMBERS,))
     component = names.component_of(name)
     decisions = {m: item[_DECISION] for m, item in members.items() if _DECISION in _member(item, m)}
@@ -158,19 +160,28 @@ def _read(text: bytes) -> Mapping[str, Any]:
     try:
         found = read_json(text, unique=True)
     except UnreadableError as error:
-        raise MisfitError(Problem(error.what, line=error.line)) from None
+        raise MisfitError(Problem(error.message, line=error.line)) from None
     return _map(found, ())
 
 
 def _map(value: Any, path: FieldPath) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise MisfitError(Problem("is not a map" if value is not None else "is missing", path))
+        raise MisfitError(
+            Problem(
+                (
+                    Message("not-map", "is not a map")
+                    if value is not None
+                    else Message("is-missing", "is missing")
+                ),
+                path,
+            )
+        )
     return value
 
 
 def _list(value: Any, path: FieldPath) -> list[Any]:
     if not isinstance(value, list):
-        raise MisfitError(Problem("is not a list", path))
+        raise MisfitError(Problem(Message("not-list", "is not a list"), path))
     return value
 
 
@@ -178,7 +189,12 @@ def _member(value: Any, member: str) -> Mapping[str, Any]:
     line = _map(value, (_MEMBERS, member))
     strange = sorted(line.keys() - _MEMBER_FIELDS)
     if strange:
-        raise MisfitError(Problem("is not a field of a member", (_MEMBERS, member, strange[0])))
+        raise MisfitError(
+            Problem(
+                Message("not-field-member", "is not a field of a member"),
+                (_MEMBERS, member, strange[0]),
+            )
+        )
     return line
 
 

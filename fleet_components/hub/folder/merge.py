@@ -37,6 +37,7 @@ from fleet_components.hub.folder.paths import INVENTORY, SETTINGS, is_hidden_pla
 from fleet_components.hub.folder.reading import Inventory
 from fleet_components.hub.listing import Object
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 
@@ -116,7 +117,9 @@ class Update:
         for path, data in self.found.items():
             file = self.folder / path
             if file.exists() and [manifest.data for manifest in _manifests(file, [])] != [data]:
-                what = "is in the way, and no observation has written it"
+                what = Message(
+                    "way-no-observation-written", "is in the way, and no observation has written it"
+                )
                 yield Problem(
                     what, file=str(file), hint="move it away, or write to another place with --out"
                 )

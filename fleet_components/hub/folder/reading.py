@@ -29,6 +29,7 @@ from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, shown_path, subject_of
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.model.codec import MisfitError
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource
@@ -40,7 +41,7 @@ _SYSTEMS = {
     (system.MEMBER[0].partition("/")[0], system.MEMBER[1]): system for system in SYSTEMS.values()
 }
 """Systems, by group and kind of their members."""
-_CHANGED = "is not what fleet observe has written"
+_CHANGED = Message("not-what-fleet-observe", "is not what fleet observe has written")
 
 
 @attrs.frozen
@@ -117,7 +118,13 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         raise FleetError(
             [
                 Problem(
-                    f"is not an observed directory: it has no {HEADER}", hint=hint, file=str(folder)
+                    Message(
+                        "not-observed-directory-no",
+                        "is not an observed directory: it has no {header}",
+                        header=HEADER,
+                    ),
+                    hint=hint,
+                    file=str(folder),
                 )
             ]
         )
@@ -162,7 +169,10 @@ def check_links(folder: Path) -> None:
     Raises:
         FleetError: there are some.
     """
-    what = "is a link, which an observation never writes, and which is not followed"
+    what = Message(
+        "link-observation-never-writes",
+        "is a link, which an observation never writes, and which is not followed",
+    )
     hint = f"remove it, or go back to the last commit of the folder {MEMORY}/"
     linked = [Problem(what, hint=hint, file=str(path)) for path in links_in(folder)]
     if linked:
@@ -223,7 +233,14 @@ def read_inventory(folder: Path) -> Inventory:
         )
         if not fine:
             raise FleetError(
-                [Problem("is not a map of files with their digests", (key,), MEND, file=file)]
+                [
+                    Problem(
+                        Message("not-map-files-their", "is not a map of files with their digests"),
+                        (key,),
+                        MEND,
+                        file=file,
+                    )
+                ]
             )
     return Inventory(parts["objects"], parts["memory"], parts["own"])
 
@@ -282,7 +299,16 @@ def _strays(folder: Path, memory: Iterable[str]) -> Iterator[Problem]:
     known = {*memory, HEADER, INVENTORY}
     for file in files_below(folder / MEMORY, ".json"):
         if file.relative_to(folder).as_posix() not in known:
-            yield Problem(f"is not in {INVENTORY}: {_CHANGED}", hint=MEND, file=str(file))
+            yield Problem(
+                Message(
+                    "not-in-inventory",
+                    "is not in {inventory}: {changed}",
+                    inventory=INVENTORY,
+                    changed=_CHANGED,
+                ),
+                hint=MEND,
+                file=str(file),
+            )
 
 
 def _check_digests(folder: Path, memory: Mapping[str, str]) -> None:
@@ -298,7 +324,13 @@ def _text(folder: Path, path: str) -> bytes:
         return read_part(folder, path)
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be read: {error.strerror}", hint=MEND, file=str(folder / path))]
+            [
+                Problem(
+                    Message("cannot-read", "cannot be read: {strerror}", strerror=error.strerror),
+                    hint=MEND,
+                    file=str(folder / path),
+                )
+            ]
         ) from None
     except UnreadableError as error:
         raise FleetError([error.problem(str(folder / path), MEND)]) from None

@@ -14,7 +14,14 @@ from typing import TypeVar
 import attrs
 
 from fleet_components.content.load import readable
-from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed, join
+from fleet_components.content.observed import (
+    LATER_FORMS,
+    MEMBERS,
+    MEMORY,
+    STAGED,
+    is_observed,
+    join,
+)
 from fleet_components.content.paths import alone, create, files_below
 from fleet_components.content.three_way import public
 from fleet_components.hub.azure.fleet_resource import (
@@ -57,6 +64,7 @@ from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation, resources_of
 from fleet_components.model.codec import in_reach
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.given import Given
 from fleet_components.plan.source import Source, gathered
@@ -120,7 +128,7 @@ def write_observation(
             _check(folder, observation, update)  # another run may have written it meanwhile
             return _written(folder, observation, update, secrets)
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
+        what = Message("cannot-written", "cannot be written: {strerror}", strerror=error.strerror)
         raise FleetError(
             [Problem(what, file=str(folder), hint="write to another place with --out")]
         ) from error
@@ -141,12 +149,23 @@ def header_before(folder: Path, *, update: bool) -> Header | None:
     """
     observed = is_observed(folder)
     if update and not observed and _has_files(folder):
-        what = "is not an observed directory, which could be brought up to date, and it has files"
+        what = Message(
+            "not-observed-directory-could",
+            "is not an observed directory, which could be brought up to date, and it has files",
+        )
         hint = "without --update it is made beside them; or give another --out"
         raise FleetError([Problem(what, hint=hint, file=str(folder))])
     if observed and not update:
         hint = "--update brings it up to date; or give another --out"
-        raise FleetError([Problem("is an observed directory", hint=hint, file=str(folder))])
+        raise FleetError(
+            [
+                Problem(
+                    Message("observed-directory", "is an observed directory"),
+                    hint=hint,
+                    file=str(folder),
+                )
+            ]
+        )
     return _header(folder) if observed else None
 
 
@@ -165,7 +184,11 @@ def _unreadable(observation: Observation) -> Iterable[Problem]:
     has.
     """
     if not in_reach(observation.as_of):
-        what = f"says that it is {time_text(observation.as_of)}, too far away for any wait"
+        what = Message(
+            "says-too-far-away",
+            "says that it is {time_text}, too far away for any wait",
+            time_text=time_text(observation.as_of),
+        )
         yield Problem(what, subject="the hub", hint="set its clock")
     source = gathered(
         Given(tuple(map(Manifest, observation.members)), hub=True, releases=observation.releases)
@@ -183,7 +206,12 @@ def _check(folder: Path, observation: Observation, update: bool) -> None:
         _azure(folder)
     system = before.system if before else system_of_members(folder) if update else None
     if system and system != observation.system:
-        what = f"was observed for {system}, not for {observation.system}"
+        what = Message(
+            "observed-not",
+            "was observed for {system}, not for {observation_system}",
+            system=system,
+            observation_system=observation.system,
+        )
         raise FleetError(
             [Problem(what, file=str(folder), hint="write to another place with --out")]
         )
@@ -332,7 +360,7 @@ def _unless_later(read: Callable[[], T]) -> T | None:
     try:
         return read()
     except FleetError as error:
-        if any(problem.hint == UPGRADE for problem in error.problems):
+        if any(problem.message.code in LATER_FORMS for problem in error.problems):
             raise
         return None
 
@@ -349,9 +377,9 @@ def _attributes(folder: Path) -> dict[str, str]:
     if ATTRIBUTE in text.splitlines():
         return {}
     return {
-        ATTRIBUTES: f"{text}\n{ATTRIBUTE}\n"
-        if text and not text.endswith("\n")
-        else f"{text}{ATTRIBUTE}\n"
+        ATTRIBUTES: (
+            f"{text}\n{ATTRIBUTE}\n" if text and not text.endswith("\n") else f"{text}{ATTRIBUTE}\n"
+        )
     }
 
 
@@ -373,7 +401,7 @@ def _check_places(folder: Path, paths: Iterable[str]) -> None:
     }
     problems = [
         Problem(
-            "is a link, which would lead elsewhere",
+            Message("link-lead-elsewhere", "is a link, which would lead elsewhere"),
             file=place,
             hint="write the path that it leads to",
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
 
+from fleet_components.model.message import Message, Setting
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -16,7 +16,6 @@ from fleet_components.review.documents.schema import SubjectDocument
 from fleet_components.rollout.rollout import Change
 
 Document = dict[str, Any]
-_TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def fleet_to_name(plans: Sequence[FleetPlan], plan: FleetPlan) -> str | None:
@@ -62,8 +61,14 @@ def member_of(fleet: str | None, name: str) -> str:
 
 def token_of(problem: Problem) -> str | None:
     """Return the token that allows what a problem refuses; None if nothing does."""
-    token = _TOKEN.search(problem.hint)
-    return token[1] if token else None
+    return next(
+        (
+            term.value
+            for term in problem.terms()
+            if isinstance(term, Setting) and term.key == "confirm"
+        ),
+        None,
+    )
 
 
 def without_none(fields: Mapping[str, Any]) -> Document:
@@ -93,7 +98,10 @@ def unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
     names = sorted(known)
     near = nearest(wanted, names)
     hint = f"did you mean {near}?" if near else f"there is: {few(names, 20) or 'none'}"
-    return Problem(f'there is no {noun} "{wanted}"', hint=hint)
+    return Problem(
+        Message("no-such-subject", 'there is no {noun} "{wanted}"', noun=noun, wanted=wanted),
+        hint=hint,
+    )
 
 
 # Selection of what a plan shows: the changes by default, or one placement, or one member.

@@ -249,7 +249,7 @@ def _members(status: Status) -> Iterator[StatusOfMember]:
             sent=placed.revision if placed else None,
             wave=placed.wave if placed and entry and entry.change in _MOVES else None,
             parts=any(item.applied == "Applied" for item in there),
-            why=observed.unreached or (entry.reason if entry else "") or _WHYS.get(stand),
+            why=observed.unreached or (str(entry.reason) if entry else "") or _WHYS.get(stand),
             objects=[_object(item) for item in observed.objects.values()],
         )
 

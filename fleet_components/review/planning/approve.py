@@ -11,6 +11,7 @@ import attrs
 from fleet_components.content.insertion import UnwritableError
 from fleet_components.content.restoration import restored, written
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.source import Source
@@ -187,11 +188,21 @@ def _wrong(name: str, known: Mapping[str, Asked]) -> Iterator[Problem]:
             f" {few([name for name, item in known.items() if not item.given], _MOST) or 'none'}"
         )
         hint = f"did you mean {meant}? {there}" if meant else there
-        yield Problem(f'no update run asks for the approval "{name}"', hint=hint)
+        yield Problem(
+            Message(
+                "no-update-run-asks", 'no update run asks for the approval "{name}"', name=name
+            ),
+            hint=hint,
+        )
     elif item.spent:
         hint = f"give the run another name than {item.run.name}"
         yield Problem(
-            "was given for an earlier run of that name, and opens nothing", subject=name, hint=hint
+            Message(
+                "given-earlier-run-name",
+                "was given for an earlier run of that name, and opens nothing",
+            ),
+            subject=name,
+            hint=hint,
         )
 
 
@@ -245,7 +256,13 @@ def _accept(drafts: Drafts, request: Manifest) -> None:
     except UnwritableError as error:
         hint = "write the condition Approved with status True there yourself"
         raise FleetError(
-            [request.problem(f"cannot be changed here: {error}", ("status",), hint)]
+            [
+                request.problem(
+                    Message("cannot-changed-here", "cannot be changed here: {error}", error=error),
+                    ("status",),
+                    hint,
+                )
+            ]
         ) from error
 
 
@@ -254,7 +271,7 @@ def _moves(before: Decided, after: Decided) -> Iterator[str]:
     stages, sent, held = _stages(after), dict[str, list[str]](), dict[str, list[str]]()
     for name, entry in after.entries.items():
         if entry.change is Change.HELD:
-            held.setdefault(entry.reason, []).append(name)
+            held.setdefault(str(entry.reason), []).append(name)
         elif entry.change in _MOVES and not _moved(before, name):
             goes = "off the member" if entry.placed is None else f"revision {entry.placed.revision}"
             sent.setdefault(f"{stages.get(name, 'the end of the run')}: {goes}", []).append(name)

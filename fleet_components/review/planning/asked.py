@@ -16,6 +16,7 @@ from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.hub import HUB, ask_hub
 from fleet_components.live.kubeconfig import read_kubeconfig, read_kubeconfig_file
+from fleet_components.model.message import Message
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
@@ -114,7 +115,10 @@ def _as_answered(plan: FleetPlan, uids: Mapping[MemberName, str | None]) -> Flee
         old, new = {"uid": plan.past.members[name].uid}, {"member": name, "uid": here[name]}
         refused.append(other_cluster(old, new, plan.options.confirm))
     unknown = [name for name in plan.sent_to if name not in here]
-    unasked = [Problem(UNKNOWN, subject=f"member {name}") for name in unknown]
+    unasked = [
+        Problem(Message("kubeconfig-unknown", "{reason}", reason=UNKNOWN), subject=f"member {name}")
+        for name in unknown
+    ]
     silent = warn_of_silent(plan, [name for name, uid in here.items() if uid is None])
     return attrs.evolve(
         plan,

@@ -15,6 +15,7 @@ import attrs
 from fleet_components.content.observed import MEMORY, PARTS, STAGED, observed_in
 from fleet_components.content.paths import files_below
 from fleet_components.hub.folder.paths import HEADER
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.repository import Entry, Repository, below
@@ -103,9 +104,11 @@ class BaseMemory:
                 (parent for parent in place.parents if str(parent / HEADER) in self.entries), None
             )
             if whole is not None:
-                what = (
-                    f"is a part of an observed directory of {self.name}: what the hub has decided"
-                    " is not in it"
+                what = Message(
+                    "part-observed-directory-what",
+                    "is a part of an observed directory of {name}: what the hub has decided is not"
+                    " in it",
+                    name=self.name,
                 )
                 raise FleetError([Problem(what, hint=f"give {whole}", file=str(place))])
 
@@ -125,9 +128,10 @@ class BaseMemory:
             return  # it is in no repository, or in another one
         paths = [place / MEMORY] if state.observed else [place]
         if below(paths, self.entries) != below(paths, entries):
-            what = (
+            what = Message(
+                "changed-what-reviewed-what",
                 "is changed by what is reviewed, and what a branch says of what runs is not"
-                " believed"
+                " believed",
             )
             hint = f"give that of the base: git show {self.commit[:12]}:{place}"
             raise FleetError([Problem(what, hint=hint, file=state.file)])
@@ -182,7 +186,10 @@ def _check_links(tree: Path, folder: str) -> None:
     ]
     for path in way:
         if path.is_symlink() or (os.path.lexists(path) and not path.is_dir()):
-            what = "is not a folder, and the base has an observed directory there"
+            what = Message(
+                "not-folder-base-observed",
+                "is not a folder, and the base has an observed directory there",
+            )
             raise FleetError(
                 [Problem(what, hint="make it a folder", file=str(path.relative_to(tree)))]
             )

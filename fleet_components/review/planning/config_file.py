@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.document import Document, documents
 from fleet_components.content.files import read_file
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 
 
@@ -43,13 +44,16 @@ class ConfigFile:
             raise FleetError(
                 [
                     Problem(
-                        "is not a map", file=str(path), line=1, hint="write fields, as name: value"
+                        Message("not-map", "is not a map"),
+                        file=str(path),
+                        line=1,
+                        hint="write fields, as name: value",
                     )
                 ]
             )
         return cls(path, found[0].data, found[0])
 
-    def problem(self, what: str, field: FieldPath = (), hint: str = "") -> Problem:
+    def problem(self, what: Message, field: FieldPath = (), hint: Phrase | str = "") -> Problem:
         """Return a problem of this file, with the line of the field."""
         line = self._document.section(()).line(field) if self._document else None
         return Problem(what, field, hint, file=str(self.path), line=line)

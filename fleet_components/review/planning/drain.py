@@ -14,6 +14,7 @@ import attrs
 from fleet_components.content.insertion import UnwritableError, inserted
 from fleet_components.model.cluster import DRAINED, Taint
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.delivered import delivered
@@ -116,14 +117,30 @@ def _declared(source: Source, member: str) -> Manifest:
     if member not in known:
         meant = nearest(member, known)
         hint = f"did you mean {meant}?" if meant else f"the members are: {few(known) or 'none'}"
-        raise FleetError([Problem(f'there is no member "{member}"', hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-member-to-drain", 'there is no member "{member}"', member=member),
+                    hint=hint,
+                )
+            ]
+        )
     declared = source.declarations.get(member)
     if declared is None:
         hint = (
             "write a MemberCluster of it with the taint, or give it the taint where it is declared"
         )
         raise FleetError(
-            [Problem(f"member {member} is not a MemberCluster or Cluster of its own", hint=hint)]
+            [
+                Problem(
+                    Message(
+                        "member-not-membercluster-cluster-own",
+                        "member {member} is not a MemberCluster or Cluster of its own",
+                        member=member,
+                    ),
+                    hint=hint,
+                )
+            ]
         )
     if (
         declared.origin is None
@@ -131,7 +148,9 @@ def _declared(source: Source, member: str) -> Manifest:
         or not os.path.isfile(declared.origin.file)
     ):
         problem = declared.problem(
-            "is not written in a file", _TAINTS, f"give it {DRAINED.written} where it is made"
+            Message("not-written-file", "is not written in a file"),
+            _TAINTS,
+            f"give it {DRAINED.written} where it is made",
         )
         raise FleetError([problem])
     return declared
@@ -149,7 +168,11 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
     if declared.kind != _KARMADA:
         return DRAINED  # a MemberCluster has no taint that moves them; each is named
     if not source.settings.no_execute_eviction:
-        what = f"no taint moves what Karmada has placed there: {few(templates)}"
+        what = Message(
+            "no-taint-moves-what",
+            "no taint moves what Karmada has placed there: {templates}",
+            templates=few(templates),
+        )
         hint = (
             "write noExecuteEviction: true in a KarmadaSettings, or take the member out of the"
             " policies"
@@ -173,7 +196,9 @@ def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
         drafts.put(file, inserted(drafts.text(file), declared.kind, declared.name, _TAINTS, item))
     except UnwritableError as error:
         problem = declared.problem(
-            f"cannot be changed here: {error}", _TAINTS, f"write {taint.written} there yourself"
+            Message("cannot-changed-here", "cannot be changed here: {error}", error=error),
+            _TAINTS,
+            f"write {taint.written} there yourself",
         )
         raise FleetError([problem]) from error
     return file

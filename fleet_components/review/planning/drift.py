@@ -12,6 +12,7 @@ from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import field_manager
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.watch import Watch, unwatched
@@ -35,7 +36,7 @@ _EXPORT = (
 _UNKNOWN_DATA = (
     "is not compared: the state does not show its data; pulumi stack export --show-secrets does"
 )
-_GONE = "is lost: nobody asks it"
+_GONE = Message("lost-nobody-asks", "is lost: nobody asks it")
 _UNSEEN = (
     "the fields that others have added are not compared: its API server does not tell what it would"
     " add itself"
@@ -161,7 +162,9 @@ def drift(
             wanted[item.member].append(Wanted(item.data, item.mode, item.manager))
     answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout, watch=watch)
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
-    silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
+    silent |= {
+        name: str(_GONE) if name in lost else UNKNOWN for name in names if name not in wanted
+    }
     found = tuple(_answered(item, answers.get(item.member, ObservedMember())) for item in objects)
     by_hub = tuple(sorted(name for past in pasts.values() for name in past.forecast))
     return Drift(state.file, state.stack[1], found, silent, names, by_hub)
@@ -179,18 +182,31 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
         raise FleetError(
             [
                 Problem(
-                    "there is no state, which says what was delivered",
+                    Message(
+                        "no-state-says-what", "there is no state, which says what was delivered"
+                    ),
                     subject="--state",
                     hint=_EXPORT,
                 )
             ]
         )
     if state.export is None:
-        what = "is the state of a render, which delivers nothing to a cluster"
+        what = Message(
+            "state-render-delivers-nothing",
+            "is the state of a render, which delivers nothing to a cluster",
+        )
         raise FleetError([Problem(what, file=state.file, hint=_EXPORT)])
     if not state.fleets:
         raise FleetError(
-            [Problem("has no fleet: nothing was delivered yet", file=state.file, hint="pulumi up")]
+            [
+                Problem(
+                    Message(
+                        "no-fleet-nothing-delivered", "has no fleet: nothing was delivered yet"
+                    ),
+                    file=state.file,
+                    hint="pulumi up",
+                )
+            ]
         )
     return {fleet: state.past(fleet) for fleet in state.fleets}
 
@@ -229,7 +245,7 @@ def _check_compared_only(
         *brought
     }
     what, hint = (
-        "compares only, so that nothing of it can drift",
+        Message("compares-only-nothing-can", "compares only, so that nothing of it can drift"),
         "fleet status --live tells what differs",
     )
     problems = [Problem(what, subject=name, hint=hint) for name in only if name in reporting]

@@ -14,6 +14,7 @@ from fleet_components.content.files import Text
 from fleet_components.content.guarded import read_json
 from fleet_components.content.observed import join
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Source, gather, gathered
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
@@ -52,7 +53,16 @@ def beside(manifest: Manifest) -> str:
     if origin is None or not os.path.isfile(origin.file):
         hint = "give the directory that it is written in"
         raise FleetError(
-            [manifest.problem("is in no file, beside which anything could be written", (), hint)]
+            [
+                manifest.problem(
+                    Message(
+                        "no-file-beside-anything",
+                        "is in no file, beside which anything could be written",
+                    ),
+                    (),
+                    hint,
+                )
+            ]
         )
     return origin.file
 
@@ -130,7 +140,10 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
     config = read_stack_config(project, choose_stack(project, command.stack))
     configured = config.values.get("fleet:source", "")
     if not configured:
-        what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
+        what = Message(
+            "says-no-fleet-source",
+            "says no fleet:source: its program makes the fleet, in which no file can be changed",
+        )
         raise FleetError(
             [Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")]
         )

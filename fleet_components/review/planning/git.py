@@ -18,6 +18,7 @@ from typing import IO
 
 from fleet_components.content.tool import SECONDS, end
 from fleet_components.content.tool_words import words
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 MOST_BYTES = 64 * 2**20
@@ -87,7 +88,10 @@ class Git:
     def __init__(self, directory: Path | None = None, *, located: bool = False) -> None:
         found = shutil.which("git")
         if found is None:
-            what = "the base of a review is read from a git repository, and git is not on PATH"
+            what = Message(
+                "base-review-read-from",
+                "the base of a review is read from a git repository, and git is not on PATH",
+            )
             raise FleetError([Problem(what, hint="install git")])
         settings = [
             word for key, value in _NO_PROGRAMS.items() for word in ("-c", f"{key}={value}")
@@ -185,7 +189,17 @@ def _check_version(program: str) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise FleetError([Problem(f"git cannot be asked for its version: {error}")]) from None
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "git-cannot-asked-version",
+                        "git cannot be asked for its version: {error}",
+                        error=error,
+                    )
+                )
+            ]
+        ) from None
     message = _VERSION.search(asked.stdout.decode(errors="replace"))
     version = (int(message[1]), int(message[2])) if message else (0, 0)
     if version < _OLDEST:
@@ -195,7 +209,19 @@ def _check_version(program: str) -> None:
             f"install git {needed} or newer: an older one may take files of the repository for a"
             " repository"
         )
-        raise FleetError([Problem(f"{what}, and a review needs {needed}", hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "review-needs-more",
+                        "{what}, and a review needs {needed}",
+                        what=what,
+                        needed=needed,
+                    ),
+                    hint=hint,
+                )
+            ]
+        )
 
 
 def _environment(*, located: bool) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from fleet_components.content.guarded import UnreadableError, read_json, read_sc
 from fleet_components.content.secret import REDACTED
 from fleet_components.live.kubeconfig import chosen, read_kubeconfig, read_kubeconfig_file
 from fleet_components.live.unsecret import names_secret
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan import names
@@ -129,7 +130,17 @@ def check_names(noun: str, asked: Iterable[str], known: Iterable[str]) -> None:
     for name in (name for name in asked if name not in there):
         meant = nearest(name, there)
         hint = f"did you mean {meant}?" if meant else f"there is: {few(there) or 'nothing'}"
-        problems.append(Problem(f'nothing was delivered by or to a {noun} "{name}"', hint=hint))
+        problems.append(
+            Problem(
+                Message(
+                    "nothing-delivered",
+                    'nothing was delivered by or to a {noun} "{name}"',
+                    noun=noun,
+                    name=name,
+                ),
+                hint=hint,
+            )
+        )
     if problems:
         raise FleetError(problems)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError
 from fleet_components.model.quantity import canonical, is_quantity, parse_quantity
 from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGION
@@ -72,7 +73,13 @@ class MemberForm:
         kind, *steps = map(str, path)
         known = len(steps) == 1 or (kind == "taints" and len(steps) == 2 and text is None)
         if not known or (kind == "capacity" and text is None):
-            raise FleetError([member.problem("cannot be set", path, _FORMS_OF_FIELDS[kind])])
+            raise FleetError(
+                [
+                    member.problem(
+                        Message("cannot-set", "cannot be set"), path, _FORMS_OF_FIELDS[kind]
+                    )
+                ]
+            )
         if kind == "labels":
             _set_label(data, steps[0], text)
         elif kind == "taints":
@@ -164,7 +171,19 @@ class KarmadaForm(MemberForm):
     def set_property(self, member: Manifest, data: Data, name: str, value: str | None) -> None:
         """Refuse it: no policy of Karmada selects by prices or properties."""
         hint = "give it a label, and a policy that selects by that"
-        raise FleetError([member.problem(f"has no properties: Karmada knows no {name}", (), hint)])
+        raise FleetError(
+            [
+                member.problem(
+                    Message(
+                        "no-properties-karmada-knows",
+                        "has no properties: Karmada knows no {name}",
+                        name=name,
+                    ),
+                    (),
+                    hint,
+                )
+            ]
+        )
 
     def set_amount(self, member: Manifest, data: Data, resource: str, amount: str) -> None:
         """Change what is allocatable; what is allocated stays."""
@@ -172,7 +191,10 @@ class KarmadaForm(MemberForm):
         summary = (data.get("status") or {}).get("resourceSummary") or {}
         if summary.get("allocatableModelings"):
             hint = "change these numbers of nodes, with --set or in a file for --policy"
-            what = "counts its nodes by grades, in which no amount of a resource can be changed"
+            what = Message(
+                "counts-nodes-grades-no",
+                "counts its nodes by grades, in which no amount of a resource can be changed",
+            )
             raise FleetError([member.problem(what, (*path, "allocatableModelings"), hint)])
         allocatable = summary.get("allocatable") or {}
         if resource not in allocatable:
@@ -252,7 +274,7 @@ def _amount(member: Manifest, path: FieldPath, text: str) -> str:
     """
     if is_quantity(text) or is_step(text):
         return text
-    what = f"{text or 'nothing'} is not a quantity"
+    what = Message("not-quantity-2", "{text} is not a quantity", text=text or "nothing")
     raise FleetError([member.problem(what, path, _FORMS_OF_FIELDS["capacity"])])
 
 
@@ -283,10 +305,30 @@ def _nano(member: Manifest, resource: str, known: Any) -> int:
         return parse_quantity(str(known)).nano
     except ValueError as error:
         raise FleetError(
-            [member.problem(f"its amount of {resource} is not a quantity: {error}", ("status",))]
+            [
+                member.problem(
+                    Message(
+                        "amount-not-quantity",
+                        "its amount of {resource} is not a quantity: {error}",
+                        resource=resource,
+                        error=error,
+                    ),
+                    ("status",),
+                )
+            ]
         ) from error
 
 
 def _unknown(member: Manifest, resource: str, path: tuple[str, ...]) -> FleetError:
     hint = "write it there as a hub exports it, by which the scheduler then decides"
-    return FleetError([member.problem(f"no amount of its {resource} is known", path, hint)])
+    return FleetError(
+        [
+            member.problem(
+                Message(
+                    "no-amount-known", "no amount of its {resource} is known", resource=resource
+                ),
+                path,
+                hint,
+            )
+        ]
+    )

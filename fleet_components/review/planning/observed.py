@@ -22,6 +22,7 @@ from fleet_components.hub.folder.reading import Remembered
 from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, NOT_ASKED, in_words
 from fleet_components.hub.observation import UNASKED
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -48,9 +49,11 @@ def state_among(paths: Sequence[Path]) -> StateFile:
     if not found:
         return StateFile().unread(_of_a_part(paths))
     if len(found) > 1:
-        what = (
-            f"are {len(found)} observed directories, each of a hub of its own:"
-            f" {few(list(map(str, found)))}"
+        what = Message(
+            "several-observed-hubs",
+            "are {found} observed directories, each of a hub of its own: {hubs}",
+            found=len(found),
+            hubs=few(list(map(str, found))),
         )
         return StateFile(str(found[0])).unread([Problem(what, hint=_SINGLE)])
     try:
@@ -66,9 +69,11 @@ def _of_a_part(paths: Sequence[Path]) -> Iterator[Problem]:
     for path in paths:
         whole = observed_above(path)
         if whole:
-            what = (
-                f"is a part of an observed directory, {whole}: what the hub has decided, and hides,"
-                " is not in it"
+            what = Message(
+                "part-observed-directory-what-hub",
+                "is a part of an observed directory, {whole}: what the hub has decided, and hides,"
+                " is not in it",
+                whole=whole,
             )
             hint = (
                 f"give {whole}; with --state {whole} its files are compared with what the hub has"
@@ -91,7 +96,7 @@ def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
     return ""
 
 
-def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: str) -> None:
+def refuse_observed(paths: Sequence[Path], state: StateFile, what: Message, hint: str) -> None:
     """Refuse what is for fleets that are delivered from here, where a hub delivers.
 
     Args:
@@ -108,9 +113,20 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
     folders = (path for path in paths if not is_project(path))
     found = state.file if state.observed else next(map(str, observed_in(folders)), "")
     if found and has_hub(Path(found)):
-        raise FleetError([Problem(f"is observed of a hub, {what}", hint=hint, file=found)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("observed-hub", "is observed of a hub, {what}", what=what),
+                    hint=hint,
+                    file=found,
+                )
+            ]
+        )
     if found:
-        what = "is observed of clusters without a hub, and nothing has been delivered from it"
+        what = Message(
+            "observed-without-hub",
+            "is observed of clusters without a hub, and nothing has been delivered from it",
+        )
         raise FleetError([Problem(what, hint=_OF_CLUSTERS, file=found)])
 
 
@@ -122,9 +138,10 @@ def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
     if not others:
         return source, ()
     kinds = sorted(Counter(other.kind for other in others).items())
-    what = (
-        "passed over, as only the hub carries them out:"
-        f" {few([count(n, kind, kind) for kind, n in kinds])}"
+    what = Message(
+        "passed-over-only-hub",
+        "passed over, as only the hub carries them out: {kinds}",
+        kinds=few([count(n, kind, kind) for kind, n in kinds]),
     )
     hint = "the hub may decide otherwise where they have a say"
     return attrs.evolve(source, not_carried_out=()), (Problem(what, hint=hint),)
@@ -143,26 +160,52 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
                 if observed.azure.since
                 else "its record is older"
             )
-            what = f"Azure {UNASKED} when the hub was observed; {record}"
-            yield Problem(f"{what}: update runs may have begun since", hint=observed.azure.why)
+            what = Message(
+                "azure-when-hub-observed",
+                "Azure {unasked} when the hub was observed; {record}",
+                unasked=UNASKED,
+                record=record,
+            )
+            yield Problem(
+                Message(
+                    "update-runs-may-begun", "{what}: update runs may have begun since", what=what
+                ),
+                hint=observed.azure.why,
+            )
     for name, silence in sorted(observed.silent.items()):
         when = "the hub was observed" if observed.hub else "the clusters were observed"
         record = (
             f"its record is of {silence.since}" if silence.since else "there is no record of it"
         )
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
-        yield Problem(f"{name} {asked} when {when}; {record}", hint=silence.why)
+        yield Problem(
+            Message(
+                "observed-when",
+                "{name} {asked} when {when}; {record}",
+                name=name,
+                asked=asked,
+                when=when,
+                record=record,
+            ),
+            hint=silence.why,
+        )
     given = [str(key) for key in _secrets_given(plan)]
     if given:
-        what = (
-            f"the data of {count(len(given), 'Secret')} is given here and not compared:"
-            f" {few(given)}"
+        what = Message(
+            "data-given-here-not",
+            "the data of {count} is given here and not compared: {given}",
+            count=count(len(given), "Secret"),
+            given=few(given),
         )
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)
     yield from _not_answered(observed, plan)
     if observed.notes:
-        what = f"the observation leaves out: {few(observed.notes, 2)}"
+        what = Message(
+            "observation-leaves-out",
+            "the observation leaves out: {notes}",
+            notes=few(observed.notes, 2),
+        )
         yield Problem(what, hint=f"see spec.notes in {observed.folder / HEADER}")
 
 
@@ -181,7 +224,7 @@ def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
             " from the hub as it is"
         )
         yield Problem(
-            f"{each}: {names}",
+            Message("observed-differently", "{each}: {names}", each=each, names=names),
             hint="every member has every namespace of a control plane; what changes is not shown",
         )
 
@@ -216,7 +259,7 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
             f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since
         ].append(unanswered)
     for (_, why, since), lists in sorted(alike.items()):
-        (what,) = in_words({unanswered.query: why for unanswered in lists})
+        (unanswered_lists,) = in_words({unanswered.query: why for unanswered in lists})
         concerned = {name for unanswered in lists for name in concerned_by(unanswered, plan)}
         named = [subject.name for subject in plan.subjects if subject.name in concerned]
         record = (
@@ -224,11 +267,21 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         )
         may_change = f": {few(named)} may change" if named else ""
         hint = {FORBIDDEN: f"before the next observation: {GRANT}", NOT_ASKED: ""}.get(why, LATER)
-        yield Problem(f"{what}; {record}{may_change}", hint=hint)
+        yield Problem(
+            Message(
+                "hub-left-unanswered",
+                "{lists}; {record}{may_change}",
+                lists=unanswered_lists,
+                record=record,
+                may_change=may_change,
+            ),
+            hint=hint,
+        )
     if observed.unknown:
-        what = (
-            f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer"
-            " their objects"
+        what = Message(
+            "objects-unanswered",
+            "what becomes of {unknown} is not known: the hub did not answer their objects",
+            unknown=few(list(observed.unknown)),
         )
         yield Problem(what, hint=f"see spec.unanswered in {observed.folder / HEADER}")
 

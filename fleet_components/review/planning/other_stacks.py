@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project, is_project, read_project
@@ -52,7 +53,10 @@ class OtherStack:
         if self.state.problems:
             raise FleetError(map(self._export_of, self.state.problems))
         if self.state.export is None:
-            what = "is the state of a render, which holds no outputs of a stack"
+            what = Message(
+                "state-render-holds-no",
+                "is the state of a render, which holds no outputs of a stack",
+            )
             raise FleetError([self._export_of(Problem(what, file=self.state.file))])
         resources = self.state.export["deployment"].get("resources") or ()
         outputs = next(
@@ -74,14 +78,23 @@ class OtherStack:
             raise FleetError(
                 [
                     Problem(
-                        "is no Pulumi project: it has no Pulumi.yaml", file=str(folder), hint=hint
+                        Message(
+                            "no-pulumi-project-no", "is no Pulumi project: it has no Pulumi.yaml"
+                        ),
+                        file=str(folder),
+                        hint=hint,
                     )
                 ]
             )
         project = read_project(folder)
         wanted = self.name.split("/")[-2:-1]
         if wanted and wanted != [project.name]:
-            what = f"is the project {project.name}, not {wanted[0]}"
+            what = Message(
+                "project-not",
+                "is the project {name}, not {wanted}",
+                name=project.name,
+                wanted=wanted[0],
+            )
             hint = f"--project-of names the stack as the program does that reads it: {self.name}"
             raise FleetError([project.file.problem(what, ("name",), hint)])
         return project
@@ -92,7 +105,16 @@ class OtherStack:
         if not stack or [project, stack][-len(self._parts) :] == self._parts:
             return None
         return self._export_of(
-            Problem(f"is the state of {project}/{stack}, not of {self.name}", file=self.state.file)
+            Problem(
+                Message(
+                    "state-not",
+                    "is the state of {project}/{stack}, not of {name}",
+                    project=project,
+                    stack=stack,
+                    name=self.name,
+                ),
+                file=self.state.file,
+            )
         )
 
     @property
@@ -104,7 +126,7 @@ class OtherStack:
         hint = f"give the output of: {exporting(self.name)}"
         other = (
             "; that of pulumi stack output does not say what is secret"
-            if "deployment" in problem.what
+            if problem.message.code == "neither-deployment-nor-format"
             else ""
         )
         return attrs.evolve(problem, hint=hint + other)
@@ -121,7 +143,14 @@ def lacking(stack: str) -> Problem:
         f"--state-of {stack}=FILE takes them from the output of {exporting(stack)}; "
         f"--project-of {stack}=DIR from a plan of its project"
     )
-    return Problem(f'the outputs of the stack "{stack}" are not known to a plan', hint=hint)
+    return Problem(
+        Message(
+            "outputs-stack-not-known",
+            'the outputs of the stack "{stack}" are not known to a plan',
+            stack=stack,
+        ),
+        hint=hint,
+    )
 
 
 def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Problem]:
@@ -137,6 +166,7 @@ def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Prob
     for name, stack in names.items():
         if name not in stacks.read:
             yield Problem(
-                f"{stack.options} changes nothing", hint=f"the program reads outputs of {read}"
+                Message("changes-nothing", "{options} changes nothing", options=stack.options),
+                hint=f"the program reads outputs of {read}",
             )
     yield from (lacking(name) for name in sorted(stacks.read - names.keys()))

@@ -14,6 +14,7 @@ from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.observed import is_observed
 from fleet_components.content.paths import read_regular
 from fleet_components.hub.folder.reading import Remembered, read_observation
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.past import Past
@@ -78,7 +79,9 @@ class StateFile:
         """
         fleets = self.fleets
         if len(fleets) > 1:
-            what = f"holds several fleets: {', '.join(fleets)}"
+            what = Message(
+                "holds-several-fleets", "holds several fleets: {fleets}", fleets=", ".join(fleets)
+            )
             hint = "plan the Pulumi project, whose program says which is which"
             # A forged name may look like another fleet.
             raise FleetError(self.sound().problems or [Problem(what, hint=hint, file=self.file)])
@@ -145,15 +148,17 @@ def read_state(file: Path) -> StateFile:
         FleetError: the file cannot be read, or is of neither kind.
     """
     if file.is_dir() and not is_observed(file):
-        raise _refused(str(file), "is not an observed directory")
+        raise _refused(str(file), Message("not-observed-directory", "is not an observed directory"))
     if file.is_dir():
         return observed_state(file)
     try:
         text = read_regular(file)
     except OSError as error:
-        raise _refused(str(file), f"cannot be read: {error.strerror}") from error
+        raise _refused(
+            str(file), Message("cannot-read", "cannot be read: {strerror}", strerror=error.strerror)
+        ) from error
     except UnreadableError as error:
-        raise _refused(str(file), error.what) from None
+        raise _refused(str(file), error.message) from None
     return parse_state(text, str(file))
 
 
@@ -176,16 +181,21 @@ def parse_state(text: bytes, file: str) -> StateFile:
     try:
         data = read_json(text, unique=True)
     except UnreadableError as error:
-        raise _refused(file, error.what, error.line) from error
+        raise _refused(file, error.message, error.line) from error
     if not isinstance(data, dict):
-        raise _refused(file, "is not a state of a fleet")
+        raise _refused(file, Message("not-state-fleet", "is not a state of a fleet"))
     if data.get("format") == FORMAT:
         return render_state(file, data)
     if "deployment" in data and data["deployment"] is None:
         return StateFile(file, export=data)  # of a stack that was never updated
     if isinstance(data.get("deployment"), dict):
         return StateFile(file, StackState.from_export(data, file), data)
-    raise _refused(file, 'has neither a "deployment" nor the format of a render')
+    raise _refused(
+        file,
+        Message(
+            "neither-deployment-nor-format", 'has neither a "deployment" nor the format of a render'
+        ),
+    )
 
 
 def is_render(file: Path) -> bool:
@@ -236,12 +246,23 @@ def render_state(file: str, data: Mapping[str, Any]) -> StateFile:
         FleetError: it is damaged, or of another version.
     """
     if data.get("version") != VERSION:
-        what = f"is not of version {VERSION}, which this fleet render writes"
+        what = Message(
+            "not-version-fleet-render",
+            "is not of version {version}, which this fleet render writes",
+            version=VERSION,
+        )
         raise FleetError([Problem(what, ("version",), RENDER_ANEW, file=file)])
     resources = data.get("resources")
     if not isinstance(resources, dict):
         raise FleetError(
-            [Problem("is not a map of resources", ("resources",), RENDER_ANEW, file=file)]
+            [
+                Problem(
+                    Message("not-map-resources", "is not a map of resources"),
+                    ("resources",),
+                    RENDER_ANEW,
+                    file=file,
+                )
+            ]
         )
     raw = (
         (urn, {**resource, "urn": urn} if isinstance(resource, dict) else resource)
@@ -265,7 +286,9 @@ def _pending(file: str, resources: Mapping[str, Any]) -> Iterator[Problem]:
     """
     for urn, resource in resources.items():
         if "delete" in resource:
-            yield Problem("is not in a render", ("delete",), RENDER_ANEW, urn, file)
+            yield Problem(
+                Message("not-render", "is not in a render"), ("delete",), RENDER_ANEW, urn, file
+            )
 
 
 def _undecided(file: str, resources: Iterable[StoredResource]) -> Iterator[Problem]:
@@ -277,8 +300,14 @@ def _undecided(file: str, resources: Iterable[StoredResource]) -> Iterator[Probl
     decided = {urn.name for urn in urns if urn.type in (names.PLACEMENT, names.TEMPLATE)}
     for urn in urns:
         if urn.type == names.BINDING and urn.name.rpartition("@")[0] not in decided:
-            yield Problem("has no decision in the state", (), RENDER_ANEW, urn.text, file)
+            yield Problem(
+                Message("no-decision-state", "has no decision in the state"),
+                (),
+                RENDER_ANEW,
+                urn.text,
+                file,
+            )
 
 
-def _refused(file: str, what: str, line: int | None = None) -> FleetError:
+def _refused(file: str, what: Message, line: int | None = None) -> FleetError:
     return FleetError([Problem(what, hint=_HINT, file=file, line=line)])

@@ -11,6 +11,7 @@ import attrs
 from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.option_values import WrongValueError, added
 from fleet_components.options import FLAGS
@@ -108,7 +109,7 @@ class PlanMocks(FleetMocks):
         try:
             return super().check(provider, typ, name, news)
         except CheckFailed as failed:
-            self.problems.append(Problem(str(failed)))
+            self.problems.append(Problem(Message("other-error", "{reason}", reason=failed)))
             return {**news, **self.olds(typ, name)}
 
 
@@ -233,7 +234,9 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         others=tuple(stack for stack in command.others if stack is not other),
     )
     failed = Problem(
-        "cannot be planned, and its outputs are needed", file=str(other.folder), subject=other.name
+        Message("cannot-planned-outputs-needed", "cannot be planned, and its outputs are needed"),
+        file=str(other.folder),
+        subject=other.name,
     )
     project = other.project()
     try:
@@ -291,7 +294,7 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
         unlisted += [] if listed else [resource]
         yield resource
     if unlisted:
-        texts = {item.urn: _DISAGREE.format(change=item.change) for item in unlisted}
+        texts = {item.urn: _DISAGREE.filled(change=item.change) for item in unlisted}
         raise FleetError(
             Problem(text, subject=urn, hint=_DISAGREE_HINT) for urn, text in texts.items()
         )
@@ -309,9 +312,10 @@ def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, P
 # Both come from what the state has of each object, so that this is a mistake of the planner; or a
 # transform changes a field that cannot be changed, or somebody else has, and a refresh has found
 # it.
-_DISAGREE = (
+_DISAGREE = Message(
+    "internal-error-tree-resources",
     "internal error: the tree of resources has the change {change}, and no list of the plan has the"
-    " object"
+    " object",
 )
 _DISAGREE_HINT = (
     "do not update, as nothing guards this object; pulumi preview --diff shows which fields change"

@@ -18,6 +18,7 @@ from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.frames import behind, is_own
 from fleet_components.model.manifest import PROGRAM
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import nearest
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -88,7 +89,7 @@ def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
         if isinstance(item, FleetError):
             return list(item.problems)
         if isinstance(item, pulumi.RunError):
-            return [Problem(str(item))]
+            return [Problem(Message("other-error", "{reason}", reason=item))]
     return [fault(error, project.folder)]
 
 
@@ -97,10 +98,10 @@ def located(problem: Problem, project: Project, settings: StackConfig) -> Proble
     configuration behind it.
     """
     if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
-        return settings.problem(problem.what, problem.path, problem.hint)
+        return settings.problem(problem.message, problem.path, problem.advice)
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
         field = ("config", f"fleet:{problem.path[0]}", *problem.path[1:])
-        return settings.problem(problem.what, field, problem.hint)
+        return settings.problem(problem.message, field, problem.advice)
     if not problem.file and problem.subject.startswith("member "):
         return attrs.evolve(problem, file=str(settings.file.path))
     if problem.file == PROGRAM.file:
@@ -140,7 +141,11 @@ def fault(error: BaseException, folder: Path) -> Problem:
         return attrs.evolve(missing, file=file, line=line)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         file, line = error.filename, error.lineno
-    return Problem("\n".join(_lines_of(error)), file=file, line=line)
+    return Problem(
+        Message("program-failed", "{lines}", lines="\n".join(_lines_of(error))),
+        file=file,
+        line=line,
+    )
 
 
 def _of_nobody(module: str, folder: Path) -> Problem:
@@ -155,7 +160,7 @@ def _of_nobody(module: str, folder: Path) -> Problem:
         if near
         else f"pip install {package}, or put {package}.py beside the program"
     )
-    return Problem(f"there is no module {module}", hint=hint)
+    return Problem(Message("no-module", "there is no module {module}", module=module), hint=hint)
 
 
 def _lines_of(error: BaseException) -> Iterator[str]:

@@ -12,6 +12,7 @@ import attrs
 
 from fleet_components.content.paths import resolved
 from fleet_components.model.guests import present
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.plan import names
@@ -90,14 +91,25 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
     if len(paths) > 1:
         hint = "plan the project alone; its fleet:source names the directory of its YAML"
         raise FleetError(
-            [Problem("is a Pulumi project among other paths", file=str(folder), hint=hint)]
+            [
+                Problem(
+                    Message("pulumi-project-among-other", "is a Pulumi project among other paths"),
+                    file=str(folder),
+                    hint=hint,
+                )
+            ]
         )
     if not allowed:
         hint = "give the directory of its YAML; its program is run without this option"
         raise FleetError(
             [
                 Problem(
-                    "is a Pulumi project, and --no-program runs none", file=str(folder), hint=hint
+                    Message(
+                        "pulumi-project-no-program",
+                        "is a Pulumi project, and --no-program runs none",
+                    ),
+                    file=str(folder),
+                    hint=hint,
                 )
             ]
         )
@@ -106,7 +118,12 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
         raise FleetError(
             [
                 Problem(
-                    "is a Pulumi project, and nothing asks to run it", file=str(folder), hint=hint
+                    Message(
+                        "pulumi-project-nothing-asks",
+                        "is a Pulumi project, and nothing asks to run it",
+                    ),
+                    file=str(folder),
+                    hint=hint,
                 )
             ]
         )
@@ -123,7 +140,11 @@ def instead_of(problem: Problem) -> Problem:
         return problem
     folder = next((folder for folder in resolved(file).parents if is_project(folder)), None)
     stack = named["stack"]
-    what = "is a Pulumi stack file" if stack else "is the file of a Pulumi project"
+    what = (
+        Message("pulumi-stack-file", "is a Pulumi stack file")
+        if stack
+        else Message("file-pulumi-project", "is the file of a Pulumi project")
+    )
     if folder is None:
         return Problem(
             what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml"
@@ -149,7 +170,11 @@ def read_project(folder: Path) -> Project:
     problems = (
         []
         if isinstance(name, str) and name
-        else [file.problem("name is missing", ("name",), "write name: my-fleet")]
+        else [
+            file.problem(
+                Message("name-missing", "name is missing"), ("name",), "write name: my-fleet"
+            )
+        ]
     )
     problems += _check_runtime(file)
     place = folder / str(main)
@@ -157,7 +182,7 @@ def read_project(folder: Path) -> Project:
     is_folder = os.path.isdir(place)
     path, program = (place, ".") if is_folder else (place.parent, place.name)
     if not os.path.isfile(place / "__main__.py" if is_folder else place):
-        missing = f'there is no program at "{main}"'
+        missing = Message("no-program", 'there is no program at "{main}"', main=main)
         problems.append(
             file.problem(
                 missing, ("main",), "main names a Python file, or a directory with __main__.py"
@@ -180,16 +205,24 @@ def choose_stack(project: Project, wanted: str | None) -> str:
     names = f"the stacks are: {', '.join(known)}" if known else ""
     if wanted is None:
         what = (
-            "has several stacks: say which one"
+            Message("several-stacks-say-one", "has several stacks: say which one")
             if known
-            else "has no stack file: say what the stack is called"
+            else Message("no-stack-file-say", "has no stack file: say what the stack is called")
         )
         raise FleetError(
             [Problem(what, file=str(project.file.path), hint=f"--stack NAME; {names}".rstrip("; "))]
         )
     if known and wanted not in known:
         file = str(project.stack_file(wanted))
-        raise FleetError([Problem(f'there is no stack "{wanted}"', file=file, hint=names)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-stack", 'there is no stack "{wanted}"', wanted=wanted),
+                    file=file,
+                    hint=names,
+                )
+            ]
+        )
     return wanted
 
 
@@ -200,7 +233,7 @@ def _check_runtime(file: ConfigFile) -> list[Problem]:
         return []
     return [
         file.problem(
-            f"the runtime is {name or 'missing'}",
+            Message("runtime-not-python", "the runtime is {name}", name=name or "missing"),
             ("runtime",),
             "only runtime: python can be planned",
         )
@@ -227,14 +260,17 @@ def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
     hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
     if declared:
         named = ", ".join(f"{item.kind} {item.name}" for item in declared)
-        what = (
-            f"{named}: only a project provisions that; this plan places on the declared members,"
-            " and neither shows nor guards what would be made, changed or deleted for them"
+        what = Message(
+            "only-project-provisions-plan",
+            "{named}: only a project provisions that; this plan places on the declared members, and"
+            " neither shows nor guards what would be made, changed or deleted for them",
+            named=named,
         )
         yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
     elif any(kind == names.PROVISIONED for kind, _ in past.urns):
-        what = (
+        what = Message(
+            "project-provisioned-clusters-nothing",
             "a project has provisioned clusters that nothing declares here; this plan does not"
-            " guard their deletion"
+            " guard their deletion",
         )
         yield Problem(what, file=past.file, hint=hint)

@@ -21,6 +21,7 @@ from typing import IO
 import attrs
 
 from fleet_components.content.paths import resolved, within
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.review.planning.git import MOST_BYTES, Git, GitError
@@ -107,7 +108,13 @@ class Repository:
         if top is None or not within(absolute, self.top):
             hint = "give paths of one repository, which no link leads out of"
             raise FleetError(
-                [Problem(f"is not in the repository {self.top}", file=str(path), hint=hint)]
+                [
+                    Problem(
+                        Message("not-repository", "is not in the repository {top}", top=self.top),
+                        file=str(path),
+                        hint=hint,
+                    )
+                ]
             )
         return PurePosixPath(absolute.relative_to(top).as_posix())
 
@@ -120,13 +127,23 @@ class Repository:
         """
         meant = self._meanings(ref)
         if len(meant) > 1:
-            what = f'"{ref}" is ambiguous in this clone: it may be {few(meant)}'
+            what = Message(
+                "ambiguous-clone-may",
+                '"{ref}" is ambiguous in this clone: it may be {meant}',
+                ref=ref,
+                meant=few(meant),
+            )
             raise FleetError([Problem(what, hint=f"give one of them in full, as {meant[-1]}")])
         found = self._commit(ref)
         if found:
             return found
         raise FleetError(
-            [Problem(f'there is no commit "{ref}" in this clone', hint=self._fetching(ref))]
+            [
+                Problem(
+                    Message("no-commit-clone", 'there is no commit "{ref}" in this clone', ref=ref),
+                    hint=self._fetching(ref),
+                )
+            ]
         )
 
     def merge_base(self, ref: str, head: str) -> str:
@@ -140,10 +157,17 @@ class Repository:
         try:
             return self.git.line("merge-base", *commits)
         except GitError as error:
-            what = f"{ref} and {head} have no commit in common"
+            what = Message(
+                "no-commit-common", "{ref} and {head} have no commit in common", ref=ref, head=head
+            )
             if self._shallow:
                 raise FleetError(
-                    [Problem(f"{what} in this shallow clone", hint=_DEEPEN)]
+                    [
+                        Problem(
+                            Message("shallow-clone", "{what} in this shallow clone", what=what),
+                            hint=_DEEPEN,
+                        )
+                    ]
                 ) from error
             raise FleetError(
                 [Problem(what, hint=error.message or "name a branch that both come from")]
@@ -166,7 +190,16 @@ class Repository:
             listed = answer.read(MOST_BYTES + 1)
         if len(listed) > MOST_BYTES:
             raise FleetError(
-                [Problem(f"lists more than {MOST_BYTES // 2**20} MiB of names", file=commit[:12])]
+                [
+                    Problem(
+                        Message(
+                            "lists-more-than-mib",
+                            "lists more than {most_bytes} MiB of names",
+                            most_bytes=MOST_BYTES // 2**20,
+                        ),
+                        file=commit[:12],
+                    )
+                ]
             )
         return {entry.path: entry for entry in map(_entry, listed.split(b"\0")[:-1])}
 
@@ -183,7 +216,11 @@ class Repository:
             raise FleetError(
                 [
                     Problem(
-                        "is to hold the base, and is in the repository", file=str(place), hint=hint
+                        Message(
+                            "hold-base-repository", "is to hold the base, and is in the repository"
+                        ),
+                        file=str(place),
+                        hint=hint,
                     )
                 ]
             )
@@ -296,12 +333,19 @@ def _unfound(path: Path, failed: GitError) -> Problem:
     if "dubious ownership" in failed.message:
         hint = "if it is yours: git config --global --add safe.directory DIR"
         return Problem(
-            "is in a git repository of somebody else, which git does not read",
+            Message(
+                "git-repository-somebody-else",
+                "is in a git repository of somebody else, which git does not read",
+            ),
             file=str(path),
             hint=hint,
         )
     hint = "give a path in a clone; fleet plan takes any directory"
-    return Problem("is in no git repository with files", file=str(path), hint=hint)
+    return Problem(
+        Message("no-git-repository-files", "is in no git repository with files"),
+        file=str(path),
+        hint=hint,
+    )
 
 
 @contextmanager
@@ -314,11 +358,28 @@ def _explained(commit: str) -> Iterator[None]:
         if "promisor" in error.message or "fetch" in error.message:
             hint = _PARTIAL
         raise FleetError(
-            [Problem(f"cannot be read: {error.message}", file=commit[:12], hint=hint)]
+            [
+                Problem(
+                    Message(
+                        "repository-cannot-be-read",
+                        "cannot be read: {message}",
+                        message=error.message,
+                    ),
+                    file=commit[:12],
+                    hint=hint,
+                )
+            ]
         ) from error
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be written: {error.strerror}", file=commit[:12])]
+            [
+                Problem(
+                    Message(
+                        "cannot-written", "cannot be written: {strerror}", strerror=error.strerror
+                    ),
+                    file=commit[:12],
+                )
+            ]
         ) from error
 
 
@@ -366,7 +427,16 @@ def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
             answer.read(1)
     if lacking:  # git 2.38 goes on without what it may not fetch
         raise FleetError(
-            [Problem(f"cannot be read: there is no content of {few(lacking)}", hint=_PARTIAL)]
+            [
+                Problem(
+                    Message(
+                        "cannot-read-no-content",
+                        "cannot be read: there is no content of {lacking}",
+                        lacking=few(lacking),
+                    ),
+                    hint=_PARTIAL,
+                )
+            ]
         )
     return Written(folder, tuple(_notes(entries, left, pointers)))
 

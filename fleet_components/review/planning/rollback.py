@@ -15,6 +15,7 @@ from fleet_components.content.insertion import UnwritableError
 from fleet_components.content.restoration import restored, written
 from fleet_components.content.secret import is_hidden, redacted
 from fleet_components.model.manifest import ObjectKey, Origin, by_key
+from fleet_components.model.message import MEMORY, Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.record import LACKS_HINT
@@ -33,7 +34,7 @@ Data = Mapping[str, Any]
 _IN_PROGRAM = (
     "give the objects their values of that revision; this command without --to lists the revisions"
 )
-_NO_DATA = "the state does not show its data"
+_NO_DATA = Message("state-does-not-show-data", "the state does not show its data")
 _SHOW_SECRETS = (
     "give a state that does: pulumi stack export --show-secrets --file FILE; that of a render has"
     " none"
@@ -126,7 +127,10 @@ def rollback(
             if decided.hub and not command.state.observed:
                 by_hand[decided.name] = _snapshot(decided, to)
         elif run:
-            what = "names an update run, and the placement rolls by itself"
+            what = Message(
+                "names-update-run-placement",
+                "names an update run, and the placement rolls by itself",
+            )
             raise FleetError([Problem(what, subject="--name", hint="leave it out")])
         else:
             _put_back(drafts, source, decided, to, by_hand)
@@ -161,13 +165,33 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     if any(placement == subject.subject.key for subject in surveyed.plans[0].subjects):
         hint = "put its objects back in the source, as git revert does"
         raise FleetError(
-            [Problem(f"{placement} is placed by Karmada, which keeps no revisions", hint=hint)]
+            [
+                Problem(
+                    Message(
+                        "placed-karmada-keeps-no",
+                        "{placement} is placed by Karmada, which keeps no revisions",
+                        placement=placement,
+                    ),
+                    hint=hint,
+                )
+            ]
         )
     meant = nearest(placement, list(found))
     hint = (
         f"did you mean {meant}?" if meant else f"the placements are: {few(list(found)) or 'none'}"
     )
-    raise FleetError([Problem(f'there is no placement "{placement}"', hint=hint)])
+    raise FleetError(
+        [
+            Problem(
+                Message(
+                    "no-placement-to-roll-back",
+                    'there is no placement "{placement}"',
+                    placement=placement,
+                ),
+                hint=hint,
+            )
+        ]
+    )
 
 
 def _kept(decided: Decided) -> tuple[Revision, ...]:
@@ -178,7 +202,11 @@ def _kept(decided: Decided) -> tuple[Revision, ...]:
     """
     before = decided.before
     if before.digests and not before.contents:
-        what = "the state does not show the contents of its revisions"
+        what = Message(
+            "state-does-not-show",
+            "{memory} does not show the contents of its revisions",
+            memory=MEMORY,
+        )
         raise FleetError([Problem(what, subject=decided.name, hint=LACKS_HINT)])
     runs = {name: decided.done(name).revision for name in before.members}
     return tuple(
@@ -206,7 +234,13 @@ def _check(decided: Decided, to: int) -> None:
             or "none: give the --state in which they are"
         )
         raise FleetError(
-            [Problem(f"revision {to} is not kept", subject=decided.name, hint=f"kept are: {known}")]
+            [
+                Problem(
+                    Message("revision-not-kept", "revision {to} is not kept", to=to),
+                    subject=decided.name,
+                    hint=f"kept are: {known}",
+                )
+            ]
         )
 
 
@@ -331,13 +365,19 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
     if not runs:
         hint = "write the first run of it yourself, with its stagedRolloutStrategyName"
         raise FleetError(
-            [Problem("no update run has rolled it out", subject=decided.name, hint=hint)]
+            [
+                Problem(
+                    Message("no-update-run-rolled", "no update run has rolled it out"),
+                    subject=decided.name,
+                    hint=hint,
+                )
+            ]
         )
     last = runs.get(decided.outcome.runs.latest) or runs[max(runs)]
     placement = str(last.data["spec"]["placementName"])
     name = name or f"{placement}-rollback-{to}"
     if name in runs:
-        what = f"there is a {last.kind} of this name"
+        what = Message("other-kind-of-this-name", "there is a {kind} of this name", kind=last.kind)
         raise FleetError([Problem(what, subject=name, hint="give another one: --name NAME")])
     spec = {"placementName": placement, "resourceSnapshotIndex": str(to), "state": "Run"}
     strategy = {"stagedRolloutStrategyName": last.data["spec"].get("stagedRolloutStrategyName", "")}

@@ -11,6 +11,7 @@ from functools import cached_property
 import attrs
 
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.serving import REGION_LABELS
 from fleet_components.model.text import Vocabulary, count, few, nearest
@@ -95,7 +96,9 @@ class Roster:
             if meant
             else f"the members are: {few(self.names, _MOST_NAMED) or 'none'}"
         )
-        raise FleetError([Problem(f'there is no member "{text}"', hint=hint)])
+        raise FleetError(
+            [Problem(Message("no-member", 'there is no member "{text}"', text=text), hint=hint)]
+        )
 
     def _labelled(self, key: str, value: str) -> Selected:
         by = self.grouped(key)
@@ -113,7 +116,19 @@ class Roster:
             if meant
             else f"its values are: {few(tuple(by.groups), _MOST_NAMED)}"
         )
-        raise FleetError([Problem(f"no member has {by.key}={value}", hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message(
+                        "no-member-with-label-value",
+                        "no member has {key}={value}",
+                        key=by.key,
+                        value=value,
+                    ),
+                    hint=hint,
+                )
+            ]
+        )
 
     def grouped(self, key: str) -> Grouping:
         """Return the members by the value of a label, or each by itself under its name for
@@ -176,7 +191,13 @@ class Roster:
         meant = Vocabulary({*self._keys, *last, REGION}).near(key)
         known = few(sorted(self._keys), _MOST_NAMED) or "none"
         hint = f"did you mean {meant}?" if meant else f"the labels of the members are: {known}"
-        raise FleetError([Problem(f'no member has a label "{key}"', hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-member-label", 'no member has a label "{key}"', key=key), hint=hint
+                )
+            ]
+        )
 
 
 def traits(cluster: Cluster) -> Mapping[str, str]:
@@ -205,5 +226,10 @@ def _fits(value: str, pattern: str) -> bool:
 
 
 def _ambiguous(key: str, candidates: Iterable[str], where: str = "") -> FleetError:
-    what = f'"{key}" could be any of several labels{where}'
+    what = Message(
+        "could-any-several-labels",
+        '"{key}" could be any of several labels{where}',
+        key=key,
+        where=where,
+    )
     return FleetError([Problem(what, hint=f"write one of: {', '.join(candidates)}")])

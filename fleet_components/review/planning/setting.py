@@ -15,6 +15,7 @@ import attrs
 from fleet_components.content.document import documents
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem, show_path
 from fleet_components.model.text import few, nearest
 from fleet_components.review.planning.member_form import (
@@ -58,7 +59,13 @@ class Setting(Supposition):
         manifests = tuple(changed.get(id(item), item) for item in fleet.manifests)
         differing = [item for item in found if changed[id(item)] != item]
         if of_members and self._value is None and not differing:
-            what = f"{words} {'has' if len(found) == 1 else 'have'} no {show_path(self.path)}"
+            what = Message(
+                "no",
+                "{words} {choice} no {path}",
+                words=words,
+                choice="has" if len(found) == 1 else "have",
+                path=show_path(self.path),
+            )
             hint = "nothing would change; see the members as they are written"
             raise FleetError([Problem(what, hint=hint)])
         sentence = (
@@ -76,7 +83,11 @@ class Setting(Supposition):
         selected = fleet.roster.selected(self.target)
         missing = [name for name in selected.names if name not in fleet.members]
         if missing:
-            what = f"member {missing[0]} is not a MemberCluster or Cluster of its own"
+            what = Message(
+                "member-not-membercluster-cluster",
+                "member {missing} is not a MemberCluster or Cluster of its own",
+                missing=missing[0],
+            )
             raise FleetError([Problem(what, hint=_DECLARED)])
         return [fleet.members[name] for name in selected.names], selected.words
 
@@ -101,7 +112,16 @@ class Setting(Supposition):
             )
             hint = f"there is {few(list(names))}"
             raise FleetError(
-                [Problem(f'"{self.target}" could be any of several objects', hint=hint)]
+                [
+                    Problem(
+                        Message(
+                            "could-any-several-objects-2",
+                            '"{target}" could be any of several objects',
+                            target=self.target,
+                        ),
+                        hint=hint,
+                    )
+                ]
             )
         if found:
             return found, few([str(item.key) for item in found])
@@ -115,7 +135,14 @@ class Setting(Supposition):
             else "write Kind/name or Kind/namespace/name, as in the YAML"
         )
         hint = f"did you mean {meant}?" if meant else known
-        raise FleetError([Problem(f'there is no object "{self.target}"', hint=hint)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("no-object-2", 'there is no object "{target}"', target=self.target),
+                    hint=hint,
+                )
+            ]
+        )
 
     def _changed(self, manifest: Manifest) -> Manifest:
         data, form = copy.deepcopy(dict(manifest.data)), form_of(manifest)
@@ -172,7 +199,9 @@ class Setting(Supposition):
         if isinstance(data, list) and isinstance(step, int):
             if step > len(data):
                 hint = f"the list has {len(data)}; the next one is [{len(data)}]"
-                raise FleetError([manifest.problem("there is no such item", here, hint)])
+                raise FleetError(
+                    [manifest.problem(Message("no-such-item", "there is no such item"), here, hint)]
+                )
             if step == len(data):
                 data.append(missing)
             return data[step]
@@ -185,7 +214,15 @@ class Setting(Supposition):
                 else "a single value"
             )
             hint = "items of a list are written [0], keys of a map .key or [a.key/with.dots]"
-            raise FleetError([manifest.problem(f"the field above it is {kind}", here, hint)])
+            raise FleetError(
+                [
+                    manifest.problem(
+                        Message("field-above-not-map", "the field above it is {kind}", kind=kind),
+                        here,
+                        hint,
+                    )
+                ]
+            )
         if data.get(step) is None:
             data[step] = missing
         return data[step]

@@ -19,6 +19,7 @@ import attrs
 from fleet_components.content.paths import resolved, within
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import PROGRAM
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -140,7 +141,15 @@ class Side:
                     if not within(written.folder / place, written.folder):
                         hint = "give the path that it leads to"
                         raise FleetError(
-                            [Problem("is a link that leads out of it", file=str(place), hint=hint)]
+                            [
+                                Problem(
+                                    Message(
+                                        "link-leaves-repository", "is a link that leads out of it"
+                                    ),
+                                    file=str(place),
+                                    hint=hint,
+                                )
+                            ]
                         )
                 yield [Path(place) for place in asked]
 
@@ -164,7 +173,13 @@ class Side:
 
         file = known(problem.file)
         named = f"{self.label}:{file}" if file and file != PROGRAM.file else self.label
-        return attrs.evolve(problem, what=known(problem.what), hint=known(problem.hint), file=named)
+        advice = problem.advice
+        return attrs.evolve(
+            problem,
+            message=problem.message.mapped(known),
+            hint=known(advice) if isinstance(advice, str) else advice.mapped(known),
+            file=named,
+        )
 
 
 @contextmanager
@@ -250,7 +265,12 @@ class Copy:
             except OSError as error:
                 why = error.strerror or f"{count(len(error.args[0]), 'file')}"
                 raise FleetError(
-                    [Problem(f"cannot be copied: {why}", file=str(self.top))]
+                    [
+                        Problem(
+                            Message("cannot-copied", "cannot be copied: {why}", why=why),
+                            file=str(self.top),
+                        )
+                    ]
                 ) from error
             self.memory.put_into(folder, self.folders)
             with apart(folder, at=folder):

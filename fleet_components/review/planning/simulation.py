@@ -9,6 +9,7 @@ from pathlib import Path
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.remainder import MOST_UPDATES, together
@@ -28,6 +29,9 @@ from fleet_components.review.planning.survey import (
 _IN_PROGRAM = (
     "change it, and plan it with the --state that fleet plan --save-state has written before the"
     " change"
+)
+_NOTHING_AFTER = Message(
+    "nothing-after-refusal", "refused, so nothing can come after it: {refusal}"
 )
 AS_NEW = "the fleet as it is, as if newly made"
 
@@ -106,7 +110,7 @@ class Start:
         """Return the start after one update."""
         if survey.refused:
             raise FleetError(
-                attrs.evolve(refusal, what=f"refused, so nothing can come after it: {refusal.what}")
+                attrs.evolve(refusal, message=_NOTHING_AFTER.filled(refusal=refusal.message))
                 for refusal in survey.refused
             )
         state = StateFile(state=StackState.of(delivered(survey.plans[0], redacted=False)))

@@ -16,6 +16,7 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
+from fleet_components.model.message import Message, Phrase
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.review.planning.config_file import ConfigFile
 from fleet_components.review.planning.project import Project
@@ -40,7 +41,7 @@ class StackConfig:
     secrets: frozenset[str]
     replaced: frozenset[str] = frozenset()
 
-    def problem(self, what: str, field: FieldPath, hint: str) -> Problem:
+    def problem(self, what: Message, field: FieldPath, hint: Phrase | str) -> Problem:
         """Return a problem of a value, where it is written: in the stack's file or on the command
         line.
 
@@ -72,7 +73,15 @@ def read_stack_config(
     file = ConfigFile.read(path) if os.path.isfile(path) else ConfigFile(path)
     given = file.data.get("config") or {}
     if not isinstance(given, Mapping):
-        raise FleetError([file.problem("config is not a map", ("config",), "write key: value")])
+        raise FleetError(
+            [
+                file.problem(
+                    Message("config-not-map", "config is not a map"),
+                    ("config",),
+                    "write key: value",
+                )
+            ]
+        )
     replaced = {_full(project, key): value for key, value in instead.items()}
     values = {_full(project, key): value for key, value in given.items()} | replaced
     found = StackConfig(file, {}, frozenset(), frozenset(replaced))
@@ -86,7 +95,13 @@ def read_stack_config(
             values[full] = default
         elif full.startswith(f"{project.name}:"):
             hint = f"pulumi config set {key} VALUE --stack {stack}"
-            problems.append(file.problem(f"the project requires {key}", ("config", full), hint))
+            problems.append(
+                file.problem(
+                    Message("project-requires", "the project requires {key}", key=key),
+                    ("config", full),
+                    hint,
+                )
+            )
     if problems:
         raise FleetError(problems)
     secrets = frozenset(key for key, value in values.items() if _has_secret(value))
@@ -114,13 +129,21 @@ def _check(found: StackConfig, field: FieldPath, spec: Any, value: Any) -> list[
         return []
     if spec.get("secret") and not _has_secret(value):
         return [
-            found.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")
+            found.problem(
+                Message("must-encrypted", "must be encrypted"),
+                field,
+                f"pulumi config set --secret {field[-1]}",
+            )
         ]
     wanted = _TYPES.get(str(spec.get("type")))
     # Not isinstance, which takes True for an integer.
     if wanted and not _has_secret(value) and type(_parsed(value)) not in wanted:
         return [
-            found.problem(f"must be of type {spec['type']}", field, "the project declares it so")
+            found.problem(
+                Message("must-type", "must be of type {spec}", spec=spec["type"]),
+                field,
+                "the project declares it so",
+            )
         ]
     return []
 

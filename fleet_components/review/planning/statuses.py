@@ -12,6 +12,7 @@ import attrs
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
+from fleet_components.model.message import Message
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.problem import Problem
 from fleet_components.plan import names
@@ -189,14 +190,23 @@ def _unfit(command: CommandLine) -> list[Problem]:
     if not state.file:
         return [
             Problem(
-                "there is no state, which a status is read from", subject="--state", hint=_EXPORT
+                Message("no-state-status-read", "there is no state, which a status is read from"),
+                subject="--state",
+                hint=_EXPORT,
             )
         ]
     if state.export is None:
-        what = "is the state of a render, which delivers nothing to a cluster"
+        what = Message(
+            "state-render-delivers-nothing",
+            "is the state of a render, which delivers nothing to a cluster",
+        )
         return [Problem(what, file=state.file, hint=_EXPORT)]
     if not state.fleets:
         return [
-            Problem("has no fleet: no update of one has begun", file=state.file, hint="pulumi up")
+            Problem(
+                Message("no-fleet-no-update", "has no fleet: no update of one has begun"),
+                file=state.file,
+                hint="pulumi up",
+            )
         ]
     return []

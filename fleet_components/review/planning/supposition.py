@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.source import Source
@@ -121,7 +122,9 @@ class Addition(Supposition):
             raise FleetError(
                 [
                     Problem(
-                        f'there is a member "{self.name}" already',
+                        Message(
+                            "member-already", 'there is a member "{name}" already', name=self.name
+                        ),
                         hint="give the new one another name",
                     )
                 ]
@@ -145,9 +148,11 @@ class Addition(Supposition):
     def _model(self, fleet: Supposed) -> Manifest:
         name = fleet.roster.selected(self.like).words
         if name not in fleet.members:
-            what = (
-                f"{name} is not a MemberCluster or Cluster of its own, which another one could be"
-                " like"
+            what = Message(
+                "not-membercluster-cluster-own",
+                "{name} is not a MemberCluster or Cluster of its own, which another one could be"
+                " like",
+                name=name,
             )
             raise FleetError([Problem(what, hint="name another member")])
         return fleet.members[name]
@@ -211,7 +216,12 @@ def _only_form(fleet: Supposed) -> MemberForm:
     if len(forms) == 1:
         return next(iter(forms.values()))
     kinds = " or ".join(kind for _, kind in FORMS)
-    what = f"a new member could be a {kinds}: the fleet has {'both' if forms else 'neither'}"
+    what = Message(
+        "new-member-could-fleet",
+        "a new member could be a {kinds}: the fleet has {verb}",
+        kinds=kinds,
+        verb="both" if forms else "neither",
+    )
     raise FleetError([Problem(what, hint="say which member it is like: NAME:like=MEMBER")])
 
 

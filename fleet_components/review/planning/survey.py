@@ -17,8 +17,9 @@ from fleet_components.content.paths import read_stream
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
+from fleet_components.model.message import Message, Wording
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.releases import TABLES, Releases, names_in
+from fleet_components.model.releases import Releases, names_in
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.options import shared
@@ -210,14 +211,18 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
         paths, asked=command.project or bool(command.stack), allowed=command.program
     )
     if folder is None and command.others:
-        what = "is no Pulumi project, and reads no outputs of other stacks"
+        what = Message(
+            "no-pulumi-project-reads", "is no Pulumi project, and reads no outputs of other stacks"
+        )
         hint = (
             f"give the directory of the project that does; {command.others[0].options} has no"
             " effect here"
         )
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.config:
-        what = "is no Pulumi project, and has no configuration"
+        what = Message(
+            "no-pulumi-project-no-configuration", "is no Pulumi project, and has no configuration"
+        )
         hint = (
             f"give the directory of the project; --config {next(iter(command.config))} has no"
             " effect here"
@@ -226,7 +231,13 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     if folder is None and command.project:
         hint = "give the directory that has it"
         raise FleetError(
-            [Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(paths[0]), hint=hint)]
+            [
+                Problem(
+                    Message("no-pulumi-project-no", "is no Pulumi project: it has no Pulumi.yaml"),
+                    file=str(paths[0]),
+                    hint=hint,
+                )
+            ]
         )
     return folder
 
@@ -258,7 +269,12 @@ def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
     same = its_stack == stack and (not project or its_project == project)
     if command.any_state or not its_stack or same:
         return command
-    what = f"is the state of {_named(its_project, its_stack)}, not of {_named(project, stack)}"
+    what = Message(
+        "state-of-other-fleet",
+        "is the state of {named}, not of {wanted}",
+        named=_named(its_project, its_stack),
+        wanted=_named(project, stack),
+    )
     hint = f"pulumi stack export --stack {stack} --file FILE; or --any-state, if it is meant"
     return attrs.evolve(
         command, state=command.state.unread([Problem(what, file=command.state.file, hint=hint)])
@@ -372,7 +388,15 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
         hint = (
             f"name them, which runs their code: {' '.join(f'--plugin {path}' for path in unnamed)}"
         )
-        yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
+        yield Problem(
+            Message(
+                "decided-plug-ins",
+                "was decided with plug-ins: {unnamed}",
+                unnamed=", ".join(unnamed),
+            ),
+            file=past.file,
+            hint=hint,
+        )
 
 
 def _with_messages(
@@ -395,11 +419,19 @@ def _with_messages(
     )
     warnings = [
         *(
-            Problem(f"--confirm {token} allows nothing", hint=allows)
+            Problem(
+                Message("confirm-allows-nothing", "--confirm {token} allows nothing", token=token),
+                hint=allows,
+            )
             for token in sorted(command.confirm - allowed)
         ),
         *(
-            Problem(f"--returned {member} changes nothing", hint=knows)
+            Problem(
+                Message(
+                    "returned-changes-nothing", "--returned {member} changes nothing", member=member
+                ),
+                hint=knows,
+            )
             for member in sorted(command.returned - lost)
         ),
     ]
@@ -410,11 +442,7 @@ def _with_messages(
 
 def for_directory(problem: Problem) -> Problem:
     """Return a problem worded for a directory, which has options instead of configuration keys."""
-    what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
-    what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))
-    for setting in TABLES:
-        what, hint = (text.replace(f"fleet:{setting}=", f"--{setting} ") for text in (what, hint))
-    return attrs.evolve(problem, what=what, hint=hint)
+    return attrs.evolve(problem, wording=problem.wording | Wording.DIRECTORY)
 
 
 def _lost(source: Source, past: Past, command: CommandLine) -> frozenset[str]:
@@ -438,7 +466,9 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
         raise FleetError(
             [
                 Problem(
-                    "is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file"
+                    Message("asked-twice", "is asked for twice"),
+                    file=STANDARD_INPUT,
+                    hint="give one of the two as a file",
                 )
             ]
         )
@@ -477,7 +507,7 @@ def _piped() -> Text:
             "see whether the command before the pipe has failed; set -o pipefail ends a script"
             " there"
         )
-        raise FleetError([Problem("is empty", file=STANDARD_INPUT, hint=hint)])
+        raise FleetError([Problem(Message("is-empty", "is empty"), file=STANDARD_INPUT, hint=hint)])
     return Text(STANDARD_INPUT, text)
 
 
@@ -492,7 +522,11 @@ def _project(folder: Path, command: CommandLine) -> Survey:
         if not extra_of(module):
             raise
         hint = f"{not_installed(module).hint}, or plan the directory of its YAML"
-        what = f"is a Pulumi project, and {module} is not installed here"
+        what = Message(
+            "pulumi-project-not-installed",
+            "is a Pulumi project, and {module} is not installed here",
+            module=module,
+        )
         raise FleetError([Problem(what, file=str(folder), hint=hint)]) from error
     seen = preview(project, command)
     name = seen.stack.rpartition("/")[2]

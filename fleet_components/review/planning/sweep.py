@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -19,6 +20,8 @@ from fleet_components.review.planning.survey import for_directory
 from fleet_components.rollout.rollout import Change
 
 NOWHERE = "it is on no member any more"
+
+_ONCE_LOST = Message("refused-once-lost", "{problem}, once {lost} is lost")
 
 
 @attrs.frozen
@@ -139,7 +142,9 @@ class Sweep:
             )
         except FleetError as error:
             raise FleetError(
-                attrs.evolve(problem, what=f"{problem.what}, once {value} is lost")
+                attrs.evolve(
+                    problem, message=_ONCE_LOST.filled(problem=problem.message, lost=value)
+                )
                 for problem in error.problems
             ) from error
         short = [

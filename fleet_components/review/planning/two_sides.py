@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.delivered import delivered
@@ -65,7 +66,7 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
         raise FleetError(
             [
                 Problem(
-                    "standard input has no base",
+                    Message("standard-input-no-base", "standard input has no base"),
                     hint="give files and directories of the repository",
                 )
             ]
@@ -151,7 +152,13 @@ class _Reviewed:
         missing = self.side.missing
         if missing:
             raise FleetError(
-                [Problem(f"is not in {self.side.name}", file=path) for path in missing]
+                [
+                    Problem(
+                        Message("not-on-this-side", "is not in {name}", name=self.side.name),
+                        file=path,
+                    )
+                    for path in missing
+                ]
             )
         planned = self.side.planned(command)
         shown = (

@@ -14,11 +14,11 @@ from fleet_components.content.observed import POLICIES
 from fleet_components.content.three_way import Shape, shape, shape_of
 from fleet_components.hub.folder.reading import Remembered, read_inventory
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message, Wording
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.asked_objects import UNSEEN
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.record import LACKS_HINT, LACKS_HINT_ON_HUB
 from fleet_components.plan.source import CARRIED_OUT, Source
 from fleet_components.plan.subject import Decided
 
@@ -55,20 +55,15 @@ def new_selectors(plans: Iterable[FleetPlan], observed: Remembered) -> tuple[str
             *plan.warnings,
             *(each for subject in plan.subjects for each in subject.subject.warnings),
         )
-        if UNSEEN in problem.what
+        if problem.message.code in UNSEEN
     )
     written = {str(observed.folder / path) for path in observed.written}
     return tuple(sorted({problem.subject for problem in found if problem.file not in written}))
 
 
 def for_hub(problem: Problem) -> Problem:
-    """Return a problem with the hint that helps where a plan starts from an observed hub instead of
-    a state.
-    """
-    if problem.hint != LACKS_HINT:
-        return problem
-    what = problem.what.replace("the state ", "the observation ")
-    return attrs.evolve(problem, what=what, hint=LACKS_HINT_ON_HUB)
+    """Return a problem worded for an observed hub, which is there instead of a state."""
+    return attrs.evolve(problem, wording=problem.wording | Wording.OBSERVED)
 
 
 def _of_subject(decided: Decided) -> Decided:
@@ -83,7 +78,7 @@ def _hinted(problem: Problem) -> Problem:
     """Return a warning about a selector with the hint that helps where only a part of a hub is
     known.
     """
-    if problem.path[:2] != _SELECTORS or problem.what.endswith(UNSEEN):
+    if problem.path[:2] != _SELECTORS or problem.message.code in UNSEEN:
         return problem
     return attrs.evolve(problem, hint="; ".join(filter(None, [problem.hint, _HINT])))
 
@@ -146,9 +141,11 @@ def hub_only_warnings(changes: Sequence[HubOnlyChange]) -> Iterator[Problem]:
     """Yield a warning that names the files."""
     if changes:
         files = [f"{change.file} ({change.change})" for change in changes]
-        what = (
+        what = Message(
+            "only-hub-carries-out",
             "only the hub carries out what has changed here, and it may move or delete objects:"
-            f" {few(files, 5)}"
+            " {files}",
+            files=few(files, 5),
         )
         yield Problem(
             what, hint="nothing of that is forecast; once it is applied, observe and plan again"

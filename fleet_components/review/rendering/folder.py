@@ -17,6 +17,7 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from fleet_components.content.paths import alone, create, files_below
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 Ours = Callable[[Path], Callable[[str], bool]]
@@ -66,7 +67,15 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
     except OSError as error:
         hint = "nothing was changed; write to another place with --out"
         raise FleetError(
-            [Problem(f"cannot be written: {error.strerror}", file=str(target), hint=hint)]
+            [
+                Problem(
+                    Message(
+                        "cannot-written", "cannot be written: {strerror}", strerror=error.strerror
+                    ),
+                    file=str(target),
+                    hint=hint,
+                )
+            ]
         ) from error
 
 
@@ -79,7 +88,7 @@ def _check_paths(target: Path, files: Mapping[str, str]) -> None:
     """
     problems = [
         Problem(
-            f"would be written out of the folder: {path}",
+            Message("written-out-folder", "would be written out of the folder: {path}", path=path),
             file=str(target),
             hint="names have no / in them",
         )
@@ -89,7 +98,7 @@ def _check_paths(target: Path, files: Mapping[str, str]) -> None:
     folded = Counter(path.removesuffix("/").casefold() for path in files)
     problems += [
         Problem(
-            f"would hold two files of one name: {path}",
+            Message("hold-two-files-one", "would hold two files of one name: {path}", path=path),
             file=str(target),
             hint="rename one of the two",
         )
@@ -104,7 +113,7 @@ def _check_paths(target: Path, files: Mapping[str, str]) -> None:
     }
     problems += [
         Problem(
-            f"would be a file and a folder: {path}",
+            Message("file-folder", "would be a file and a folder: {path}", path=path),
             file=str(target),
             hint="rename the member or the object",
         )
@@ -128,10 +137,16 @@ def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
     none.
     """
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise FleetError([Problem("is not a folder", file=str(target), hint=_ELSEWHERE)])
+        raise FleetError(
+            [Problem(Message("not-folder", "is not a folder"), file=str(target), hint=_ELSEWHERE)]
+        )
     foreign = _foreign(target, files, ours)
     if foreign:
-        what = f"was not written by fleet render: it holds {foreign}"
+        what = Message(
+            "not-written-fleet-render",
+            "was not written by fleet render: it holds {foreign}",
+            foreign=foreign,
+        )
         raise FleetError([Problem(what, file=str(target), hint=_ELSEWHERE)])
 
 

@@ -15,6 +15,7 @@ import attrs
 from fleet_components.content.secret import is_hidden, redacted
 from fleet_components.content.wire import to_yaml
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.waves import Brought, PlanPart
@@ -150,7 +151,7 @@ def ours_in(folder: Path) -> Callable[[str], bool]:
 
 def _is_rendered(path: str) -> bool:
     match path.split("/"):
-        case [("decisions.yaml" | "state.json")] | [_, ("0-crd" | "1-manifest"), _]:
+        case ["decisions.yaml" | "state.json"] | [_, ("0-crd" | "1-manifest"), _]:
             return True
         case ["members", _, phase, _] if phase in PHASES:
             return True
@@ -177,7 +178,11 @@ def _hidden(data: Mapping[str, Any], cluster: str) -> list[Problem]:
     """Return a problem if a held member keeps a Secret from a render that did not show its data."""
     if not is_hidden(data):
         return []
-    what = f"stays as it is on {cluster}, and the last render does not show its data"
+    what = Message(
+        "stays-last-render-does",
+        "stays as it is on {cluster}, and the last render does not show its data",
+        cluster=cluster,
+    )
     return [
         Problem(
             what,
@@ -196,7 +201,7 @@ def _same_file(data: Mapping[str, Any], path: str, first: ObjectKey) -> list[Pro
         return []
     return [
         Problem(
-            f"would be one file with {first}: {path}",
+            Message("one-file", "would be one file with {first}: {path}", first=first, path=path),
             ("metadata",),
             "rename one of the two",
             str(key),
@@ -211,7 +216,7 @@ def _unsafe(data: Mapping[str, Any]) -> list[Problem]:
         return []
     return [
         Problem(
-            "cannot be the name of a file",
+            Message("cannot-name-file", "cannot be the name of a file"),
             ("metadata",),
             "names have no / in them",
             str(manifest.key),

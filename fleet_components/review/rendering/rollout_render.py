@@ -13,6 +13,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import read_regular
 from fleet_components.model.codec import MisfitError, decode, encode, ranged
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -157,9 +158,11 @@ class RolloutRender:
         """
         waves, rollout = len(self.waves), self.last.rollout
         if wave > 1 and rollout and not self.reached:
-            what = (
-                f"the plan is another one than that of which wave {rollout.wave} is rendered, and"
-                " begins with wave 1"
+            what = Message(
+                "plan-another-one-than",
+                "the plan is another one than that of which wave {wave} is rendered, and begins"
+                " with wave 1",
+                wave=rollout.wave,
             )
             hint = "--wave 1 begins with it; members keep what they were rendered"
             if rollout.before is None and not self.given:
@@ -169,7 +172,12 @@ class RolloutRender:
             raise FleetError(
                 [
                     Problem(
-                        f"there is no wave {wave}: the plan has {count(waves, 'wave')}",
+                        Message(
+                            "no-wave-plan",
+                            "there is no wave {wave}: the plan has {count}",
+                            wave=wave,
+                            count=count(waves, "wave"),
+                        ),
                         hint="--wave without a number shows what is left",
                     )
                 ]
@@ -177,7 +185,17 @@ class RolloutRender:
         if wave > self.reached + 1:
             hint = f"--wave {self.reached + 1}, and merge it first"
             raise FleetError(
-                [Problem(f"wave {self.reached + 1} comes before wave {wave}", hint=hint)]
+                [
+                    Problem(
+                        Message(
+                            "wave-comes-before-wave",
+                            "wave {reached} comes before wave {wave}",
+                            reached=self.reached + 1,
+                            wave=wave,
+                        ),
+                        hint=hint,
+                    )
+                ]
             )
 
 
@@ -189,7 +207,11 @@ def _only(surveyed: Survey) -> FleetPlan:
     """
     plans = surveyed.plans
     if len(plans) != 1:
-        what = "the program has no fleet" if not plans else f"the program has {len(plans)} fleets"
+        what = (
+            Message("program-no-fleet", "the program has no fleet")
+            if not plans
+            else Message("program-fleets", "the program has {plans} fleets", plans=len(plans))
+        )
         raise FleetError([Problem(what, hint="render the directory of each")])
     return plans[0]
 

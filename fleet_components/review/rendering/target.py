@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import is_made_up
 
@@ -30,7 +31,13 @@ def check_links(file: Path) -> None:
     for place in (file, *_between(file)):
         if place.is_symlink():
             raise FleetError(
-                [Problem("is a link, which would lead elsewhere", file=str(place), hint=_HINT)]
+                [
+                    Problem(
+                        Message("link-lead-elsewhere", "is a link, which would lead elsewhere"),
+                        file=str(place),
+                        hint=_HINT,
+                    )
+                ]
             )
 
 
@@ -43,14 +50,27 @@ def clear(file: Path) -> None:
     """
     check_links(file)
     if file.exists() and not file.is_file():
-        raise FleetError([Problem("is not a regular file", file=str(file), hint=_HINT)])
+        raise FleetError(
+            [
+                Problem(
+                    Message("not-regular-file", "is not a regular file"), file=str(file), hint=_HINT
+                )
+            ]
+        )
     try:
         file.unlink(missing_ok=True)
     except NotADirectoryError:
         return  # whoever writes there says so
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be removed: {error.strerror}", file=str(file))]
+            [
+                Problem(
+                    Message(
+                        "cannot-removed", "cannot be removed: {strerror}", strerror=error.strerror
+                    ),
+                    file=str(file),
+                )
+            ]
         ) from error
 
 
@@ -66,7 +86,14 @@ def write_new(file: Path, text: str) -> None:
             stream.write(text)
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be written: {error.strerror}", file=str(file))]
+            [
+                Problem(
+                    Message(
+                        "cannot-written", "cannot be written: {strerror}", strerror=error.strerror
+                    ),
+                    file=str(file),
+                )
+            ]
         ) from error
 
 
@@ -88,7 +115,10 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
     """
     check_links(file)
     if file.exists() and not is_made_up(file):
-        what = "exists, and neither fleet plan --save-state nor fleet render has written it"
+        what = Message(
+            "exists-neither-fleet-plan",
+            "exists, and neither fleet plan --save-state nor fleet render has written it",
+        )
         raise FleetError(
             [Problem(what, file=str(file), hint="nothing was written; name another file")]
         )
@@ -104,5 +134,12 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
                 os.unlink(new)
     except OSError as error:
         raise FleetError(
-            [Problem(f"cannot be written: {error.strerror}", file=str(file))]
+            [
+                Problem(
+                    Message(
+                        "cannot-written", "cannot be written: {strerror}", strerror=error.strerror
+                    ),
+                    file=str(file),
+                )
+            ]
         ) from error

@@ -111,6 +111,6 @@ def moves(decided: Decided) -> Iterator[str]:
     held: dict[str, list[str]] = {}
     for name, entry in entries.items():
         if entry.change is Change.HELD:
-            held.setdefault(entry.reason, []).append(name)
+            held.setdefault(str(entry.reason), []).append(name)
     for why, names_held in held.items():
         yield f"{decided.name}: held: {few(names_held, _MOST)}: {why}"

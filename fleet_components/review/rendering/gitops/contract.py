@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import attrs
 
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
@@ -138,16 +139,30 @@ class GitopsTool(ABC):
             "fail where others have set fields otherwise": lambda mode: not mode.forces,
             "leave drift alone": lambda mode: mode.stops_at_drift and self.mends(settings),
         }
-        for what, asks in asked.items():
+        for wish, asks in asked.items():
             names = sorted(name for name, mode in written.items() if asks(mode))
             if names:
                 hint = (
                     f"{self.NAME} overwrites what is there; a stack or a hub does what they ask for"
                 )
-                yield Problem(f"{few(names)} ask to {what}", hint=hint)
+                yield Problem(
+                    Message(
+                        "apply-mode-not-in-gitops",
+                        "{names} ask to {wish}",
+                        names=few(names),
+                        wish=wish,
+                    ),
+                    hint=hint,
+                )
         for replacement in plan.replacements:
             fields, cluster = ", ".join(replacement.fields), replacement.cluster
-            what = f"cannot be changed in {fields} on {cluster}, so {self.NAME} will fail on it"
+            what = Message(
+                "cannot-changed-will-fail",
+                "cannot be changed in {fields} on {cluster}, so {name} will fail on it",
+                fields=fields,
+                cluster=cluster,
+                name=self.NAME,
+            )
             hint = "delete it there by hand when its turn comes, or give it another name"
             yield Problem(what, subject=str(replacement.key), hint=hint)
 

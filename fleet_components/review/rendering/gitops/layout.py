@@ -16,6 +16,7 @@ from fleet_components.content.stamp import annotated
 from fleet_components.content.wire import to_yaml
 from fleet_components.model.codec import checked
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.waves import Brought, PlanPart, PlanWave
@@ -90,7 +91,10 @@ class GitopsLayout(Layout):
         manifest = Manifest(brought.data)
         if is_hidden(brought.data):
             if not self._settings.omit_secrets:
-                what = "would be applied with [secret] in the place of its data"
+                what = Message(
+                    "applied-secret-place-data",
+                    "would be applied with [secret] in the place of its data",
+                )
                 self._problems.append(Problem(what, subject=str(manifest.key), hint=_SECRET_HINT))
             return None
         number = phase(manifest)

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import MisfitError, choice_of, decode, encode
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
 ARGOCD, FLUX = "argocd", "flux"
@@ -83,28 +84,58 @@ class GitopsSettings:
         """Yield what is wrong with them."""
         if not (self.repo or self.source):
             yield Problem(
-                "no repository is given",
+                Message("no-repository-given", "no repository is given"),
                 hint="--repo URL, from which the clusters pull what is rendered",
             )
         if _PASSWORD.search(self.repo):
             hint = "give it to the tool as a secret of its own, and the URL without it"
-            yield Problem("--repo has a password in it, which everybody could read", hint=hint)
+            yield Problem(
+                Message(
+                    "repo-password-everybody-could",
+                    "--repo has a password in it, which everybody could read",
+                ),
+                hint=hint,
+            )
         elif self.repo and not _REPOSITORY.fullmatch(self.repo) and self.tool == FLUX:
             hint = "write ssh://git@HOST/PATH in the place of git@HOST:PATH"
             yield Problem(
-                "--repo is no URL that Flux takes: it begins with https:// or ssh://", hint=hint
+                Message(
+                    "repo-no-url-flux",
+                    "--repo is no URL that Flux takes: it begins with https:// or ssh://",
+                ),
+                hint=hint,
             )
         if self.source and self.tool != FLUX:
-            yield Problem("--source names an object of Flux", hint="--repo URL")
+            yield Problem(
+                Message("source-names-object-flux", "--source names an object of Flux"),
+                hint="--repo URL",
+            )
         if self.source and not _SOURCE.fullmatch(self.source):
             hint = "--source OCIRepository/fleet, or the name alone of a GitRepository"
-            yield Problem(f"--source {self.source} is not [KIND/]NAME", hint=hint)
+            yield Problem(
+                Message(
+                    "source-not-kind-name",
+                    "--source {source} is not [KIND/]NAME",
+                    source=self.source,
+                ),
+                hint=hint,
+            )
         if self.topology == PULL and (self.destinations or self.pattern != "{member}"):
             hint = "leave out --destination: each member reads its own folder"
-            yield Problem("members have a destination on a hub only", hint=hint)
+            yield Problem(
+                Message("members-destination-hub-only", "members have a destination on a hub only"),
+                hint=hint,
+            )
         if self.path.startswith("/") or ".." in self.path.split("/"):
             hint = "--path FOLDER, as it is called in the repository"
-            yield Problem(f"--path {self.path} leads out of the repository", hint=hint)
+            yield Problem(
+                Message(
+                    "path-leads-out-repository",
+                    "--path {path} leads out of the repository",
+                    path=self.path,
+                ),
+                hint=hint,
+            )
 
 
 def name_of(*parts: str) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.waves import PlanWave
@@ -56,4 +57,7 @@ def _opposite(members: set[str], groups: dict[str, list[tuple[str, ...]]]) -> Pr
         f"move {few(sorted(members))} in opposite orders, and one sync brings all that a member"
         " gets"
     )
-    return Problem(f"{few(subjects)} {what}", hint=_HINT)
+    return Problem(
+        Message("step-not-in-gitops", "{subjects} {what}", subjects=few(subjects), what=what),
+        hint=_HINT,
+    )

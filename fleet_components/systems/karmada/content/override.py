@@ -22,6 +22,7 @@ from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.systems.karmada.content.overriders import Budget, apply_overriders
 from fleet_components.systems.karmada.model.override import OverridePolicy
@@ -111,7 +112,7 @@ def _apply(
                 state = attrs.evolve(state, applied=(*state.applied, policy.key))
                 continue
             events = (*state.events, _event("Warning", policy, cluster))
-            problem = _problem(policy, index, cluster, error.shown)
+            problem = _problem(policy, index, cluster, error.message)
             return PolicyOverridden(None, problem, logged=str(error), events=events), forms
         events = (*state.events, _event("Normal", policy, cluster))
         steps = (*state.steps, Step(str(policy.manifest.key), index, forms.written, made.written))
@@ -131,7 +132,7 @@ def _event(type_: str, policy: OverridePolicy, cluster: Cluster) -> Event:
     return Event(type_, f"ApplyOverridePolicy{'Failed' if failed else 'Succeed'}", text)
 
 
-def _problem(policy: OverridePolicy, index: int, cluster: Cluster, error: str) -> Problem:
+def _problem(policy: OverridePolicy, index: int, cluster: Cluster, error: Message) -> Problem:
     path = (
         ("spec", "overrideRules", index, "overriders")
         if policy.spec.override_rules

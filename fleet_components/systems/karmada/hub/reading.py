@@ -20,6 +20,7 @@ from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.releases import Releases
 from fleet_components.plan.given import Given
@@ -331,7 +332,7 @@ def _checked(bound: BoundTemplate) -> TemplateState:
         words = "; ".join(problem.what for problem in misfit.problems)
     except ValueError as error:
         words = str(error)
-    what = f"its binding cannot be read: {words}"
+    what = Message("binding-cannot-read", "its binding cannot be read: {words}", words=words)
     raise FleetError(
         [Problem(what, subject=str(bound.binding.template), hint="see its placement and its times")]
     )

@@ -21,6 +21,7 @@ import attrs
 from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION, read
 
@@ -75,7 +76,7 @@ class ApplicationHealth:
     unhealthy: tuple[UnhealthyApplication, ...]
     manifest: Manifest
 
-    def problem(self, position: int, what: str, field: str, hint: str) -> Problem:
+    def problem(self, position: int, what: Message, field: str, hint: str) -> Problem:
         """Return a problem located at a field of the application at ``position``."""
         return self.manifest.problem(what, ("spec", "unhealthy", position, field), hint)
 
@@ -122,7 +123,12 @@ def _no_time(health: ApplicationHealth, position: int) -> Problem | None:
     try:
         _ = health.unhealthy[position].time
     except ValueError as error:
-        return health.problem(position, str(error), "since", "write it as 2026-01-31T12:00:00Z")
+        return health.problem(
+            position,
+            Message("other-error", "{reason}", reason=error),
+            "since",
+            "write it as 2026-01-31T12:00:00Z",
+        )
     return None
 
 

@@ -22,6 +22,7 @@ import attrs
 
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION, read
 from fleet_components.model.workload import WorkloadShape
@@ -68,13 +69,19 @@ class CustomWorkload:
         for field, path in (("replicas", self.replicas), ("podTemplate", self.pod_template)):
             if path is not None and not all(path.split(".")):
                 yield Problem(
-                    f'"{path}" is not a field',
+                    Message("not-field", '"{path}" is not a field', path=path),
                     (field,),
                     "write the names from the root, as spec.replicas",
                 )
         if self.default is not None and self.default < 0:
             yield Problem(
-                f"{self.default} is not a number of replicas", ("default",), "write 0 or more"
+                Message(
+                    "not-number-replicas",
+                    "{default} is not a number of replicas",
+                    default=self.default,
+                ),
+                ("default",),
+                "write 0 or more",
             )
 
 
@@ -116,13 +123,19 @@ class KarmadaSettings:
         """Yield the validation errors of the settings."""
         if self.purge_mode not in (GRACEFULLY, DIRECTLY):
             yield Problem(
-                f'"{self.purge_mode}" is not a purge mode',
+                Message(
+                    "not-purge-mode",
+                    '"{purge_mode}" is not a purge mode',
+                    purge_mode=self.purge_mode,
+                ),
                 ("purgeMode",),
                 f"{GRACEFULLY} or {DIRECTLY}",
             )
         if self.graceful_eviction_timeout < 0:
             yield Problem(
-                "is below 0", ("gracefulEvictionTimeout",), "write seconds, 600 for ten minutes"
+                Message("is-below", "is below 0"),
+                ("gracefulEvictionTimeout",),
+                "write seconds, 600 for ten minutes",
             )
         for position, workload in enumerate(self.workloads):
             for problem in workload.problems():
@@ -142,7 +155,11 @@ def read_settings(manifests: Iterable[Manifest]) -> KarmadaSettings:
     ]
     if len(found) > 1:
         raise FleetError(
-            again.problem("the settings are given twice", (), "keep one of the two")
+            again.problem(
+                Message("settings-given-twice", "the settings are given twice"),
+                (),
+                "keep one of the two",
+            )
             for again in found[1:]
         )
     return _read(found[0]) if found else KarmadaSettings()
@@ -157,7 +174,7 @@ def _read(manifest: Manifest) -> KarmadaSettings:
         problems = list(misfit.problems)
     if problems:
         raise FleetError(
-            manifest.problem(problem.what, ("spec", *problem.path), problem.hint)
+            manifest.problem(problem.message, ("spec", *problem.path), problem.advice)
             for problem in problems
         )
     return settings

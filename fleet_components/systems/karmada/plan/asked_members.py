@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import by_number
 from fleet_components.plan.asked_members import AskedMembers
@@ -36,7 +37,13 @@ class KarmadaMembers(AskedMembers):
         wrong = [(at, requirement) for at, requirement in expressions if requirement.error]
         if wrong:
             yield from (
-                NoMatch(at, f"selects no member: {requirement.error}") for at, requirement in wrong
+                NoMatch(
+                    at,
+                    Message(
+                        "selects-no-member", "selects no member: {error}", error=requirement.error
+                    ),
+                )
+                for at, requirement in wrong
             )
             return
         asked = [
@@ -61,13 +68,19 @@ class KarmadaMembers(AskedMembers):
         if not found and self.inventory and not matching(self.inventory, affinity):
             apart = "each part of it selects some, but not the same"
             yield NoMatch(
-                path, "selects no member", self.only_lost(matching(self.lost, affinity)) or apart
+                path,
+                Message("selector-selects-no-member", "selects no member"),
+                self.only_lost(matching(self.lost, affinity)) or apart,
             )
 
     def field(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a field that Karmada spreads by: provider, region or zone."""
         if self.inventory and name in FIELDS and not FIELDS[name](self.inventory):
-            yield NoMatch(path, f"no member has a {name}", _DECLARE[name])
+            yield NoMatch(
+                path,
+                Message("no-member-has-property", "no member has a {name}", name=name),
+                _DECLARE[name],
+            )
 
     def _values_of_field(self, key: str) -> str:
         domains = FIELDS[key](self.inventory) if key in FIELDS else {}

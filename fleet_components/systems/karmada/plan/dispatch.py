@@ -10,7 +10,8 @@ from functools import cached_property
 
 import attrs
 
-from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Gate, Rollout, Wave
+from fleet_components.model.message import NEXT_UPDATE, Phrase
+from fleet_components.rollout.rollout import Change, Done, Entry, Gate, Rollout, Wave
 from fleet_components.systems.karmada.model.memory import EvictionTask
 from fleet_components.systems.karmada.model.policy import DIRECTLY, Suspension
 from fleet_components.systems.karmada.plan.content import Share
@@ -22,8 +23,9 @@ _NOTHING = Done(None)
 _SUSPENDED = "dispatching is suspended by the policy"
 _LEAVING = "its copy stays until the object stands elsewhere"
 _NEVER_PURGED = "purge mode Never: its copy stays"
-_PURGED_FIRST = (
-    f"purge mode Directly: the copy on {{clusters}} goes first, {NEXT_UPDATE} sends the rest"
+_PURGED_FIRST = Phrase(
+    "purge mode Directly: the copy on {clusters} goes first, {update} sends the rest",
+    update=NEXT_UPDATE,
 )
 
 
@@ -124,7 +126,7 @@ class Dispatch:
         # checkDirectPurgeOrphanWorks.
         purged = self._purged_first()
         if purged:
-            return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
+            return _held(done, _PURGED_FIRST.filled(clusters=", ".join(purged)))
         return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)
 
     def _kept(self, cluster: str, why: str) -> Entry:
@@ -157,7 +159,7 @@ class Dispatch:
         ]
 
 
-def _held(done: Done, why: str, gate: Gate | None = None) -> Entry:
+def _held(done: Done, why: Phrase | str, gate: Gate | None = None) -> Entry:
     """Return an entry that leaves a member as it is; a member without the template gets nothing."""
     if done.revision is None:
         return Entry(Change.HELD, None, why, gate)

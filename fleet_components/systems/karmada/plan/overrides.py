@@ -188,8 +188,8 @@ def _located(
     path = rule_path(policy, kept[problem.subject][int(problem.path[2])])
     selectors = policy.data["spec"].get("resourceSelectors") or ()
     if len({(selector["apiVersion"], selector["kind"]) for selector in selectors}) > 1:
-        return policy.problem(problem.what, (*path, "overriders"), _BY_KIND)
-    return policy.problem(problem.what, (*path, "overriders"), problem.hint)
+        return policy.problem(problem.message, (*path, "overriders"), _BY_KIND)
+    return policy.problem(problem.message, (*path, "overriders"), problem.advice)
 
 
 def rule_path(policy: Manifest, position: int) -> FieldPath:

@@ -13,6 +13,7 @@ import attrs
 from fleet_components.content.outline import outlines_of
 from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import MEMORY, Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.model.workload import WorkloadShape, completions_of, replicas_of
@@ -60,7 +61,11 @@ from fleet_components.systems.karmada.scheduler.status import TemplateDecision
 if TYPE_CHECKING:
     from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
-_FROZEN = "no policy follows it, so it stays as it was, and the state does not show how that is"
+_FROZEN = Message(
+    "no-policy-follows-stays",
+    "no policy follows it, so it stays as it was, and {memory} does not show how that is",
+    memory=MEMORY,
+)
 _RELEASED = "no policy has it any more: "
 _STAYS = "it stays as it was placed, and its changes are not delivered; when members change, "
 _SCHEDULED = (

@@ -18,6 +18,7 @@ from fleet_components.content.dependencies import Dependency, dependencies_of
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
@@ -64,9 +65,10 @@ SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation"
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 _PRIORITIES = ("system-cluster-critical", "system-node-critical")
 """Priority classes that every API server has."""
-_SKIPPED = (
+_SKIPPED = Message(
+    "no-effect-karmada-propagates",
     "has no effect: Karmada propagates nothing of the namespaces kube-*, karmada-system,"
-    " karmada-cluster, karmada-es-*"
+    " karmada-cluster, karmada-es-*",
 )
 _NOT_SKIPPED = "place objects of other namespaces"
 
@@ -377,7 +379,11 @@ class _Reading:
         for policy in self.propagation:
             name = policy.data.get("schedulePriority", {}).get("priorityClassName")
             if name is not None and name not in known:
-                what = f'there is no PriorityClass "{name}", and without it Karmada places nothing'
+                what = Message(
+                    "no-priorityclass-without-karmada",
+                    'there is no PriorityClass "{name}", and without it Karmada places nothing',
+                    name=name,
+                )
                 path = ("spec", "schedulePriority", "priorityClassName")
                 yield policy.manifest.problem(
                     what, path, "add it to the manifests, or take schedulePriority out"
@@ -401,7 +407,11 @@ class _Reading:
                     yield policy.manifest.problem(_SKIPPED, path, _NOT_SKIPPED)
                 elif not watches(selector.api_version.rpartition("/")[0], selector.kind):
                     path = ("spec", "resourceSelectors", index, "kind")
-                    what = f"has no effect: Karmada propagates no {selector.kind}"
+                    what = Message(
+                        "no-effect-karmada-propagates-no",
+                        "has no effect: Karmada propagates no {kind}",
+                        kind=selector.kind,
+                    )
                     yield policy.manifest.problem(what, path, "take it out")
 
     def unwatched(self) -> Iterator[Problem]:
@@ -432,9 +442,13 @@ class _Reading:
                 if len(manifests) > 1
                 else ""
             )
-            what = (
-                f"{first.key}{place} goes whole to every member that is selected{others}: nobody"
-                " knows its replicas"
+            what = Message(
+                "goes-whole-every-member",
+                "{key}{place} goes whole to every member that is selected{others}: nobody knows its"
+                " replicas",
+                key=first.key,
+                place=place,
+                others=others,
             )
             hint = (
                 "if it has replicas, say where in spec.workloads of a KarmadaSettings:"
@@ -461,7 +475,14 @@ class _Reading:
                 placement += f" in {origin.seen_from(manifest.origin).place}"
             if placement:
                 yield manifest.problem(
-                    f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE
+                    Message(
+                        "is-claimed-by-and",
+                        "is claimed by {placement} and by {claimant}",
+                        placement=placement,
+                        claimant=self._claimant(key),
+                    ),
+                    (),
+                    _TWICE,
                 )
 
     def _claimant(self, key: str) -> str:
@@ -515,11 +536,18 @@ def _has_number(value: Any) -> bool:
 
 
 _NO_EFFECT = (
-    "has no effect yet: nothing watches applications, an ApplicationHealth says which of them fail",
+    Message(
+        "failover-unwatched",
+        "has no effect yet: nothing watches applications, an ApplicationHealth says which of them"
+        " fail",
+    ),
     "add one; while all are well, with spec: {unhealthy: []}",
 )
 _LEFT_OUT = (
-    "is left out of this forecast: on the hub what fails moves to other members",
+    Message(
+        "failover-left-out",
+        "is left out of this forecast: on the hub what fails moves to other members",
+    ),
     "say in an ApplicationHealth what fails; if nothing does, with spec: {unhealthy: []}",
 )
 _TWICE = "leave it to one of the two: take it out of the one's selectors"

@@ -13,6 +13,7 @@ from fleet_components.content.override_parts import Part, left_out
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.idle import Idle
@@ -177,7 +178,7 @@ def unchanged(part: Part, policy: Manifest, manifest: Manifest) -> Unchanged:
     """Return why a part of an override policy changes nothing in an object."""
     at = next((place for place, step in enumerate(part.path) if step in OVERRIDERS), None)
     if at is None:
-        return Unchanged(f"{manifest.key} is so already")
+        return Unchanged(Message("is-so-already", "{key} is so already", key=manifest.key))
     field, operation = part.path[at], value_at(policy.data, part.path[: at + 2])
     if field in (IMAGE, COMMAND, ARGS) and not operation.get("predicate"):
         return _of_containers(str(field), operation, part, manifest)
@@ -210,16 +211,31 @@ def _of_containers(
     except OverrideError:
         containers = []
     if not containers:
-        return Unchanged(f"{manifest.key} {_NO_CONTAINERS}", _KINDS)
+        return Unchanged(
+            Message(
+                "object-without-containers",
+                "{key} {no_containers}",
+                key=manifest.key,
+                no_containers=_NO_CONTAINERS,
+            ),
+            _KINDS,
+        )
     if field == IMAGE:
         return Unchanged(
-            f"the images of {manifest.key} are as it makes them already", "take it out"
+            Message(
+                "images-makes-them-already",
+                "the images of {key} are as it makes them already",
+                key=manifest.key,
+            ),
+            "take it out",
         )
     name = operation["containerName"]
     named = [container for container in containers if container.get("name") == name]
     if not named:
         known = Vocabulary(str(container.get("name")) for container in containers)
-        what = f'{manifest.key} has no container "{name}"'
+        what = Message(
+            "no-container", '{key} has no container "{name}"', key=manifest.key, name=name
+        )
         return Unchanged(what, meant(name, known, "its containers are"))
     target = "command" if field == COMMAND else "args"
     words = (
@@ -228,10 +244,18 @@ def _of_containers(
     if operation["operator"] == "remove":
         has = few([str(word) for container in named for word in container.get(target) or ()])
         return Unchanged(
-            f'container "{name}" of {manifest.key} has no {words}',
+            Message(
+                "container-no",
+                'container "{name}" of {key} has no {words}',
+                name=name,
+                key=manifest.key,
+                words=words,
+            ),
             f"its {target} are: {has or 'none'}",
         )
-    return Unchanged("it adds no words", "write them in value, or take it out")
+    return Unchanged(
+        Message("adds-no-words", "it adds no words"), "write them in value, or take it out"
+    )
 
 
 def _of_texts(
@@ -241,14 +265,32 @@ def _of_texts(
     texts = manifest.metadata.get(f"{noun}s") or {}
     keys = [part.path[-1]] if isinstance(part.written, str) else list(operation.get("value") or ())
     if not keys:
-        return Unchanged(f"it names no {noun}", "write it in value, or take it out")
+        return Unchanged(
+            Message("names-no", "it names no {noun}", noun=noun),
+            "write it in value, or take it out",
+        )
     absent = [str(key) for key in keys if key not in texts]
     if absent and operation["operator"] != "add":
         hint = meant(absent[0], Vocabulary(texts), f"its {noun}s are")
         add = "; to set it write operator: add" if operation["operator"] == "replace" else ""
-        return Unchanged(f"{manifest.key} has no {noun} {few(absent)}", hint + add)
+        return Unchanged(
+            Message(
+                "has-no",
+                "{key} has no {noun} {absent}",
+                key=manifest.key,
+                noun=noun,
+                absent=few(absent),
+            ),
+            hint + add,
+        )
     return Unchanged(
-        f"{manifest.key} has that {noun} already: {few(keys)}",
+        Message(
+            "has-that-already",
+            "{key} has that {noun} already: {keys}",
+            key=manifest.key,
+            noun=noun,
+            keys=few(keys),
+        ),
         "take it out, or write another value",
     )
 
@@ -256,9 +298,12 @@ def _of_texts(
 # Find rules of override policies that have no effect.
 
 
-_UNREAD = "is not read: Karmada carries out the overrideRules beside it, and nothing else"
+_UNREAD = Message(
+    "not-read-karmada-carries",
+    "is not read: Karmada carries out the overrideRules beside it, and nothing else",
+)
 _INTO_RULES = "move it into a rule: overrideRules: [{overriders: {...}}]"
-_EMPTY = "has no overriders, and changes nothing"
+_EMPTY = Message("no-overriders-changes-nothing", "has no overriders, and changes nothing")
 
 
 def idle_rules(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import Vocabulary
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
@@ -76,8 +77,11 @@ def _of_objects(
         if policy.key.namespace and objects.is_cluster_scoped(asked)
     }
     for index in sorted(outside):
-        what = (
-            f"a {policy.key.kind} never selects a cluster-scoped kind such as {wanted[index].kind}"
+        what = Message(
+            "never-selects-cluster-scoped",
+            "a {kind} never selects a cluster-scoped kind such as {selected}",
+            kind=policy.key.kind,
+            selected=wanted[index].kind,
         )
         yield NoMatch(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
     if outside and len(outside) == len(wanted):
@@ -148,7 +152,11 @@ def _of_groups(placement: Placement) -> Iterator[NoMatch]:
     for index, constraint in enumerate(placement.spread_constraints):
         if constraint.spread_by_field == counts and not constraint.max_groups:
             path: FieldPath = (*_PLACEMENT, "spreadConstraints", index)
-            what = f"selects no {counts}: maxGroups is missing, and counts as 0"
+            what = Message(
+                "selects-no-maxgroups-missing",
+                "selects no {counts}: maxGroups is missing, and counts as 0",
+                counts=counts,
+            )
             yield NoMatch(path, what, f"write maxGroups: {max(1, constraint.min_groups)} or more")
 
 
@@ -161,7 +169,10 @@ def without_apis(source: Source, templates: Templates) -> Iterator[Problem]:
     for manifest in source.declarations.values() if templates.keys else ():
         status = manifest.data.get("status") if manifest.kind == "Cluster" else None
         if status is not None and not status.get("apiEnablements"):
-            what = "has no apiEnablements, so the cluster serves no API and nothing is placed on it"
+            what = Message(
+                "no-apienablements-cluster-serves",
+                "has no apiEnablements, so the cluster serves no API and nothing is placed on it",
+            )
             yield manifest.problem(
                 what, ("status",), "list the APIs there, or leave the status out"
             )
@@ -187,7 +198,9 @@ def _of_overrides(
         if name not in known:
             hint = f"what it selects waits for it; {meant(name, known, 'there is')}"
             yield NoMatch(
-                ("spec", "dependentOverrides", index), f'there is no {kind} "{name}"', hint
+                ("spec", "dependentOverrides", index),
+                Message("no-such-policy", 'there is no {kind} "{name}"', kind=kind, name=name),
+                hint,
             )
 
 
@@ -217,10 +230,20 @@ def _of_template(
         near = objects.near(wanted)
         yield NoMatch(
             path,
-            f"there is no {key}",
-            f"{near}{' else' if near.endswith('?') else '; else'} take it out"
-            if near
-            else "take it out",
+            Message("no-such-template", "there is no {key}", key=key),
+            (
+                f"{near}{' else' if near.endswith('?') else '; else'} take it out"
+                if near
+                else "take it out"
+            ),
         )
     elif template_name(manifest) not in templates.keys and manifest not in templates.unclaimed:
-        yield NoMatch(path, f"no policy of Karmada has {key}, a placement has it", "take it out")
+        yield NoMatch(
+            path,
+            Message(
+                "no-policy-karmada-placement",
+                "no policy of Karmada has {key}, a placement has it",
+                key=key,
+            ),
+            "take it out",
+        )

@@ -11,6 +11,7 @@ from fleet_components.content.order import definition_of, provided
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.subject import Decided
@@ -44,9 +45,12 @@ def unserved(
         here = _members_with(wanted, every)
         for without, names in ((False, members & here), (True, members - here)):
             if names:
-                what = (
-                    f"is not placed on {few(sorted(names))}, where {kind} of {version} is not"
-                    " served"
+                what = Message(
+                    "not-placed-not-served",
+                    "is not placed on {names}, where {kind} of {version} is not served",
+                    names=few(sorted(names)),
+                    kind=kind,
+                    version=version,
                 )
                 yield manifest.problem(what, (), _hint(definitions.get(wanted), without=without))
 
@@ -116,14 +120,18 @@ def _changed_total(decided: Decided, inventory: Inventory) -> Iterator[Problem]:
         return
     changed = sorted(name for name in given if gets[name] != given[name])
     shown = few([f"{name} gets {gets[name]} instead of {given[name]}" for name in changed])
-    what = (
-        f"{sum(gets.values())} of {sum(given.values())} divided replicas of {subject.manifest.key}"
-        f" run: {shown}"
+    what = Message(
+        "divided-replicas-run",
+        "{running} of {divided} divided replicas of {key} run: {shown}",
+        running=sum(gets.values()),
+        divided=sum(given.values()),
+        key=subject.manifest.key,
+        shown=shown,
     )
     yield _located(decided, changed[0], shares[changed[0]], what)
 
 
-def _located(decided: Decided, member: str, share: Share, what: str) -> Problem:
+def _located(decided: Decided, member: str, share: Share, what: Message) -> Problem:
     """Return a problem of the rule that sets the replicas on a member."""
     subject: Any = decided.subject
     shape = shape_in(decided.record.contents[share.revision])

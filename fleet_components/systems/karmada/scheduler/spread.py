@@ -19,6 +19,7 @@ from itertools import accumulate
 
 import attrs
 
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.systems.karmada.model.policy import AGGREGATED, Placement, SpreadConstraint
 from fleet_components.systems.karmada.scheduler.candidates import Candidates, Failure
@@ -56,7 +57,11 @@ MOST_SETS = 1_000_000
 """Largest number of sets of regions that a search looks at: some seconds. Karmada itself would go
 on.
 """
-_TOO_LONG = f"the best of {MOST_SETS:,} sets of regions was looked for, and there are more"
+_TOO_LONG = Message(
+    "best-sets-regions-looked",
+    "the best of {most_sets:,} sets of regions was looked for, and there are more",
+    most_sets=MOST_SETS,
+)
 _FEWER = (
     "ask for fewer regions in its spread constraint, or for members of fewer regions in its"
     " affinity"

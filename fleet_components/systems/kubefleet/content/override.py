@@ -30,6 +30,7 @@ from fleet_components.content.secret import as_secret, holds_secret_text
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.systems.kubefleet.model.override import (
     CLUSTER_OVERRIDE,
@@ -397,6 +398,12 @@ def _problem(
     cluster: str,
     error: OverrideError,
 ) -> Problem:
-    what = f"fails on {cluster} for {Manifest(data).key}: {error.shown}"
+    what = Message(
+        "fails-on-for",
+        "fails on {cluster} for {key}: {shown}",
+        cluster=cluster,
+        key=Manifest(data).key,
+        shown=error.shown,
+    )
     patch = () if error.patch is None else ("jsonPatchOverrides", error.patch)
     return Problem(what, (*RULES, rule.index, *patch), _HINT.format(cluster=cluster), override.key)

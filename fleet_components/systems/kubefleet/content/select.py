@@ -27,6 +27,7 @@ from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.systems.kubefleet.model.placement import Placement, ResourceSelector
@@ -99,8 +100,15 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
 class _RefusedSelector(Exception):
     """A refused selector.
 
-    Its arguments are KubeFleet's text, a hint, and whether a missing object may be the reason.
+    Attributes:
+        message: KubeFleet's text.
+        hint: what to write instead.
+        follows: whether a missing object may be the reason.
     """
+
+    def __init__(self, message: Message, hint: str = "", follows: bool = False) -> None:
+        super().__init__(message)
+        self.message, self.hint, self.follows = message, hint, follows
 
 
 class _Selecting:
@@ -124,7 +132,7 @@ class _Selecting:
                 taken.update(manifest.key for manifest in found)
                 brought.append(found)
             except _RefusedSelector as refused:
-                problems.append(self.problem(*refused.args))
+                problems.append(self.problem(refused.message, refused.hint, refused.follows))
         if problems:
             raise FleetError(problems)
         return brought
@@ -135,7 +143,7 @@ class _Selecting:
             self.path = ("spec", "resourceSelectors", index)
             yield selector
 
-    def problem(self, what: str, hint: str = "", follows: bool = False) -> Problem:
+    def problem(self, what: Message, hint: str = "", follows: bool = False) -> Problem:
         metadata = {"name": self.placement.name, "namespace": self.placement.namespace}
         manifest = Manifest(
             {"kind": self.placement.kind, "metadata": metadata}, self.placement.origin
@@ -161,7 +169,12 @@ class _Selecting:
                 " selected"
             )
             hint = "name a namespace of the catalogue that does not begin with kube- or fleet-"
-            text = f"invalid clusterResourcePlacement {self.placement.name}: {what}"
+            text = Message(
+                "invalid-clusterresourceplacement",
+                "invalid clusterResourcePlacement {name}: {what}",
+                name=self.placement.name,
+                what=what,
+            )
             raise FleetError([self.problem(text, hint, follows=not is_reserved(selector.name))])
         return self.placement.namespace
 
@@ -169,14 +182,28 @@ class _Selecting:
         """Return the eligible objects of one selector."""
         if is_disabled(selector.group, selector.kind):
             self.warnings.append(
-                self.problem(f"{selector.kind} objects are never placed: this selects nothing")
+                self.problem(
+                    Message(
+                        "objects-never-placed-selects",
+                        "{kind} objects are never placed: this selects nothing",
+                        kind=selector.kind,
+                    )
+                )
             )
             return []
         if not _is_namespace(selector):
             return self.fetch(selector, inner)
         if self.placement.namespace:
             what = "cannot select cluster-scoped resource Namespace in a resourcePlacement"
-            raise _RefusedSelector(f"invalid placement {self.placement.key}: {what}", _USE_CRP)
+            raise _RefusedSelector(
+                Message(
+                    "invalid-placement",
+                    "invalid placement {key}: {what}",
+                    key=self.placement.key,
+                    what=what,
+                ),
+                _USE_CRP,
+            )
         if selector.selection_scope in ("NamespaceOnly", _WITH_SELECTORS):
             return self.fetch(selector, "")
         return [manifest for name in self.namespaces(selector) for manifest in self.namespace(name)]
@@ -189,11 +216,21 @@ class _Selecting:
         # Its definition, which says where it lives, may be missing.
         custom = kind.group not in BUILT_IN_GROUPS
         if kind.namespaced and not namespace:
-            what = f"{start} namespace-scoped resource {resource} in a clusterResourcePlacement"
+            what = Message(
+                "namespace-scoped-resource-clusterresourceplacement",
+                "{start} namespace-scoped resource {resource} in a clusterResourcePlacement",
+                start=start,
+                resource=resource,
+            )
             raise _RefusedSelector(what, _USE_RP, custom)
         if not kind.namespaced and self.placement.namespace:
             raise _RefusedSelector(
-                f"{start} cluster-scoped resource {resource} in a resourcePlacement",
+                Message(
+                    "cluster-scoped-resource-resourceplacement",
+                    "{start} cluster-scoped resource {resource} in a resourcePlacement",
+                    start=start,
+                    resource=resource,
+                ),
                 _USE_CRP,
                 custom,
             )
@@ -215,14 +252,20 @@ class _Selecting:
             " selector"
         )
         custom = selector.group not in BUILT_IN_GROUPS
-        raise _RefusedSelector(f"{start}: {what}", _what_is_served(selector.kind, kind), custom)
+        raise _RefusedSelector(
+            Message("text-15", "{start}: {what}", start=start, what=what),
+            _what_is_served(selector.kind, kind),
+            custom,
+        )
 
     def warn_of_versions(self, selector: ResourceSelector, found: Iterable[Manifest]) -> None:
         others = sorted({manifest.version for manifest in found} - {selector.version})
         if others:
-            what = (
-                f"a hub would hand these out in version {selector.version}, here they stay"
-                f" {', '.join(others)}"
+            what = Message(
+                "hub-hand-these-out",
+                "a hub would hand these out in version {version}, here they stay {others}",
+                version=selector.version,
+                others=", ".join(others),
             )
             self.warnings.append(
                 self.problem(what, "select the version that the objects are written in")
@@ -245,10 +288,20 @@ class _Selecting:
     def namespace(self, name: str) -> list[Manifest]:
         """Return a namespace and its contents."""
         if is_reserved(name):
-            what = f"namespace {name} is not allowed to propagate"
+            what = Message(
+                "namespace-not-allowed-propagate",
+                "namespace {name} is not allowed to propagate",
+                name=name,
+            )
             # The misspelling is KubeFleet's.
             raise _RefusedSelector(
-                f"invalid clusterRresourcePlacement {self.placement.name}: {what}", _NOT_RESERVED
+                Message(
+                    "invalid-clusterrresourceplacement",
+                    "invalid clusterRresourcePlacement {name}: {what}",
+                    name=self.placement.name,
+                    what=what,
+                ),
+                _NOT_RESERVED,
             )
         namespace = self.catalogue.get(ObjectKey("", "Namespace", "", name))
         contents = self.catalogue.contents(name)
@@ -260,7 +313,11 @@ class _Selecting:
         if name == DEFAULT_NAMESPACE:
             return self.eligible(contents)
         if contents:
-            what = f"namespace {name} is not in the catalogue, so nothing in it is selected"
+            what = Message(
+                "namespace-not-catalogue-nothing",
+                "namespace {name} is not in the catalogue, so nothing in it is selected",
+                name=name,
+            )
             self.warnings.append(self.problem(what, f"add a Namespace {name} to the manifests"))
         return []
 
@@ -281,7 +338,12 @@ def _refuse_twice(found: Iterable[Manifest], taken: set[ObjectKey]) -> None:
             identity = f"Group:{manifest.group} Version:{manifest.version} Kind:{manifest.kind}"
             place = f"Name:{manifest.name} Namespace:{manifest.namespace} Envelope:<nil>"
             raise _RefusedSelector(
-                f"found duplicate resource {{{identity} {place}}}",
+                Message(
+                    "found-duplicate-resource",
+                    "found duplicate resource {{{identity} {place}}}",
+                    identity=identity,
+                    place=place,
+                ),
                 "let only one selector select it",
             )
 
@@ -309,7 +371,10 @@ def _dropped(manifest: Manifest) -> Iterator[Problem]:
     ]
     for path in places:
         if value_at(manifest.data, path):
-            what = "KubeFleet drops this port, and each member assigns one of its own"
+            what = Message(
+                "kubefleet-drops-port-each",
+                "KubeFleet drops this port, and each member assigns one of its own",
+            )
             hint = (
                 "to have the same port everywhere, put the Service into a ResourceEnvelope, which"
                 " keeps it"
@@ -320,16 +385,18 @@ def _dropped(manifest: Manifest) -> Iterator[Problem]:
 def surprises(manifest: Manifest) -> Iterator[Problem]:
     """Yield warnings about an object that goes to members."""
     if manifest.metadata.get("finalizers") and not is_envelope(manifest):
-        what = (
+        what = Message(
+            "finalizers-go-along-member",
             "finalizers go along, and on a member nothing may remove them: the object then cannot"
-            " be deleted"
+            " be deleted",
         )
         yield manifest.problem(what, ("metadata", "finalizers"), "remove metadata.finalizers")
     annotations = manifest.metadata.get("annotations") or {}
     if manifest.kind == "ConfigMap" and annotations.get(OLD_ENVELOPE) == "true":
-        what = (
+        what = Message(
+            "configmaps-no-longer-envelopes",
             "ConfigMaps are no longer envelopes: this is placed as a ConfigMap, its manifests are"
-            " not applied"
+            " not applied",
         )
         hint = f"write {successors(manifest) or 'a ResourceEnvelope or ClusterResourceEnvelope'}"
         yield manifest.problem(what, ("metadata", "annotations", OLD_ENVELOPE), hint)

@@ -12,6 +12,7 @@ from fleet_components.hub.observation import Observation
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.releases import Releases
 from fleet_components.plan.given import Given
@@ -268,5 +269,7 @@ def _unscheduled(placement: Manifest, kept: Kept, inventory: Inventory) -> str:
 
 
 def _words(problem: Problem) -> str:
-    where = str(Problem("", problem.path)).removesuffix(": ") if problem.path else ""
+    where = (
+        str(Problem(Message("text-7", ""), problem.path)).removesuffix(": ") if problem.path else ""
+    )
     return ": ".join(filter(None, (where, problem.what)))

@@ -12,6 +12,7 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import nearest
@@ -137,11 +138,31 @@ class PlacementPolicy(Typed):
                 nearest(self.placement_type, (PICK_ALL, PICK_FIXED, PICK_N))
                 or f"{PICK_ALL}, {PICK_FIXED}, {PICK_N}"
             )
-            yield Problem(f'there is no type "{self.placement_type}"', ("placement_type",), hint)
+            yield Problem(
+                Message(
+                    "no-type",
+                    'there is no type "{placement_type}"',
+                    placement_type=self.placement_type,
+                ),
+                ("placement_type",),
+                hint,
+            )
         if self.placement_type == PICK_N and self.number_of_clusters is None:
-            yield Problem("is missing", ("number_of_clusters",), "say how many members to pick")
+            yield Problem(
+                Message("is-missing", "is missing"),
+                ("number_of_clusters",),
+                "say how many members to pick",
+            )
         if (self.number_of_clusters or 0) < 0:
-            yield Problem(f"is {self.number_of_clusters}", ("number_of_clusters",), "0 or more")
+            yield Problem(
+                Message(
+                    "number-of-clusters-negative",
+                    "is {number_of_clusters}",
+                    number_of_clusters=self.number_of_clusters,
+                ),
+                ("number_of_clusters",),
+                "0 or more",
+            )
 
     @property
     def required_terms(self) -> tuple[ClusterSelectorTerm, ...]:

@@ -10,6 +10,7 @@ import attrs
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.text import Vocabulary
 from fleet_components.plan.asked_members import AskedMembers
@@ -42,7 +43,9 @@ class KubeFleetMembers(AskedMembers):
         if not found and self._meeting(term, self.inventory) == 0:
             apart = "each part of it some member meets, but none meets all"
             yield NoMatch(
-                path, "no member matches", self.only_lost(self._meeting(term, self.lost)) or apart
+                path,
+                Message("no-member-matches", "no member matches"),
+                self.only_lost(self._meeting(term, self.lost)) or apart,
             )
 
     def property(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
@@ -50,7 +53,7 @@ class KubeFleetMembers(AskedMembers):
         column = self.inventory.property(name)
         if column.present or column.errors or not self.inventory:
             return
-        what = f'no member has the property "{name}"'
+        what = Message("no-member-property", 'no member has the property "{name}"', name=name)
         hint = meant(name, self._property_names, "they have")
         yield NoMatch(path, what, self.only_lost(self.lost.property(name).present) or hint)
 
@@ -59,9 +62,12 @@ class KubeFleetMembers(AskedMembers):
         yield from found
         term = ClusterSelectorTerm(None, PropertySelector((expression,)))
         if not found and self._meeting(term, self.inventory) == 0:
-            what = (
-                f"no member has {expression.name} {expression.operator}"
-                f" {', '.join(expression.values)}"
+            what = Message(
+                "no-member-meets-expression",
+                "no member has {name} {operator} {values}",
+                name=expression.name,
+                operator=expression.operator,
+                values=", ".join(expression.values),
             )
             yield NoMatch(
                 path,

@@ -193,7 +193,7 @@ def concerning(
 def _located(problem: Problem, written: Mapping[str, Manifest]) -> Problem:
     """Return the problem of a kept rule with the place where the rule is written now."""
     manifest = written.get(problem.subject)
-    return manifest.problem(problem.what, problem.path, problem.hint) if manifest else problem
+    return manifest.problem(problem.message, problem.path, problem.advice) if manifest else problem
 
 
 def check_rules(data: Any) -> None:

@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import MEMORY, Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
@@ -220,7 +221,13 @@ def _scheduled(
 
 def _failed(request: PlacementSubject, decision: Decision[PlacementMemory]) -> list[Problem]:
     return (
-        [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)]
+        [
+            Problem(
+                Message("scheduling-fails", "{reason}", reason=_plain(decision.error)),
+                subject=request.key,
+                hint=_FAILED_HINT,
+            )
+        ]
         if decision.error
         else []
     )
@@ -299,8 +306,13 @@ def _moved_status(request: PlacementSubject, before: PlacementRecord) -> Iterato
     namespace = moves_from(request, before)
     if namespace:
         yield Problem(
-            f"chooses the namespace {request.reports_in} instead of {namespace}, which"
-            " statusReportingScope NamespaceAccessible does not allow",
+            Message(
+                "other-status-namespace",
+                "chooses the namespace {reports_in} instead of {namespace}, which"
+                " statusReportingScope NamespaceAccessible does not allow",
+                reports_in=request.reports_in,
+                namespace=namespace,
+            ),
             ("spec", "resourceSelectors"),
             MOVED_STATUS_HINT,
             subject=request.key,
@@ -512,9 +524,11 @@ def _check_known(record: PlacementRecord, rollout: Rollout) -> None:
     moving = (Change.ADD, Change.UPDATE)
     for entry in rollout.entries.values():
         if entry.change in moving and entry.placed and not record.knows(entry.placed):
-            what = (
-                f"revision {entry.placed.revision} is to be rolled out, and the state does not show"
-                " its content"
+            what = Message(
+                "revision-rolled-out-state",
+                "revision {revision} is to be rolled out, and {memory} does not show its content",
+                memory=MEMORY,
+                revision=entry.placed.revision,
             )
             raise FleetError([Problem(what, hint=LACKS_HINT)])
 

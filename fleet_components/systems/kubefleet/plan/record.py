@@ -12,6 +12,7 @@ from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, decode, encode
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.rollout import Done, Placed
@@ -45,7 +46,12 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
             for name, run in runs.records.items():
                 if run.clusters and len(run.clusters) != len(run.stages):
                     raise MisfitError(
-                        Problem("does not have the clusters of each stage", ("records", name))
+                        Problem(
+                            Message(
+                                "does-not-clusters-each", "does not have the clusters of each stage"
+                            ),
+                            ("records", name),
+                        )
                     )
         return attrs.evolve(record, runs=runs)
 
@@ -68,7 +74,15 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
         super().check_content(number, data)
         why = unopened(Manifest(data))
         if why:
-            raise MisfitError(Problem(f"is an envelope that cannot be opened: {why}"))
+            raise MisfitError(
+                Problem(
+                    Message(
+                        "envelope-cannot-opened",
+                        "is an envelope that cannot be opened: {why}",
+                        why=why,
+                    )
+                )
+            )
 
     def plain(self, placed: Placed) -> Objects:
         """Return the objects of the revision, envelopes as they are."""

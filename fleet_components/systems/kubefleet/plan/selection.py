@@ -10,6 +10,7 @@ import attrs
 from fleet_components.content.availability import trackable
 from fleet_components.content.envelope import out_of_place, unwrapped
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
@@ -127,7 +128,10 @@ class Placements:
                 continue
             policies = self.source.policies
             known = [m.name for m in policies if (m.kind, m.namespace) == (kind, namespace)]
-            path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
+            path, what = (
+                ("spec", "stagedRolloutStrategyName"),
+                Message("no-such-kind", 'there is no {kind} "{wanted}"', kind=kind, wanted=wanted),
+            )
             problem = run.problem(what, path, f"there is: {few(known) or 'none'}")
             found[run.name] = attrs.evolve(problem, follows=True)
         return found
@@ -147,7 +151,9 @@ def _endless(strategy: Manifest) -> Iterator[Problem]:
             if not in_reach(wait):
                 path = ("spec", "stages", index, "afterStageTasks", place, "waitTime")
                 yield strategy.problem(
-                    f'time: invalid duration "{wait}"', path, "write, for example, waitTime: 1h"
+                    Message("time-invalid-duration", 'time: invalid duration "{wait}"', wait=wait),
+                    path,
+                    "write, for example, waitTime: 1h",
                 )
 
 

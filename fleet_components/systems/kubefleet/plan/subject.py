@@ -16,6 +16,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.release import Release
 from fleet_components.plan.apply_mode import ApplyMode
@@ -62,9 +63,10 @@ _NO_EVICTION = (
     "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its"
     " policy does"
 )
-_STAYS = (
-    "chooses the namespace {} instead of {}: with statusReportingScope NamespaceAccessible the hub"
-    " sets Scheduled to False, and everything stays as it was"
+_STAYS = Message(
+    "hub-keeps-status-namespace",
+    "chooses the namespace {reported} instead of {namespace}: with statusReportingScope"
+    " NamespaceAccessible the hub sets Scheduled to False, and everything stays as it was",
 )
 
 
@@ -246,7 +248,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         namespace = moves_from(self, before)
         if not namespace:
             return attrs.evolve(self, content=before.settled(self.content, reader(self.shapes)))
-        what = _STAYS.format(self.reports_in, namespace)
+        what = _STAYS.filled(reported=self.reports_in, namespace=namespace)
         warning = Problem(what, ("spec", "resourceSelectors"), MOVED_STATUS_HINT, subject=self.key)
         return attrs.evolve(
             self,
@@ -448,10 +450,10 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
     found = _PROPERTY.search(problem.what)
     if found and (member := members.get(found["member"])):
         field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)
-        at_member: Problem = member.problem(problem.what, ("status", *field), _QUANTITY_HINT)
+        at_member: Problem = member.problem(problem.message, ("status", *field), _QUANTITY_HINT)
         return at_member
     path = problem.path or ("spec", "policy")
-    at_policy: Problem = policy.problem(problem.what, path, problem.hint)
+    at_policy: Problem = policy.problem(problem.message, path, problem.advice)
     return at_policy
 
 

@@ -11,6 +11,7 @@ import attrs
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem, in_order
 from fleet_components.model.release import Release
 from fleet_components.model.text import few
@@ -169,9 +170,11 @@ def also_placed(
             manifest = Manifest(
                 {"kind": placement.kind, "metadata": {"name": placement.name}}, placement.origin
             )
-            what = (
-                f"KubeFleet {release.name} places {few(found)} as well, which members refuse; here"
-                " it stays"
+            what = Message(
+                "kubefleet-places-well-members",
+                "KubeFleet {name} places {found} as well, which members refuse; here it stays",
+                name=release.name,
+                found=few(found),
             )
             hint = "select single objects of the namespace, or keep it apart from what rolls it out"
             yield manifest.problem(what, ("spec", "resourceSelectors", index), hint)

@@ -9,6 +9,7 @@ from typing import Any
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
@@ -145,7 +146,14 @@ def _of_override(
                 else "no placement brings"
             )
             yield NoMatch(
-                path, f"{whose} {_named(target)}", "select it with a placement, or take it out"
+                path,
+                Message(
+                    "override-target-not-placed",
+                    "{whose} {named}",
+                    whose=whose,
+                    named=_named(target),
+                ),
+                "select it with a placement, or take it out",
             )
         elif not _is_default(item):
             yield NoMatch(path, *objects.missing(item))
@@ -164,14 +172,20 @@ def _is_out_of_scope(override: ResourceOverride, asked: AskedFor, objects: Asked
     return objects.is_cluster_scoped(asked)
 
 
-def _scope_of(override: ResourceOverride, asked: AskedFor) -> tuple[str, str]:
+def _scope_of(override: ResourceOverride, asked: AskedFor) -> tuple[Message, str]:
     """Return what an override of the other scope takes, and which one takes the objects."""
     if override.manifest.kind == CLUSTER_OVERRIDE:
         what, instead = "cluster-scoped", f"a {OVERRIDE} in the namespace of the {asked.kind}"
     else:
         what, instead = "namespaced", f"a {CLUSTER_OVERRIDE}"
     return (
-        f"a {override.manifest.kind} selects {what} objects only, and no {asked.kind}",
+        Message(
+            "override-of-other-scope",
+            "a {override} selects {what} objects only, and no {kind}",
+            override=override.manifest.kind,
+            what=what,
+            kind=asked.kind,
+        ),
         f"use {instead}",
     )
 
@@ -205,7 +219,9 @@ def _no_placement(override: ResourceOverride, keys: Collection[str]) -> NoMatch:
     if other in keys:
         of_other = f"ClusterResourcePlacement {other}" if inside else f"ResourcePlacement {other}"
         hint = f"there is a {of_other}: write scope: {'Cluster' if inside else NAMESPACED}"
-        return NoMatch(path, f"there is no {missing}", hint)
+        return NoMatch(
+            path, Message("no-such-placement", "there is no {missing}", missing=missing), hint
+        )
     known = Vocabulary(
         key.removeprefix(prefix)
         for key in keys
@@ -219,7 +235,7 @@ def _of_rule(path: FieldPath, rule: OverrideRule, members: KubeFleetMembers) -> 
     if rule.cluster_selector is None:
         yield NoMatch(
             path,
-            "selects no member",
+            Message("selector-selects-no-member", "selects no member"),
             "write clusterSelector: {clusterSelectorTerms: []} for all of them",
         )
         return
@@ -236,7 +252,11 @@ def _of_rule(path: FieldPath, rule: OverrideRule, members: KubeFleetMembers) -> 
 
 def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> NoMatch:
     missing = shown or f'ClusterResourcePlacement "{name}"'
-    return NoMatch(path, f"there is no {missing}", meant(name, names, "there is"))
+    return NoMatch(
+        path,
+        Message("no-such-placement", "there is no {missing}", missing=missing),
+        meant(name, names, "there is"),
+    )
 
 
 def in_overrides(
@@ -264,7 +284,9 @@ def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[
     asked = {name for run in runs for name in run.approvals}
     known = Vocabulary(asked)
     for name in sorted(set(given) - asked):
-        what = f'no update run asks for the approval "{name}"'
+        what = Message(
+            "no-update-run-asks", 'no update run asks for the approval "{name}"', name=name
+        )
         yield Problem(what, ("approvals",), meant(name, known, "asked for is"))
 
 
@@ -292,9 +314,12 @@ def skipped_stages(
             continue
         selected = members.inventory.matching(stage.selector)
         if selected and not selected & theirs:
-            what = (
-                f"stage {stage.name} is skipped, with its tasks: none of the members of"
-                f" {subject.name} is in it"
+            what = Message(
+                "stage-skipped-tasks-none",
+                "stage {name} is skipped, with its tasks: none of the members of {subject_name} is"
+                " in it",
+                name=stage.name,
+                subject_name=subject.name,
             )
             yield strategy.problem(
                 what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}"
@@ -397,11 +422,17 @@ def _of_run(
     )
     named = placements.get(name)
     if named is None:
-        yield NoMatch(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
+        yield NoMatch(
+            path,
+            Message("no-such-policy", 'there is no {kind} "{name}"', kind=kind, name=name),
+            meant(name, names, "there is"),
+        )
     elif named.spec.strategy.type != "External":
-        what = (
-            f"{kind} {named.key} does not leave its rollout to update runs, so this one does"
-            " nothing"
+        what = Message(
+            "does-not-leave-rollout",
+            "{kind} {key} does not leave its rollout to update runs, so this one does nothing",
+            kind=kind,
+            key=named.key,
         )
         yield NoMatch(path, what, "write strategy: {type: External} there, or take the run out")
 
@@ -412,7 +443,9 @@ def _of_stage(
     if stage.get("labelSelector") is None:
         yield NoMatch(
             path,
-            f"stage {stage['name']} selects no member",
+            Message(
+                "stage-selects-no-member", "stage {stage} selects no member", stage=stage["name"]
+            ),
             "write labelSelector: {} for all of them",
         )
     else:

@@ -13,8 +13,8 @@ from itertools import groupby, islice
 
 import attrs
 
+from fleet_components.model.message import NEXT_UPDATE, Phrase
 from fleet_components.model.text import count
-from fleet_components.rollout.rollout import NEXT_UPDATE
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.rollout.strategy import Budget
@@ -167,7 +167,7 @@ def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clus
 
 def _held(
     situation: Situation, progress: _Progress, moving: Collection[str], removals: Clusters
-) -> dict[str, str]:
+) -> dict[str, Phrase | str]:
     """Return the clusters that should change but do not, each with the reason."""
     available = progress.ready - len(set(removals) - situation.broken)
     reasons = (
@@ -187,7 +187,7 @@ def _why_not_updated(progress: _Progress) -> str:
     return _too_few(progress.budget, progress.ready)
 
 
-def _why_not_added(progress: _Progress, *, goes_on: bool) -> str:
+def _why_not_added(progress: _Progress, *, goes_on: bool) -> Phrase | str:
     budget = progress.budget
     most = budget.target + budget.surge
     room = (
@@ -195,7 +195,7 @@ def _why_not_added(progress: _Progress, *, goes_on: bool) -> str:
         f" {count(progress.holding, 'has', 'have')} it"
     )
     if goes_on:
-        return f"{room}; {NEXT_UPDATE} goes on"
+        return Phrase("{room}; {update} goes on", room=room, update=NEXT_UPDATE)
     if not (budget.surge or budget.unavailable):
         return f"{room}; with maxUnavailable 0 as well, nothing can ever move"
     return room

@@ -247,13 +247,13 @@ class _Walk:
     ) -> StageProgress:
         moving = {cluster for cluster in self.situation.moving if self._moves(cluster)}
         clusters = [cluster for part in parts for cluster in part]
-        after = "" if before or not self.closed else self.closed.why
+        after = "" if before or not self.closed else str(self.closed.why)
         return StageProgress(
             stage.name,
             tuple(map(tuple, parts)),
             tuple(c for c in clusters if c in self.situation.keeps),
             tuple(c for c in clusters if c in moving),
-            before.why if before else "",
+            str(before.why) if before else "",
             after,
         )
 
@@ -276,7 +276,7 @@ class _Walk:
         if self.closed:
             holding |= dict.fromkeys(situation.leaving, self.closed)
         gates = {cluster: gate for cluster, gate in holding.items() if gate}
-        held = {cluster: gate.why for cluster, gate in gates.items()}
+        held = {cluster: str(gate.why) for cluster, gate in gates.items()}
         return Layout(
             waves,
             held,
