@@ -24,10 +24,9 @@ from fleet_components.admission.schema import (
     text,
 )
 from fleet_components.admission.structure import check, filled
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, WorkloadShape
 from fleet_components.model.problem import Problem
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.workload import WorkloadShape
 
 
 def _is_quantity(value: Any) -> bool:

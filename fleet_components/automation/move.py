@@ -15,9 +15,8 @@ from typing import TypeVar
 
 import attrs
 
-from fleet_components.automation.engine import Engine
+from fleet_components.automation.engine import Engine, Watcher, carried_out
 from fleet_components.automation.reach import Reach
-from fleet_components.automation.running import Watcher, carried_out
 from fleet_components.content.secret import secret_values
 from fleet_components.live.connection import Connection, Leftover
 from fleet_components.live.marks import HeldObjects, clear, held_objects, hold, release, seen_object

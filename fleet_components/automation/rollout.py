@@ -14,10 +14,9 @@ from pathlib import Path
 import attrs
 
 from fleet_components.automation.display import Lines, Picture
-from fleet_components.automation.engine import Engine
+from fleet_components.automation.engine import Engine, Watcher, carried_out
 from fleet_components.automation.progress import Progress
 from fleet_components.automation.result import Ending, Result, Update, errors_of
-from fleet_components.automation.running import Watcher, carried_out
 from fleet_components.content.secret import secret_values
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan

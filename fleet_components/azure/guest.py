@@ -17,9 +17,9 @@ from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.record import cluster_record
 from fleet_components.azure.values.vm_size import built_in_sizes
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.guests import Removals
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import Removals
 
 if TYPE_CHECKING:
     import pulumi

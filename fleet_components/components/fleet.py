@@ -13,10 +13,9 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.barrier import Arrivals, between
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
-from fleet_components.components.earlier_names import EarlierNames
+from fleet_components.components.earlier_names import Arrivals, EarlierNames, between
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import (
     in_subscription,
@@ -29,7 +28,7 @@ from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
 from fleet_components.components.member import Member, identities_of
-from fleet_components.components.observed import Start, start_of, under_releases
+from fleet_components.components.observed import Progress, Start, start_of, under_releases
 from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import (
     as_members_say,
@@ -39,7 +38,6 @@ from fleet_components.components.past import (
 )
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.program_objects import manifests_of
-from fleet_components.components.progress import Progress
 from fleet_components.components.providers import MemberProviders, in_earnest, unreachable_members
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
 from fleet_components.components.registrations import observed, registering
@@ -47,13 +45,12 @@ from fleet_components.components.taking_over import TakingOver, compare
 from fleet_components.components.trials import FormTrials
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
-from fleet_components.model.cluster import Cluster
+from fleet_components.model.cluster import Cluster, serving_both
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.serving import serving_both
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.options import shared
 from fleet_components.plan import names

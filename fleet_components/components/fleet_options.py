@@ -13,9 +13,9 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.process import unknown
 from fleet_components.components.refusal import RefusedPlanError, of_the_program
 from fleet_components.components.run import Planned, Run
-from fleet_components.model.guests import Guest, guests, present
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import Guest, guests, present
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn

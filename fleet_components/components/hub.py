@@ -4,8 +4,8 @@ provider.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -14,14 +14,13 @@ import attrs
 import pulumi
 from pulumi.resource_hooks import ResourceHookBinding
 
-from fleet_components.components.barrier import between
+from fleet_components.components.earlier_names import between
 from fleet_components.components.keeping import before_creation
-from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
 from fleet_components.components.process import in_process, in_thread
 from fleet_components.components.providers import member_provider
 from fleet_components.components.refusal import RefusedError
-from fleet_components.content.secret import REDACTED
+from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.dynamic import Barrier
 from fleet_components.live.hub_members import identified_hub
 from fleet_components.live.kubeconfig import read_kubeconfig
@@ -30,6 +29,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.consignment import Consigned, Consignment, Stage
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.names import PATCH, type_token
 from fleet_components.plan.ways import NAMES
 
 HubReach = pulumi.Input[str] | pulumi.ProviderResource | None
@@ -231,3 +231,56 @@ def _read(given: Any) -> str:
 
 def _of_hub(problems: Iterable[Problem]) -> list[Problem]:
     return [attrs.evolve(problem, subject="the hub") for problem in problems]
+
+
+# One Pulumi resource per Kubernetes object, for objects of any kind.
+
+
+class KubernetesObject(pulumi.CustomResource):
+    """A Kubernetes object of any kind as a resource of the Kubernetes provider; custom resources
+    need no schema.
+
+    Whatever replaces it (a field that cannot be changed, ``pulumi up --replace``, ``pulumi state
+    taint``, an earlier replacement that failed), the old object is deleted first. The provider asks
+    for that only where it finds a field that cannot be changed; otherwise the engine creates first,
+    which updates the object that stands under the name, and then deletes that same object as the
+    old one (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go, continueStepsFromDiff).
+
+    Args:
+        name: the resource's logical name.
+        data: the object in wire form.
+        opts: resource options, with an explicit provider and its version.
+        patch: True to set the given fields of an object that somebody else has made, and no others.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        data: Mapping[str, Any],
+        opts: pulumi.ResourceOptions,
+        *,
+        patch: bool = False,
+    ) -> None:
+        token = type_token(data) + (PATCH if patch else "")
+        first = pulumi.ResourceOptions(delete_before_replace=True)
+        super().__init__(token, name, dict(data), pulumi.ResourceOptions.merge(opts, first))
+
+
+@cache
+def provider_version() -> str:
+    """Return the version of the Kubernetes provider plugin that belongs to the installed
+    package.
+    """
+    from pulumi_kubernetes import _utilities
+
+    return str(_utilities.get_version())
+
+
+def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the object with the fields that hold something secret marked as such, but for its
+    metadata.
+    """
+    # An encrypted name could not be read back without the passphrase, and the object would be taken
+    # for gone.
+    hidden = secret_fields(data) - {"metadata"}
+    return {k: pulumi.Output.secret(v) if k in hidden else v for k, v in data.items()}

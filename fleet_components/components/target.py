@@ -11,15 +11,13 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.components.barrier import Arrivals, between
-from fleet_components.components.earlier_names import EarlierNames
-from fleet_components.components.objects import KubernetesObject, provider_version, sealed
+from fleet_components.components.earlier_names import Arrivals, EarlierNames, between
+from fleet_components.components.hub import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, output_of, unknown
 from fleet_components.components.refusal import RefusedError
 from fleet_components.components.registrations import UNLIMITED, registrations
-from fleet_components.components.report import report, tell_drift
+from fleet_components.components.report import ready_timeouts, report, tell_drift, waiting
 from fleet_components.components.taking_over import EVERYTHING, Compare
-from fleet_components.components.timeout import ready_timeouts, waiting
 from fleet_components.content.order import phases
 from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding, Report

@@ -17,12 +17,11 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.address import FETCHED
 from fleet_components.content.build import Build
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.content.files import CHART, Text
 from fleet_components.content.guarded import UnreadableError, read_yaml
-from fleet_components.content.paths import links_out, read_regular, resolved
+from fleet_components.content.paths import FETCHED, links_out, read_regular, resolved
 from fleet_components.content.schema import fetching
 from fleet_components.content.tool import Printed, as_argument, find_tool, run_tool
 from fleet_components.model.manifest import Manifest

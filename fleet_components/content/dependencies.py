@@ -11,8 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.model.workload import WorkloadShape, pod_spec, shape_of
+from fleet_components.model.manifest import Manifest, WorkloadShape, pod_spec, shape_of, value_at
 
 _SECRET_OF_VOLUME = {
     "azureFile": ("secretName",),

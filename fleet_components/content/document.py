@@ -22,8 +22,7 @@ from yaml.events import (
 )
 
 from fleet_components.content.scalar import Scalar, as_key, is_merge, scalar
-from fleet_components.content.section import Event, Section, parse
-from fleet_components.content.syntax import HELM_HINT, syntax_problem
+from fleet_components.content.section import HELM_HINT, Event, Section, parse, syntax_problem
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.declarations import meant_kind
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.reader import API_VERSION
+from fleet_components.model.reader import API_VERSION, meant_kind
 
 _EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
 # Source: k8s.io/apimachinery, pkg/api/validation/path (names) and the validation of

@@ -17,7 +17,10 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.content.address import (
+from fleet_components.content.build import Build
+from fleet_components.content.document import Document, documents
+from fleet_components.content.files import KUSTOMIZATIONS, Text, read_file
+from fleet_components.content.paths import (
     FETCHED,
     PLUGINS,
     addresses,
@@ -25,11 +28,9 @@ from fleet_components.content.address import (
     is_address,
     is_inline,
     is_repository,
+    resolved,
+    within,
 )
-from fleet_components.content.build import Build
-from fleet_components.content.document import Document, documents
-from fleet_components.content.files import KUSTOMIZATIONS, Text, read_file
-from fleet_components.content.paths import resolved, within
 from fleet_components.content.tool import as_argument, find_tool, run_tool
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.message import Message

@@ -18,9 +18,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.address import is_address
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.paths import files_below, read_regular, resolved
+from fleet_components.content.paths import files_below, is_address, read_regular, resolved
 from fleet_components.model.message import Message
 
 _SCHEMA, _PACKED, _CHARTS = "values.schema.json", ".tgz", "charts"

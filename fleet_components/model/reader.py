@@ -7,14 +7,16 @@ Every error has the path of its field.
 from __future__ import annotations
 
 import types
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache
-from typing import Any, Union, get_args, get_origin
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cache, lru_cache
+from typing import Any, NamedTuple, Protocol, Union, get_args, get_origin
 
 import attrs
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, override
 
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import (
     MisfitError,
     UnlikeError,
@@ -23,6 +25,7 @@ from fleet_components.model.codec import (
     strict_converter,
     wire_name,
 )
+from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, FleetError, Problem
@@ -131,3 +134,176 @@ def _structure_union_fn(kind: Any, converter: Converter) -> Any:
     # YAML cannot express the other options of a union, such as Pulumi outputs.
     first = next(option for option in get_args(kind) if option is not type(None))
     return lambda value, _: None if value is None else converter.structure(value, first)
+
+
+# Which objects are declarations of this package, and which were probably meant to be.
+
+
+GROUP = API_VERSION.partition("/")[0]
+_ALIKE = 0.8
+"""Least similarity of an apiVersion that was probably meant to be ours: two letters may differ."""
+_ALIKE_KIND = 0.6
+"""Least similarity of a kind; of the three letters of a Hub one may differ."""
+
+
+def declared_kinds() -> tuple[str, ...]:
+    """Return the kinds of all declarations, those of guests included, sorted."""
+    return tuple(
+        sorted({*DECLARATIONS, *BUILDS, *(kind for guest in guests() for kind in guest.KINDS)})
+    )
+
+
+def meant_kind(manifest: Manifest) -> str:
+    """Return the kind of declaration that an object was probably meant to be; empty if it is
+    another system's.
+    """
+    return _meant(manifest.api_version, manifest.group, manifest.kind)
+
+
+@lru_cache(maxsize=4096)
+def _meant(api_version: str, group: str, kind: str) -> str:
+    if group == GROUP or nearest(api_version, [API_VERSION], _ALIKE):
+        return nearest(kind, declared_kinds(), _ALIKE_KIND)
+    # No API server has such a kind in one of Kubernetes' own groups.
+    astray = group in BUILT_IN_GROUPS and (group, kind) not in BUILT_IN
+    return kind if astray and kind in declared_kinds() else ""
+
+
+def misdeclared(manifest: Manifest) -> Iterator[Problem]:
+    """Yield what is wrong with the apiVersion, the kind and the top-level fields of a declaration.
+
+    An object in our group always counts as one; in a similar group it does if its kind is similar,
+    in one of Kubernetes' own if its kind is ours.
+    """
+    meant = meant_kind(manifest)
+    if manifest.group != GROUP and not meant:
+        return
+    write = f"write kind: {meant}" if meant else f"write one of {', '.join(declared_kinds())}"
+    if manifest.api_version != API_VERSION:
+        what = Message(
+            "no-declaration-apiversion",
+            'no declaration has the apiVersion "{api_version}"',
+            api_version=manifest.api_version,
+        )
+        kind = "" if manifest.kind == meant else f", and {write.removeprefix('write ')}"
+        yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}{kind}")
+    elif manifest.kind != meant:
+        yield manifest.problem(
+            Message(
+                "no-kind-in-version",
+                'there is no kind "{kind}" in {api_version}',
+                kind=manifest.kind,
+                api_version=API_VERSION,
+            ),
+            ("kind",),
+            write,
+        )
+    yield from stray_fields(manifest)
+
+
+# Installed guests: packages whose declarations bring members to a fleet, such as clusters that
+# they provision.
+#
+# A guest is a module, registered as an entry point of the group ``fleet_components.guests``.
+# Nothing here imports one by its name, so that a fleet without any loads none.
+
+
+ENTRY_POINTS = "fleet_components.guests"
+
+
+class Removals(NamedTuple):
+    """Losses of a fleet beside its placements: of what a guest has provisioned for it before.
+
+    Attributes:
+        refused: what no token allows.
+        allowed: what a token allows, with the token, in words; empty for nothing.
+    """
+
+    refused: tuple[Problem, ...] = ()
+    allowed: str = ""
+
+
+class Guest(Protocol):
+    """The contract of a guest, for modules and objects alike.
+
+    Attributes:
+        KINDS: the kinds of its declarations, of the apiVersion ``fleet-components/v1``.
+    """
+
+    KINDS: tuple[str, ...]
+
+    def clusters(
+        self, manifests: Iterable[Manifest], subscription: str = ""
+    ) -> tuple[Cluster, ...]:
+        """Return the members that its declarations among the manifests bring, as the schedulers see
+        them.
+
+        Args:
+            manifests: the manifests.
+            subscription: the subscription of members whose declaration names none; empty if it is
+                unknown.
+
+        Raises:
+            FleetError: a declaration is wrong; carries all problems, with file and line.
+        """
+
+    def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
+        """Yield what a policy asks of these members and cannot be told before they exist."""
+
+    def subscription(self, opts: Any) -> str:
+        """Return the subscription of what has these options and names none, as the stack is
+        configured.
+
+        It is empty if it is unknown before something is provisioned.
+        """
+
+    def removals(self, name: str, args: Any, opts: Any) -> Removals:
+        """Return what providing for a fleet would delete, before anything is registered; arguments
+        as below.
+
+        The declarations are valid: a source with problems is refused before.
+        """
+
+    def warnings(self, manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[Problem]:
+        """Yield what has aged by the time of a plan, of its declarations and of what it knows.
+
+        Args:
+            manifests: the objects of the fleet, in which no declaration is wrong.
+            as_of: the time of the plan; None for now.
+        """
+
+    def provision(self, name: str, args: Any, opts: Any) -> Any:
+        """Provision the members that are declared, within a Pulumi program.
+
+        Args:
+            name: the name of the fleet.
+            args: the ``FleetArgs``, whose source holds the declarations.
+            opts: ``pulumi.ResourceOptions`` for what is made.
+
+        Returns:
+            The ``FleetArgs``, with its members reachable.
+        """
+
+
+@cache
+def guests() -> tuple[Guest, ...]:
+    """Return the installed guests, in the order of their names."""
+    # Imported here, because it takes long and most fleets have no guest.
+    from importlib.metadata import (
+        entry_points,
+    )
+
+    return tuple(
+        point.load()
+        for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    )
+
+
+def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:
+    """Return the guests that have a declaration among the manifests. Without any declaration none
+    is looked for.
+    """
+    kinds = {manifest.kind for manifest in manifests if manifest.api_version == API_VERSION} - {
+        *DECLARATIONS
+    }
+    return tuple(guest for guest in guests() if kinds.intersection(guest.KINDS)) if kinds else ()

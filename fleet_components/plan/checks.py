@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.difference import Difference
-from fleet_components.content.references import produced, references, scaled
-from fleet_components.content.retired import Retired, retired
+from fleet_components.content.references import Retired, produced, references, retired, scaled
 from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.message import Message

@@ -6,12 +6,18 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from fleet_components.model.cluster import Cluster, Taint, Usage
+from fleet_components.model.cluster import (
+    REGION_LABELS,
+    ZONE_LABEL,
+    Cluster,
+    Taint,
+    Usage,
+    serving_both,
+)
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.serving import REGION_LABELS, ZONE_LABEL, serving_both
 from fleet_components.scheduler.edit import ADD, MEMBER, Edit, Edits, set_label
 
 KARMADA_MEMBER = "Cluster"

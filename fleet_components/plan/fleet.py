@@ -35,7 +35,7 @@ from fleet_components.plan.guard import not_tokens
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.lost import lookalikes, member_states, same_cluster
 from fleet_components.plan.moving import previous_ways
-from fleet_components.plan.on_hub import as_carried_out, with_unapplied
+from fleet_components.plan.on_hub import as_carried_out, sealed, with_unapplied
 from fleet_components.plan.options import Options
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
@@ -45,7 +45,6 @@ from fleet_components.plan.precedence import Precedence, ordered
 from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.renames import find_renames
-from fleet_components.plan.sealing import sealed
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.unmatched import unmatched

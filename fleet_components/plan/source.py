@@ -19,18 +19,15 @@ from fleet_components.content.declared import misplaced, names_a_build
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.files import Text
 from fleet_components.content.load import named, readable
-from fleet_components.model.cluster import Cluster
-from fleet_components.model.declarations import GROUP, meant_kind, misdeclared
-from fleet_components.model.guests import present
+from fleet_components.model.cluster import Cluster, serving_both
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
-from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin, shape_of
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.reader import GROUP, meant_kind, misdeclared, present
 from fleet_components.model.releases import Releases
-from fleet_components.model.serving import serving_both
 from fleet_components.model.text import count, nearest
 from fleet_components.model.watch import Watch, unwatched
-from fleet_components.model.workload import shape_of
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.given import Given
 from fleet_components.plan.status import misread, unread

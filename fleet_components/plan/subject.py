@@ -17,11 +17,10 @@ import attrs
 
 from fleet_components.model.cluster import Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin, WorkloadShape, value_at
 from fleet_components.model.message import Message, Wording
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
-from fleet_components.model.workload import WorkloadShape
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars

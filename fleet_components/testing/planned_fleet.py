@@ -18,8 +18,7 @@ from fleet_components.model.text import Vocabulary, few, visible
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.no_match import meant
-from fleet_components.testing.label_text import parsed
-from fleet_components.testing.planned_member import By, Members, PlannedMember, grouped
+from fleet_components.testing.planned_member import By, Members, PlannedMember, grouped, parsed
 from fleet_components.testing.planned_placement import PlannedPlacement
 
 # Frames of this module say nothing to who reads a test that fails.

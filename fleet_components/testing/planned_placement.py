@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from fleet_components.content.secret import redacted
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, replicas_of
 from fleet_components.model.text import few, visible
-from fleet_components.model.workload import replicas_of
 from fleet_components.plan.subject import Decided, SubjectPolicy
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
-from fleet_components.testing.label_text import met_by, parsed
-from fleet_components.testing.planned_member import By, Members, Values
+from fleet_components.testing.planned_member import By, Members, Values, met_by, parsed
 
 if TYPE_CHECKING:
     from fleet_components.testing.planned_fleet import PlannedFleet

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from fleet_components.admission.workload import misread
 from fleet_components.content.availability import trackable
 from fleet_components.content.dependencies import dependencies_of
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, replicas_of, shape_of
 from fleet_components.model.problem import Problem, show_path
-from fleet_components.model.workload import replicas_of, shape_of
 from fleet_components.systems.karmada.content.replicas import divide_completions, requirements_of
 
 RECORDED = json.loads(

@@ -8,9 +8,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from fleet_components.azure import guest as azure
-from fleet_components.model.guests import ENTRY_POINTS, guests, present
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.reader import API_VERSION, DECLARATIONS
+from fleet_components.model.reader import API_VERSION, DECLARATIONS, ENTRY_POINTS, guests, present
 
 GUEST: Any = azure
 

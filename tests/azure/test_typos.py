@@ -16,9 +16,8 @@ from fleet_components.azure import AzureFleet, AzureFleetArgs, provision
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.files import Text
 from fleet_components.content.load import load_text
-from fleet_components.model.declarations import declared_kinds
 from fleet_components.model.problem import FleetError
-from fleet_components.model.reader import API_VERSION
+from fleet_components.model.reader import API_VERSION, declared_kinds
 from fleet_components.plan.source import gather
 from fleet_components.testing import run_program
 from tests.azure import world

@@ -25,9 +25,8 @@ from fleet_components.content.patch import (
     carried_over,
 )
 from fleet_components.content.stored import Shape, normalized, stored
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, completions_of, replicas_of
 from fleet_components.model.problem import FieldPath
-from fleet_components.model.workload import completions_of, replicas_of
 from fleet_components.systems.karmada.content.replicas import requirements_of
 from fleet_components.systems.karmada.content.template import as_matched, as_read
 from tools.defaults.__main__ import objects_of_every_type

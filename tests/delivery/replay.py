@@ -13,10 +13,10 @@ import attrs
 from fleet_components import Fleet, FleetArgs
 from fleet_components.admission import Existing, admit
 from fleet_components.content.files import Text
+from fleet_components.model.cluster import serving_both
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import Releases
-from fleet_components.model.serving import serving_both
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options, Settings

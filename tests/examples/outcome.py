@@ -13,7 +13,11 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.facts import facts_of, overridden_members, update_run_in
+from fleet_components.review.documents.explanation import (
+    facts_of,
+    overridden_members,
+    update_run_in,
+)
 from fleet_components.review.documents.schema import OverriddenObject
 from fleet_components.review.showing.words import show_field, update_run
 from fleet_components.rollout.rollout import Done

@@ -33,8 +33,7 @@ from fleet_components.plan.source import gather
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.stack_config import read_stack_config
-from fleet_components.systems.karmada.content.embedded import patch_json, patch_yaml
-from fleet_components.systems.karmada.content.image import Image
+from fleet_components.systems.karmada.content.embedded import Image, patch_json, patch_yaml
 from tests.fuzz.mutations import changed, cut, parsed, written
 
 CORPUS = Path(__file__).parent / "corpus"

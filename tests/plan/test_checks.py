@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.content.references import references
-from fleet_components.content.retired import retired
+from fleet_components.content.references import references, retired
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem, show_path
 from fleet_components.option_values import Check

@@ -13,8 +13,8 @@ from fleet_components.content.catalogue import Catalogue
 from fleet_components.model.cluster import Usage
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
+from fleet_components.plan.no_match import AskedMembers
 from fleet_components.systems.karmada.model.policy import (
     ClusterAffinity,
     FieldSelector,

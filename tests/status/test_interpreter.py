@@ -11,8 +11,7 @@ import pytest
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.karmada.content.health import health
-from fleet_components.systems.karmada.status.aggregation import aggregated
-from fleet_components.systems.karmada.status.reflection import reflected
+from fleet_components.systems.karmada.status.aggregation import aggregated, reflected
 
 Case = Mapping[str, Any]
 RECORDED = json.loads((Path(__file__).parent / "data/interpreter.json").read_text())

@@ -16,7 +16,7 @@ from pulumi_azure_native import Provider, resources
 
 from fleet_components.azure.components.arm import children_of, identity_subscription
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
-from fleet_components.azure.components.kubeconfig import CreatedCluster, Login
+from fleet_components.azure.components.kubeconfig import CreatedCluster, Login, tell_cost
 from fleet_components.azure.components.member import (
     AzureMember,
     AzureMemberArgs,
@@ -33,7 +33,6 @@ from fleet_components.azure.components.removal import (
     Thing,
     things_of,
 )
-from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.declarations.hub import Beside, read_declarations
 from fleet_components.azure.declarations.together import declarations_among, misspelt

@@ -36,11 +36,11 @@ from fleet_components.azure.components.kubeconfig import (
     file_problems,
     own_kubeconfig,
     principal_of,
+    roles_reached,
     sooner_or_later,
+    tell_cost,
     with_login,
 )
-from fleet_components.azure.components.reach import roles_reached
-from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.cost import hub_cost

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pulumi
+from pulumi_azure_native import authorization
 from pulumi_azure_native import containerservice as aks
 
+from fleet_components.azure.dynamic import RolesReach
 from fleet_components.azure.values import checks
+from fleet_components.azure.values.cost import Estimate, Monthly
+from fleet_components.azure.values.vm_size import SizeTable
+from fleet_components.components.past import read_stored
 from fleet_components.components.process import unknown
 from fleet_components.components.refusal import Arguments
-from fleet_components.live.credential import signing_in
+from fleet_components.live.unsecret import signing_in
 from fleet_components.model.codec import camel
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
@@ -228,3 +233,70 @@ def sooner_or_later(value: str | None, *, expected: bool) -> Any:
 
 def _of(value: Any, field: str) -> Any:
     return None if value is None else getattr(value, field, None)
+
+
+# The point in an update at which role assignments have reached.
+
+
+def roles_reached(
+    name: str,
+    roles: Sequence[str],
+    assignments: Sequence[authorization.RoleAssignment],
+    minutes: int,
+    opts: pulumi.ResourceOptions,
+    kubeconfig: pulumi.Input[str] | None = None,
+) -> list[pulumi.Resource]:
+    """Return what to depend on where roles are needed; nothing if there are none, or if they are
+    not waited for.
+
+    Args:
+        name: the Pulumi name.
+        roles: role, grantee and scope of each assignment in words, for previews and errors.
+        assignments: the assignments.
+        minutes: how long to wait at most; 0 not to wait.
+        opts: resource options.
+        kubeconfig: the kubeconfig of a hub, which is asked until it lets its user taint members.
+            None where nobody can be asked, as for the roles of an identity on a subnet: then the
+            time is waited out.
+    """
+    if not assignments or not minutes:
+        return []
+    created = [assignment.created_on for assignment in assignments]
+    props = {"roles": list(roles), "created": created, "minutes": minutes, "kubeconfig": kubeconfig}
+    return [RolesReach(name, props, opts)]
+
+
+# Tells what a fleet, a member or a hub costs, and what it did by the last update, which recorded
+# that.
+
+
+COST = "cost"
+"""Output of a component: its estimate."""
+
+
+def tell_cost(
+    component: pulumi.ComponentResource,
+    names: Collection[str],
+    what: str,
+    cost: Estimate,
+    table: SizeTable,
+    parts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Log the estimate of a component beside that of the last update, and return the output that
+    records it.
+
+    Args:
+        component: the component.
+        names: its name, and former ones.
+        what: the subject of the sentence.
+        cost: the estimate.
+        table: the prices that it was made with.
+        parts: what it is made of, a line each; a single part is not told.
+    """
+    month = cost.monthly(table)
+    stored = read_stored((component.pulumi_resource_type,))
+    recorded = (item.outputs.get(COST) for item in stored if item.name in names)
+    before = next((Monthly.from_wire(data) for data in recorded if isinstance(data, Mapping)), None)
+    lines = (f"{what}: {month.text(before)}", *(parts if len(parts) > 1 else ()))
+    pulumi.log.info("\n  ".join(lines), resource=component)
+    return {COST: month.to_wire()}

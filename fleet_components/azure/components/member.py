@@ -28,12 +28,12 @@ from fleet_components.azure.components.kubeconfig import (
     file_problems,
     own_kubeconfig,
     principal_of,
+    roles_reached,
+    tell_cost,
     with_login,
 )
 from fleet_components.azure.components.moved import REQUESTS, Keeper
-from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.registration import register
-from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.components.subscription import (
     Subscriptions,
     default_subscription,

@@ -10,11 +10,10 @@ from typing import Any
 from fleet_components.azure.declarations import HUB, MEMBERS, UPGRADES
 from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.model.codec import MisfitError
-from fleet_components.model.declarations import misdeclared
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.reader import API_VERSION, read
+from fleet_components.model.reader import API_VERSION, misdeclared, read
 
 _LIST_THEM = "declare them as kind: Members; for a hub without any write spec: {members: []} there"
 

@@ -30,10 +30,10 @@ from fleet_components.components.refusal import (
     refusing,
 )
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.guests import Removals
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.reader import Removals
 
 _AVAILABLE = "resources.kubernetes-fleet.io/available-"
 _CAPACITY = re.compile("kubernetes\\.azure\\.com/vm-sizes/[^/]+/capacity")

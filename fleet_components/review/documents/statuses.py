@@ -20,8 +20,7 @@ from fleet_components.review.documents.form import find, fleet_to_name, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import last as last_decided
-from fleet_components.status.on_hub import OnHub
-from fleet_components.status.stand import Stand, stand_of, stand_on
+from fleet_components.status.on_hub import OnHub, Stand, stand_of, stand_on
 
 _SHOWN = 5
 _STATUS_FIELDS = ("status", "sourceStatus")

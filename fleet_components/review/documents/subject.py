@@ -14,7 +14,7 @@ from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.differences import differences
-from fleet_components.review.documents.facts import (
+from fleet_components.review.documents.explanation import (
     evictions_in,
     facts_of,
     overridden_members,

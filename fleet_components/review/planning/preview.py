@@ -24,10 +24,10 @@ from fleet_components.plan.guard import Pair
 from fleet_components.plan.names import Urn
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.carried_out import after_project
 from fleet_components.review.planning.other_stacks import OtherStack, lacking, unmatched
 from fleet_components.review.planning.past import MADE_UP, StateFile
 from fleet_components.review.planning.program import (
+    after_project,
     from_here,
     inside,
     located,

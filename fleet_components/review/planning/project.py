@@ -11,10 +11,9 @@ from typing import Any
 import attrs
 
 from fleet_components.content.paths import resolved
-from fleet_components.model.guests import present
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.reader import API_VERSION
+from fleet_components.model.reader import API_VERSION, present
 from fleet_components.plan import names
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source

@@ -10,10 +10,9 @@ from functools import cached_property
 
 import attrs
 
-from fleet_components.model.cluster import Cluster
+from fleet_components.model.cluster import REGION_LABELS, Cluster
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.serving import REGION_LABELS
 from fleet_components.model.text import Vocabulary, count, few, nearest
 
 REGION, MEMBER = "region", "member"

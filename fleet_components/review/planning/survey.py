@@ -16,9 +16,9 @@ from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.paths import read_stream
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
-from fleet_components.model.guests import present
 from fleet_components.model.message import Message, Wording
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.reader import present
 from fleet_components.model.releases import Releases, names_in
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched

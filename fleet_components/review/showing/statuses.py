@@ -32,8 +32,7 @@ from fleet_components.review.showing.blocks import (
     header_of,
 )
 from fleet_components.review.showing.words import single_line
-from fleet_components.status.on_hub import HubRow
-from fleet_components.status.stand import Stand
+from fleet_components.status.on_hub import HubRow, Stand
 
 PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
 BY = (PLACEMENT, MEMBER, OBJECT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.systems.karmada.content.image import Image
+from fleet_components.systems.karmada.content.embedded import Image
 
 SHA = "sha256:" + "a" * 64
 

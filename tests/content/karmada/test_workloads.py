@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from fleet_components.content.dependencies import Dependency, dependencies_of
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, WorkloadShape, completions_of, replicas_of
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.workload import WorkloadShape, completions_of, replicas_of
 from fleet_components.systems.karmada.content.replicas import (
     Requirements,
     divide_completions,

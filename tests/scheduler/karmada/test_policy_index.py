@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.karmada.model.policy import PropagationPolicy
+from fleet_components.systems.karmada.scheduler.match_explanation import PolicyIndex
 from fleet_components.systems.karmada.scheduler.matching import matches
-from fleet_components.systems.karmada.scheduler.policy_index import PolicyIndex
 
 names, namespaces, kinds = (
     st.sampled_from(words) for words in ("ab", "xy", ("ConfigMap", "Secret"))

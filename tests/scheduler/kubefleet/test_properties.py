@@ -18,8 +18,8 @@ from fleet_components.scheduler.framework import Verdict
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N, PlacementPolicy
 from fleet_components.systems.kubefleet.scheduler import schedule
+from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import TopologySpread
 from fleet_components.systems.kubefleet.scheduler.explain import explain
-from fleet_components.systems.kubefleet.scheduler.topology_spread import TopologySpread
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.hub import next_cycle
 from tests.scheduler.kubefleet.oracle import Oracle

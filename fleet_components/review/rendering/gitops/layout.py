@@ -21,8 +21,13 @@ from fleet_components.model.problem import Problem
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.waves import Brought, PlanPart, PlanWave
 from fleet_components.review.rendering.gitops.argocd import ArgoCD
-from fleet_components.review.rendering.gitops.contract import GitopsTool, LeftAlone, Object, Tree
-from fleet_components.review.rendering.gitops.flux import Flux
+from fleet_components.review.rendering.gitops.contract import (
+    Flux,
+    GitopsTool,
+    LeftAlone,
+    Object,
+    Tree,
+)
 from fleet_components.review.rendering.gitops.settings import ARGOCD, FLUX, HUB, GitopsSettings
 from fleet_components.review.rendering.gitops.steps import Steps, steps_of
 from fleet_components.review.rendering.manifests import PHASES, Files, Layout, manifest_name

@@ -24,8 +24,7 @@ from fleet_components.content.patch import (
     pointer_steps,
 )
 from fleet_components.model.digits import integer
-from fleet_components.systems.karmada.content.embedded import patch_json, patch_yaml, settled
-from fleet_components.systems.karmada.content.image import Image
+from fleet_components.systems.karmada.content.embedded import Image, patch_json, patch_yaml, settled
 from fleet_components.systems.karmada.model.override import (
     CommandArgsOverrider,
     FieldOverrider,

@@ -12,15 +12,15 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.workload import (
+from fleet_components.model.manifest import (
     COMPLETIONS,
+    Manifest,
     WorkloadShape,
     completions_of,
     pod_spec,
     shape_of,
 )
+from fleet_components.model.quantity import parse_quantity
 from fleet_components.systems.karmada.model.webster import divide
 
 

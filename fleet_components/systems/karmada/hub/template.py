@@ -12,8 +12,8 @@ from fleet_components.content.outline import data_written
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import ObservedSubject
 from fleet_components.model.codec import decode
+from fleet_components.model.manifest import replicas_of
 from fleet_components.model.problem import FleetError
-from fleet_components.model.workload import replicas_of
 from fleet_components.plan.record import digest
 from fleet_components.systems.karmada.hub.binding import (
     Binding,

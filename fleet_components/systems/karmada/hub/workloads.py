@@ -13,8 +13,7 @@ import attrs
 
 from fleet_components.hub.listing import Object
 from fleet_components.model.kinds import BUILT_IN
-from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.workload import shape_of
+from fleet_components.model.manifest import Manifest, ObjectKey, shape_of
 from fleet_components.systems.karmada.hub.binding import Binding
 from fleet_components.systems.karmada.model.settings import CustomWorkload
 

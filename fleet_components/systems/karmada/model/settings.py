@@ -21,11 +21,10 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from fleet_components.model.codec import MisfitError
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, WorkloadShape
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION, read
-from fleet_components.model.workload import WorkloadShape
 from fleet_components.systems.karmada.model.policy import DIRECTLY, GRACEFULLY
 
 KIND = "KarmadaSettings"

@@ -9,8 +9,7 @@ import attrs
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import by_number
-from fleet_components.plan.asked_members import AskedMembers
-from fleet_components.plan.no_match import NoMatch, values
+from fleet_components.plan.no_match import AskedMembers, NoMatch, values
 from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector
 from fleet_components.systems.karmada.scheduler.state import FIELDS, matching, meeting_field
 

@@ -12,8 +12,7 @@ import attrs
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import as_sent
 from fleet_components.model.codec import below, decode, encode, ranged
-from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.model.workload import WorkloadShape, shape_of
+from fleet_components.model.manifest import Manifest, WorkloadShape, shape_of, value_at
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.rollout import Done, Placed
 from fleet_components.systems.karmada.content.replicas import with_replicas

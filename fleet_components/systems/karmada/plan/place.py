@@ -12,11 +12,16 @@ import attrs
 
 from fleet_components.content.outline import outlines_of
 from fleet_components.model.codec import decode
-from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.manifest import (
+    Manifest,
+    WorkloadShape,
+    completions_of,
+    replicas_of,
+    value_at,
+)
 from fleet_components.model.message import MEMORY, Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
-from fleet_components.model.workload import WorkloadShape, completions_of, replicas_of
 from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import LACKS_HINT, Objects, digest

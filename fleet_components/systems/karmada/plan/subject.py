@@ -17,10 +17,9 @@ from fleet_components.content.strip import as_sent
 from fleet_components.model.cluster import NO_LABELS, read_time
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin, WorkloadShape, shape_of
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
-from fleet_components.model.workload import WorkloadShape, shape_of
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
 from fleet_components.plan.edits import with_edits
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
@@ -52,10 +51,10 @@ from fleet_components.systems.karmada.plan.record import TemplateRecord
 from fleet_components.systems.karmada.plan.stickiness import sticky
 from fleet_components.systems.karmada.scheduler.explain import compare, explain
 from fleet_components.systems.karmada.scheduler.match_explanation import (
+    PolicyIndex,
     PolicyVerdict,
     explain_match,
 )
-from fleet_components.systems.karmada.scheduler.policy_index import PolicyIndex
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.proposals import Scheduled, proposals
 

@@ -17,13 +17,12 @@ from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.dependencies import Dependency, dependencies_of
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, shape_of
 from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
-from fleet_components.model.workload import shape_of
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.names import NAMESPACE_KEY, TEMPLATE_KIND
 from fleet_components.plan.options import Options

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask, has
 from fleet_components.model.problem import FieldPath
@@ -24,7 +25,7 @@ from fleet_components.scheduler.edit import (
     to_miss,
     unset_field,
 )
-from fleet_components.scheduler.framework import Filter
+from fleet_components.scheduler.framework import Filter, Score
 from fleet_components.systems.karmada.model import policy
 from fleet_components.systems.karmada.scheduler.state import FIELDS, KarmadaState, matching
 
@@ -187,3 +188,48 @@ def _by_key(fields: policy.FieldSelector | None) -> Mapping[str, tuple[Requireme
         if requirement.key in FIELDS:
             found[requirement.key] = (*found.get(requirement.key, ()), requirement)
     return found
+
+
+# ClusterEviction: rejects members that the object is being evicted from.
+
+
+class ClusterEviction(Filter[KarmadaState]):
+    """Filter that rejects members with an eviction task, whatever its purge mode."""
+
+    name = "ClusterEviction"
+
+    def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
+        """Return the candidates without an eviction task."""
+        return candidates & ~state.inventory.mask_of_names(state.memory.evictions)
+
+    def reason(self, state: KarmadaState, position: int) -> str:
+        """Return Karmada's text, the same for every member."""
+        return "cluster(s) is in the process of eviction"
+
+    def remedy(self, state: KarmadaState, position: int) -> str:
+        """Return when the member can be chosen again."""
+        return "it can be chosen again when the eviction is over"
+
+
+# ClusterLocality: prefers members that have the object already.
+
+
+_HERE = 100
+
+
+class ClusterLocality(Score[KarmadaState]):
+    """Score that prefers current targets."""
+
+    name = "ClusterLocality"
+
+    def scores(self, state: KarmadaState, candidates: Mask) -> Mapping[int, Mask]:
+        """Return 100 for each current target."""
+        return {_HERE: candidates & state.targets}
+
+    def words(self, state: KarmadaState, position: int) -> str:
+        """Return whether the member has the object, in words."""
+        return (
+            "has the object"
+            if masks.has(state.targets, position)
+            else "does not have the object yet"
+        )

@@ -6,12 +6,16 @@ Source of the plug-ins: Karmada 1.19, ``pkg/scheduler/framework/plugins``.
 from __future__ import annotations
 
 from fleet_components.scheduler.framework import KARMADA, Profile
-from fleet_components.systems.karmada.scheduler.api_enablement import APIEnablement
-from fleet_components.systems.karmada.scheduler.cluster_affinity import ClusterAffinity
-from fleet_components.systems.karmada.scheduler.cluster_eviction import ClusterEviction
-from fleet_components.systems.karmada.scheduler.cluster_locality import ClusterLocality
-from fleet_components.systems.karmada.scheduler.spread_constraint import SpreadConstraint
-from fleet_components.systems.karmada.scheduler.taint_toleration import TaintToleration
+from fleet_components.systems.karmada.scheduler.cluster_affinity import (
+    ClusterAffinity,
+    ClusterEviction,
+    ClusterLocality,
+)
+from fleet_components.systems.karmada.scheduler.state import (
+    APIEnablement,
+    SpreadConstraint,
+    TaintToleration,
+)
 
 PROFILE = Profile(
     name=KARMADA,

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import product
 
 import attrs
 
+from fleet_components.model.cluster import Taint
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
 from fleet_components.model.selector import Requirement
+from fleet_components.scheduler.edit import (
+    ADD,
+    MEMBER,
+    Edit,
+    Edits,
+    Ladder,
+    add_taint,
+    drop_taint,
+    set_field,
+    tolerate,
+)
+from fleet_components.scheduler.framework import Filter
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import (
     ClusterAffinity,
@@ -168,3 +182,149 @@ def _in_all_zones(inventory: Inventory) -> Mask:
     return inventory.grouped("in all zones", lambda cluster: ["yes"] * cluster.in_all_zones).get(
         "yes", 0
     )
+
+
+# APIEnablement: a new member must serve the API of the template.
+
+
+class APIEnablement(Filter[KarmadaState]):
+    """Filter that rejects members without the API; members that have the object already always
+    pass.
+    """
+
+    name = "APIEnablement"
+
+    def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
+        """Return current targets and the candidates that serve the API. A member without API data
+        serves every API.
+        """
+        return candidates & (state.targets | _serving(state))
+
+    def reason(self, state: KarmadaState, position: int) -> str:
+        """Return Karmada's text, the same for every member."""
+        return "cluster(s) did not have the API resource"
+
+    def admitting(self, state: KarmadaState, position: int) -> Iterable[Edits]:
+        """Yield that the member serves the API."""
+        template, member = state.template, state.inventory.names[position]
+        value = {"groupVersion": template.api_version, "resources": [{"kind": template.kind}]}
+        words = f"with the API {template.api_version} {template.kind} served there"
+        yield (Edit(MEMBER, ADD, ("status", "apiEnablements"), value, words, member),)
+
+
+def _serving(state: KarmadaState) -> Mask:
+    api = (state.template.api_version, state.template.kind)
+    return state.inventory.column(
+        ("api", api), lambda: state.inventory.mask_of(lambda cluster: cluster.serves(*api))
+    )
+
+
+# SpreadConstraint: a member must have every property that the constraints spread by.
+
+
+_PROPERTIES = {
+    "provider": (providers, "provider"),
+    "region": (regions, "region"),
+    "zone": (zones, "zones"),
+}
+
+
+class SpreadConstraint(Filter[KarmadaState]):
+    """Filter that rejects members without region, zones or provider if the placement spreads by
+    these.
+    """
+
+    name = "SpreadConstraint"
+
+    def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
+        """Return the candidates that have every property that is spread by."""
+        for field in _fields(state):
+            candidates &= _having(state, field)
+        return candidates
+
+    def reason(self, state: KarmadaState, position: int) -> str:
+        """Return Karmada's text for the first missing property, in the order of the constraints."""
+        return f"cluster(s) did not have {_PROPERTIES[self._missing(state, position)][1]} property"
+
+    def admitting(self, state: KarmadaState, position: int) -> Iterable[Edits]:
+        """Yield for each value that other members have that this one declares it."""
+        missing = [field for field in _fields(state) if not _having(state, field) >> position & 1]
+        known = [_PROPERTIES[field][0](state.inventory) for field in missing]
+        for values in product(*known):
+            yield tuple(
+                set_field(state.inventory.clusters[position], field, value)
+                for field, value in zip(missing, values, strict=True)
+            )
+
+    def _missing(self, state: KarmadaState, position: int) -> str:
+        return next(field for field in _fields(state) if not _having(state, field) >> position & 1)
+
+
+def _fields(state: KarmadaState) -> list[str]:
+    constraints = state.placement.spread_constraints
+    return [
+        constraint.spread_by_field
+        for constraint in constraints
+        if constraint.spread_by_field in _PROPERTIES
+    ]
+
+
+def _having(state: KarmadaState, field: str) -> Mask:
+    having = 0
+    for members in _PROPERTIES[field][0](state.inventory).values():
+        having |= members
+    return having
+
+
+# TaintToleration: NoSchedule and NoExecute taints of a new member must be tolerated.
+
+
+_EFFECTS = ("NoSchedule", "NoExecute")
+_TOLERATIONS = ("spec", "placement", "clusterTolerations")
+_DRAINED = tuple(Taint("drained", "true", effect) for effect in _EFFECTS)
+"""Taints as somebody may set them to keep a member free, or to free it."""
+
+
+class TaintToleration(Filter[KarmadaState]):
+    """Filter that rejects members with an untolerated taint; members that have the object already
+    always pass.
+    """
+
+    name = "TaintToleration"
+
+    def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
+        """Return the candidates whose taints are all tolerated, for however short a time, and
+        current targets.
+        """
+        for taint, tainted in state.inventory.taints.items():
+            if _repels(state, taint):
+                candidates &= ~tainted | state.targets
+        return candidates
+
+    def reason(self, state: KarmadaState, position: int) -> str:
+        """Return Karmada's text for the first untolerated taint, in spec order."""
+        taint = self._untolerated(state, position)[0]
+        value = f"={taint.value}" if taint.value else ""
+        return f"cluster(s) had untolerated taint {{{taint.key}{value}:{taint.effect}}}"
+
+    def admitting(self, state: KarmadaState, position: int) -> Iterable[Edits]:
+        """Yield that the taints go, and that they are tolerated."""
+        member, taints = state.inventory.names[position], self._untolerated(state, position)
+        yield tuple(drop_taint(member, taint) for taint in taints)
+        yield tuple(tolerate(_TOLERATIONS, taint) for taint in taints)
+
+    def stopping(self, state: KarmadaState, position: int) -> Iterable[Ladder]:
+        """Yield that the member gets a taint that is not tolerated: for what is new, then for what
+        stands as well.
+        """
+        member = state.inventory.names[position]
+        yield tuple((add_taint(member, taint),) for taint in _DRAINED if _repels(state, taint))
+
+    def _untolerated(self, state: KarmadaState, position: int) -> list[Taint]:
+        return [
+            taint for taint in state.inventory.clusters[position].taints if _repels(state, taint)
+        ]
+
+
+def _repels(state: KarmadaState, taint: Taint) -> bool:
+    return taint.effect in _EFFECTS and not state.placement.tolerations.of(taint)

@@ -26,8 +26,7 @@ from fleet_components.systems.karmada.plan.place import TemplateOutcome
 from fleet_components.systems.karmada.plan.record import TemplateState
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
 from fleet_components.systems.karmada.scheduler.status import SUCCESS, TemplateDecision
-from fleet_components.systems.karmada.status.aggregation import aggregated
-from fleet_components.systems.karmada.status.reflection import reflected
+from fleet_components.systems.karmada.status.aggregation import aggregated, reflected
 
 API_VERSION = "work.karmada.io/v1alpha2"
 _APPLIED = Condition(

@@ -13,8 +13,7 @@ from fleet_components.model.mask import Mask
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.text import Vocabulary
-from fleet_components.plan.asked_members import AskedMembers
-from fleet_components.plan.no_match import NoMatch, meant
+from fleet_components.plan.no_match import AskedMembers, NoMatch, meant
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.systems.kubefleet.model.placement import (
     ClusterSelectorTerm,

@@ -28,7 +28,7 @@ from fleet_components.systems.kubefleet.model.eviction import (
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PICK_N, PlacementPolicy
 from fleet_components.systems.kubefleet.rollout.eviction import Held, allowed, check_eviction
-from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
+from fleet_components.systems.kubefleet.scheduler.state import tolerated
 
 _ONCE = "an eviction is checked once, as on a hub: under another name it is checked again"
 

@@ -56,7 +56,7 @@ from fleet_components.systems.kubefleet.scheduler import schedule
 from fleet_components.systems.kubefleet.scheduler.comparison import compare, proposals
 from fleet_components.systems.kubefleet.scheduler.explain import explain
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
-from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
+from fleet_components.systems.kubefleet.scheduler.state import tolerated
 
 _FIXED = "its policy is PickFixed; take the member out of clusterNames"
 _NO_EVICTION = (

@@ -32,11 +32,10 @@ from fleet_components.systems.kubefleet.model.placement import (
     PICK_N,
     PlacementPolicy,
 )
-from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ineligibility
+from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import SPREAD, ineligibility
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
 from fleet_components.systems.kubefleet.scheduler.schedule import without_number
 from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
-from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD
 
 
 @attrs.frozen

@@ -23,11 +23,12 @@ from fleet_components.systems.kubefleet.model.placement import (
     PICK_N,
     PlacementPolicy,
 )
-from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ClusterEligibility
+from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import (
+    SPREAD,
+    ClusterEligibility,
+)
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
-from fleet_components.systems.kubefleet.scheduler.same_placement_affinity import OBSOLETE
-from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
-from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD
+from fleet_components.systems.kubefleet.scheduler.state import OBSOLETE, KubeFleetState
 
 _UNLIMITED = PlacementPolicy(PICK_ALL)
 

@@ -26,9 +26,8 @@ from fleet_components.scheduler.cycle import (
 from fleet_components.scheduler.framework import AFFINITY, Profile
 from fleet_components.systems.kubefleet.model.memory import Binding
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N
-from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ineligibility
+from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import SPREAD, ineligibility
 from fleet_components.systems.kubefleet.scheduler.state import Bindings, Held, KubeFleetState, Pick
-from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD
 
 
 def pick(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status | None:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from fleet_components.scheduler.framework import AFFINITY, KUBEFLEET, Profile
 from fleet_components.systems.kubefleet.scheduler.cluster_affinity import ClusterAffinity
-from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ClusterEligibility
-from fleet_components.systems.kubefleet.scheduler.namespace_affinity import NamespaceAffinity
-from fleet_components.systems.kubefleet.scheduler.same_placement_affinity import (
-    OBSOLETE,
-    SamePlacementAffinity,
+from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import (
+    SPREAD,
+    ClusterEligibility,
+    TopologySpread,
 )
-from fleet_components.systems.kubefleet.scheduler.taint_toleration import TaintToleration
-from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD, TopologySpread
+from fleet_components.systems.kubefleet.scheduler.state import (
+    OBSOLETE,
+    NamespaceAffinity,
+    SamePlacementAffinity,
+    TaintToleration,
+)
 
 PROFILE = Profile(
     name=KUBEFLEET,

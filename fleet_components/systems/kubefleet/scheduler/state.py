@@ -8,10 +8,22 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
+from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.edit import (
+    MEMBER,
+    SET,
+    Edit,
+    Edits,
+    Ladder,
+    add_taint,
+    drop_taint,
+    tolerate,
+)
+from fleet_components.scheduler.framework import Filter, Score
 from fleet_components.systems.kubefleet.model.memory import SCHEDULED, UNSCHEDULED, Binding
-from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy, Toleration
 
 T = TypeVar("T")
 
@@ -190,3 +202,151 @@ def _dangles(name: str, inventory: Inventory) -> bool:
     """Return whether the binding's member has left the fleet or is leaving it."""
     position = inventory.position(name)
     return position is None or inventory.clusters[position].leaving
+
+
+# NamespaceAffinity: a ResourcePlacement goes only to members that have its namespace.
+
+
+class NamespaceAffinity(Filter[KubeFleetState]):
+    """Filter by the namespaces that members report; members that do not report them always pass."""
+
+    name = "NamespaceAffinity"
+
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
+        """Return the candidates that have the placement's namespace, or do not report
+        namespaces.
+        """
+        namespace, inventory = state.namespace, state.inventory
+        if not namespace:
+            return candidates
+        key = ("namespace", namespace)
+        passing = inventory.column(
+            key, lambda: inventory.mask_of(lambda c: not _lack(c, namespace))
+        )
+        return candidates & passing
+
+    def reason(self, state: KubeFleetState, position: int) -> str:
+        """Return why the member is rejected."""
+        return _lack(state.inventory.clusters[position], state.namespace)
+
+    def remedy(self, state: KubeFleetState, position: int) -> str:
+        """Return how to create the namespace on the member."""
+        return (
+            f'place the namespace "{state.namespace}" there first, with a ClusterResourcePlacement'
+        )
+
+    def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
+        """Yield that the member reports the namespace."""
+        member, field = state.inventory.names[position], ("status", "namespaces", state.namespace)
+        yield (Edit(MEMBER, SET, field, "", f"with the namespace {state.namespace} there", member),)
+
+
+def _lack(cluster: Cluster, namespace: str) -> str:
+    # Without the condition nothing is collected on the member, and KubeFleet does not filter, for
+    # backward compatibility (pkg/scheduler/framework/plugins/namespaceaffinity/filtering.go,
+    # v0.3.1).
+    if not cluster.namespaces_collected:
+        return ""
+    if cluster.namespaces is None:
+        return "cluster has no namespace information available"
+    return "" if namespace in cluster.namespaces else "target namespace does not exist on cluster"
+
+
+# SamePlacementAffinity: members that the placement has already are not picked again, or are
+# preferred.
+
+
+OBSOLETE = "obsolete"
+"""The part of a score that prefers members with a binding of an older policy."""
+
+
+class SamePlacementAffinity(Filter[KubeFleetState], Score[KubeFleetState]):
+    """Filter out members picked under the current policy; prefer those that were picked under an
+    older one.
+    """
+
+    name = "SamePlacementAffinity"
+    part = OBSOLETE
+    counts_picks = silent = True
+
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
+        """Return the candidates that are not picked."""
+        return candidates & ~state.present
+
+    def reason(self, state: KubeFleetState, position: int) -> str:
+        """Return KubeFleet's text, which it shows nowhere."""
+        return "resource placement has already been scheduled or bound on the cluster"
+
+    def scores(self, state: KubeFleetState, candidates: Mask) -> Mapping[int, Mask]:
+        """Return 1 for members with a binding of an older policy."""
+        return {1: candidates & state.obsolete}
+
+    def words(self, state: KubeFleetState, position: int) -> str:
+        """Return whether the member was picked under an older policy, in words."""
+        return (
+            "was picked before the policy changed"
+            if state.obsolete >> position & 1
+            else "was not picked before"
+        )
+
+
+# TaintToleration: every taint of the member must be tolerated.
+
+
+_TOLERATIONS = ("spec", "policy", "tolerations")
+_DRAINED = Taint("drained", "true")
+"""A taint as somebody may set it to keep a member free."""
+
+
+class TaintToleration(Filter[KubeFleetState]):
+    """Filter that rejects members with a taint that the policy does not tolerate."""
+
+    name = "TaintToleration"
+
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
+        """Return the candidates whose taints are all tolerated."""
+        for taint, tainted in state.inventory.taints.items():
+            if not tolerated(taint, state.policy.tolerations):
+                candidates &= ~tainted
+        return candidates
+
+    def reason(self, state: KubeFleetState, position: int) -> str:
+        """Return the text for the first untolerated taint, in spec order."""
+        taint = self._untolerated(state, position)[0]
+        return (
+            f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be"
+            " tolerated"
+        )
+
+    def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
+        """Yield that the taints go, and that they are tolerated."""
+        member, taints = state.inventory.names[position], self._untolerated(state, position)
+        yield tuple(drop_taint(member, taint) for taint in taints)
+        yield tuple(tolerate(_TOLERATIONS, taint) for taint in taints)
+
+    def stopping(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
+        """Yield that the member gets a taint that the policy does not tolerate."""
+        if not tolerated(_DRAINED, state.policy.tolerations):
+            yield ((add_taint(state.inventory.names[position], _DRAINED),),)
+
+    def _untolerated(self, state: KubeFleetState, position: int) -> list[Taint]:
+        taints = state.inventory.clusters[position].taints
+        return [taint for taint in taints if not tolerated(taint, state.policy.tolerations)]
+
+
+def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Return whether any toleration covers the taint. Exists without a key covers every taint."""
+    return any(_covers(toleration, taint) for toleration in tolerations)
+
+
+def _covers(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect not in ("", taint.effect):
+        return False
+    if toleration.operator == "Exists":
+        return toleration.key in ("", taint.key)
+    # Unlike in Kubernetes, no operator does not mean Equal, and Equal without a key does not mean
+    # every key (``canTolerationTolerateTaint`` in plugins/tainttoleration/filtering.go, v0.3.1).
+    return toleration.operator == "Equal" and (toleration.key, toleration.value) == (
+        taint.key,
+        taint.value,
+    )
