@@ -451,6 +451,7 @@ CONFIGS = [
 ]
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize("config", CONFIGS)
 def test_a_damaged_configuration_ends_in_words(pulumi: FakePulumi, config: str) -> None:
     pulumi.says("config", config)

@@ -212,6 +212,7 @@ def reviewed(clone: Clone) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("observation", [False, True], ids=["files", "observed"])
 def test_a_review_tells_what_both_sides_have_in_a_line(
     observation: bool, tmp_path: Path, of_kubefleet: Observation

@@ -99,6 +99,7 @@ def coloured_by(folder: Path, no_color: str) -> str:
     return text
 
 
+@pytest.mark.long
 def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
     folder = write(tmp_path)
     coloured = coloured_by(folder, "")

@@ -72,6 +72,7 @@ def without(role: Any, plural: str) -> Any:
     return {**role, "rules": rules}
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("options", WAYS, ids=lambda options: "".join(options) or "default")
 def test_the_printed_role_is_enough_for_a_complete_observation(
     hub: Hub, options: tuple[str, ...]

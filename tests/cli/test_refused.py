@@ -331,6 +331,7 @@ FOREIGN: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize(("where", "both"), FOREIGN.values(), ids=FOREIGN)
 @pytest.mark.parametrize("command", ["plan", "explain", "render"])
 def test_a_state_of_another_stack_is_refused(

@@ -95,6 +95,7 @@ def told(document: Mapping[str, Any]) -> dict[str, tuple[int, int | None, bool]]
     return found
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize(
     ("system", "by"),
     [*SWEPT, (overridden, "member"), (fixed, "member"), (fixed, "region"), (spread, "region")],

@@ -70,6 +70,7 @@ WRONG: Sequence[tuple[str, str]] = (
 )  # fmt: skip
 
 
+@pytest.mark.samples(8)
 @pytest.mark.parametrize(("wrong", "expected"), WRONG, ids=[wrong for wrong, _ in WRONG])
 def test_what_cannot_be_supposed_is_refused_with_what_would_do(
     folder: Path, wrong: str, expected: str

@@ -78,6 +78,7 @@ def test_what_was_measured_passes(path: str) -> None:
     assert passes(path, lambda step: None)
 
 
+@pytest.mark.samples(5)
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_change_is_noticed(what: str) -> None:
     assert not passes(*CHANGES[what])

@@ -62,6 +62,7 @@ def members_of(stack: InProcess[Files], kind: str, name: str) -> str:
     )
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize(
     "objects", [in_stages(), with_karmada(), with_a_team()], ids=["staged", "karmada", "rolling"]
 )

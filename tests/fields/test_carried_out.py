@@ -37,6 +37,8 @@ REFUSED_BY_API_SERVERS = (
 )
 """Fields that a webhook or a rule refuses whatever they hold."""
 _AT_ONCE = 3
+_MOST = 1000
+"""Changes that are tried of a field: more than any needs that is carried out."""
 _OWN_NAMESPACE = ("PropagationPolicy", "OverridePolicy")
 
 
@@ -110,7 +112,8 @@ def test_a_change_of_it_is_seen_in_a_plan(field: Field) -> None:
         one, other = (seen(in_version(steps, field)) for steps in pair)
         assert one != other
         return
-    assert any(_differs(name, steps, field) for name, steps in _tried(field))
+    tried = islice(_tried(field), _MOST)
+    assert any(_differs(name, steps, field) for name, steps in tried)
 
 
 def _differs(situation: str, steps: list[Step], field: Field) -> bool:

@@ -221,6 +221,7 @@ def test_what_is_no_list_is_named(api: Api, text: str) -> None:
     assert ask_hub(api.kubeconfig()).refused == {MAPS: "is not answered as Kubernetes does"}
 
 
+@pytest.mark.samples(3)
 @pytest.mark.parametrize(
     "name",
     ["../../etc/passwd", "a/b", "..", ".", "", "a\x1b[31mb", "a\nb", "é", "a" * 254, 7, None],

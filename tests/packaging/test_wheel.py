@@ -122,6 +122,7 @@ def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(
     assert {name for name in names if name.startswith("fleet_components/")} == packaged
 
 
+@pytest.mark.long
 def test_the_core_schedules_without_any_extra(installed: Path) -> None:
     file, *selected = run(installed, "-c", CORE).split()
     assert Path(file).is_relative_to(installed)

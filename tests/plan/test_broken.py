@@ -413,7 +413,7 @@ def started() -> BreakingStack:
     return world
 
 
-@pytest.mark.samples(4)
+@pytest.mark.samples(2)
 @pytest.mark.parametrize(("at", "how"), BREAKS)
 def test_there_and_back(at: Pair, how: Break) -> None:
     """An update that replaces, and changes a Deployment, breaks, and the source goes back."""

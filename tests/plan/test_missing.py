@@ -87,7 +87,7 @@ def happens(stack: Stack, world: KubeFleetWorld) -> set[Pair]:
     return {pair_of(urn) for urn, change in changes(stack, run).items() if change == "create"}
 
 
-@pytest.mark.samples(3)
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("kind", ["Deployment", "Namespace"])
 @pytest.mark.parametrize("members", ["a", "ac", "abcd"])
 def test_they_are_created_and_nothing_else_changes(kind: str, members: str) -> None:

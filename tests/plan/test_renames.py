@@ -157,7 +157,7 @@ def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
                 assert not [one for one in again.warnings if "was ever called" in one.what]
 
 
-@pytest.mark.samples(3)
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("shown", [True, False])
 @pytest.mark.parametrize("stays", [True, False])
 @pytest.mark.parametrize("broken", ["two", "three"])
@@ -282,7 +282,7 @@ def test_an_object_with_another_name_in_the_state_is_the_same_object() -> None:
     assert "pulumi state rename" in error
 
 
-@pytest.mark.samples(3)
+@pytest.mark.samples(2)
 @pytest.mark.parametrize("shown", [True, False])
 @pytest.mark.parametrize(
     "after",

@@ -49,6 +49,7 @@ def stood(past: Past, pair: Pair) -> Standing:
     return found
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize(
     ("answer", "gone"),
     [

@@ -437,6 +437,7 @@ LISTED = [
 PIP = '#!/bin/sh\necho "$*" >> "$STUB/pip-asked"\ncat /dev/stdin >> "$STUB/pip-asked"\n'
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize("ci", JOBS)
 def test_a_job_installs_what_it_lists_itself_by_its_hashes(
     ci: str, served: Forge, tmp_path: Path

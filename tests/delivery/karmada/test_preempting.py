@@ -26,6 +26,7 @@ def claimed(in_process: InProcess[KarmadaWorld]) -> str:
     return str(in_process.record("shop/Deployment/web")["policy"])
 
 
+@pytest.mark.samples(2)
 @pytest.mark.parametrize(("gated", "takes"), [(True, True), (False, False)])
 @pytest.mark.parametrize(("asked", "asks"), [("Always", True), ("Never", False)])
 def test_a_higher_policy_takes_over_where_the_gate_is_open_and_it_asks(

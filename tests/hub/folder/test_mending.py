@@ -67,6 +67,7 @@ def damage(file: Path, what: object) -> None:
         file.write_text(changed.get(str(what), str(what)))
 
 
+@pytest.mark.samples(10)
 @pytest.mark.parametrize("what", DAMAGES)
 def test_the_way_out_heals(what: str, observation: Observation, tmp_path: Path) -> None:
     folder = tmp_path / "hub"

@@ -60,6 +60,7 @@ def said(folder: Path) -> tuple[Survey, list[str]]:
     return found, [one.what for plan in found.plans for one in plan.warnings]
 
 
+@pytest.mark.samples(1)
 @pytest.mark.parametrize(
     ("of", "name"),
     [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
