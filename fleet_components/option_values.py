@@ -58,7 +58,7 @@ class Renamed(Typed):
     placements: Mapping[str, str] = attrs.field(factory=dict)
 
 
-class Check(StrEnum):
+class SkippableCheck(StrEnum):
     """A check of what is delivered, by the name under which it is skipped."""
 
     REFERENCES = "references"
@@ -68,12 +68,14 @@ class Check(StrEnum):
     VERSIONS = "versions"
 
 
-MEANINGS: Mapping[Check, str] = {
-    Check.REFERENCES: "an object needs another by name, which does not go to the same member",
-    Check.AUTOSCALERS: "an autoscaler and the source both set the replicas of a workload",
-    Check.DIGESTS: "an override takes the digest off an image",
-    Check.VERSIONS: "Kubernetes serves the version of a built-in object no more",
-    Check.STRUCTURE: "a field of a built-in object is not what its kind has there",
+MEANINGS: Mapping[SkippableCheck, str] = {
+    SkippableCheck.REFERENCES: (
+        "an object needs another by name, which does not go to the same member"
+    ),
+    SkippableCheck.AUTOSCALERS: "an autoscaler and the source both set the replicas of a workload",
+    SkippableCheck.DIGESTS: "an override takes the digest off an image",
+    SkippableCheck.VERSIONS: "Kubernetes serves the version of a built-in object no more",
+    SkippableCheck.STRUCTURE: "a field of a built-in object is not what its kind has there",
 }
 
 

@@ -12,7 +12,7 @@ from fleet_components.admission import KINDS
 from fleet_components.content.conditional_defaults import NAME_LABEL
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.model.codec import camel
-from fleet_components.model.release import Change, ReleaseTable
+from fleet_components.model.release import ReleaseChange, ReleaseTable
 from fleet_components.plan.effect import Effect, Unheeded
 from fleet_components.plan.effects import ALL, EFFECTS
 from fleet_components.systems.karmada.content.prune import ACCOUNT_UID, JOB_LABELS, SELECTED_NODE
@@ -259,7 +259,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"{line}\n" for line in (titles, *lines))
 
 
-def _releases(releases: ReleaseTable, subjects: str, about: str, changes: Iterable[Change]) -> str:
+def _releases(
+    releases: ReleaseTable, subjects: str, about: str, changes: Iterable[ReleaseChange]
+) -> str:
     """Return the part of the page about the rules in which releases of a system differ."""
     text = _RELEASES.format(
         title=releases.title,

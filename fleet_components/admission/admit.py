@@ -11,7 +11,7 @@ import attrs
 from fleet_components.admission.decode import rewritten, too_great, undecodable
 from fleet_components.admission.finding import Finding, Stage
 from fleet_components.admission.hint import as_meant
-from fleet_components.admission.registry import Existing, Kind, Request
+from fleet_components.admission.registry import AdmissionRequest, AdmittedKind, Existing
 from fleet_components.admission.structure import (
     check,
     check_metadata,
@@ -106,13 +106,17 @@ def misnamed(manifest: Manifest) -> tuple[Problem, ...]:
 
 
 def _judged(
-    kind: Kind, manifest: Manifest, old: Manifest | None, context: Existing
+    kind: AdmittedKind, manifest: Manifest, old: Manifest | None, context: Existing
 ) -> tuple[dict[str, Any], tuple[Refusal, ...]]:
     """Return the object as a hub would store it, without unknown fields, and the refusals."""
     data, undecoded = _prepared(kind, manifest.data)
     before = _prepared(kind, old.data)[0] if old else None
     refusals = _refusals(manifest, undecoded or _checked(kind, data, before))
-    if not refusals and kind.validate and (denial := kind.validate(Request(data, before, context))):
+    if (
+        not refusals
+        and kind.validate
+        and (denial := kind.validate(AdmissionRequest(data, before, context)))
+    ):
         refusals = _refusals(manifest, denial.findings, denial.text)
     return data, refusals
 
@@ -134,7 +138,9 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
     )
 
 
-def _unknown_fields(kind: Kind, data: Mapping[str, Any], releases: Releases) -> Iterator[Finding]:
+def _unknown_fields(
+    kind: AdmittedKind, data: Mapping[str, Any], releases: Releases
+) -> Iterator[Finding]:
     """Yield the unknown fields, with a hint if another version of the kind has the field."""
     findings = unknown_fields(kind.schema, data)
     others = (
@@ -151,7 +157,7 @@ def _unknown_fields(kind: Kind, data: Mapping[str, Any], releases: Releases) -> 
         yield finding
 
 
-def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
+def _prepared(kind: AdmittedKind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
     """Return the object as it reaches the checks, and what a mutating webhook could not decode."""
     data: dict[str, Any] = filled(kind.schema, raw)
     if not kind.mutate:
@@ -164,7 +170,9 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
     return filled(kind.schema, data), []
 
 
-def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None) -> list[Finding]:
+def _checked(
+    kind: AdmittedKind, data: dict[str, Any], before: Mapping[str, Any] | None
+) -> list[Finding]:
     """Return the findings of the API server, or else the numbers that a webhook or controller
     cannot decode.
     """
@@ -196,7 +204,7 @@ def _problem(manifest: Manifest, finding: Finding) -> Problem:
 
 
 @cache
-def kinds_under(releases: Releases) -> Mapping[tuple[str, str], Kind]:
+def kinds_under(releases: Releases) -> Mapping[tuple[str, str], AdmittedKind]:
     """Return the checked kinds of both systems, by ``apiVersion`` and ``kind``."""
     every = (kind for system in SYSTEMS.values() for kind in system.kinds(releases))
     return {(kind.api_version, kind.name): kind for kind in every}
@@ -218,7 +226,7 @@ _COMMON = ("ApprovalRequest", "Cluster")
 _NEAR_GROUP, _NEAR_KIND = 0.85, 0.9
 
 
-def versions_of(kind: Kind, releases: Releases) -> tuple[Kind, ...]:
+def versions_of(kind: AdmittedKind, releases: Releases) -> tuple[AdmittedKind, ...]:
     """Return the kind in all its versions; the last one is the storage version."""
     return tuple(
         other
@@ -278,7 +286,7 @@ def _no_match(manifest: Manifest, meant: str) -> Finding:
     return Finding(what, ("apiVersion",), do, "kind")
 
 
-def _best(versions: Sequence[Kind], manifest: Manifest) -> str:
+def _best(versions: Sequence[AdmittedKind], manifest: Manifest) -> str:
     """Return the ``apiVersion`` to suggest: one that has all fields of the object, or else the
     storage version.
 

@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.admission.finding import Denial
-from fleet_components.admission.registry import Kind, Request, whole
-from fleet_components.admission.schema import Rule, Schema, anything, immutable
+from fleet_components.admission.registry import AdmissionRequest, AdmittedKind, whole
+from fleet_components.admission.schema import Schema, ValueRule, anything, immutable
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.release import Release
 
@@ -137,7 +137,7 @@ def _is_lacking(rule: Node, path: str, overlay: Overlay) -> bool:
     return version is not None and version in ("", path.partition(".")[0])
 
 
-def _rule(rule: Node, overlay: Overlay) -> Rule:
+def _rule(rule: Node, overlay: Overlay) -> ValueRule:
     message = rule["message"]
     if "immutable" not in rule:
         return overlay.rules[message]
@@ -166,24 +166,24 @@ class Declared:
     group: str
     name: str
     mutate: Callable[[dict[str, Any]], None] | None = None
-    validate: Callable[[Request], Denial | None] | None = None
+    validate: Callable[[AdmissionRequest], Denial | None] | None = None
     held: tuple[FieldPath, ...] = ()
     status: str = ""
 
 
-def kinds_of(declared: Iterable[Declared], overlay: Overlay) -> tuple[Kind, ...]:
+def kinds_of(declared: Iterable[Declared], overlay: Overlay) -> tuple[AdmittedKind, ...]:
     """Return the kinds in all versions that there are data files of; the storage version of each
     comes last.
     """
     return tuple(kind for item in declared for kind in _in_versions(item, overlay))
 
 
-def _in_versions(kind: Declared, overlay: Overlay) -> Iterator[Kind]:
+def _in_versions(kind: Declared, overlay: Overlay) -> Iterator[AdmittedKind]:
     served = {version: definitions(kind.group, version) for version in served_versions(kind.group)}
     found = {version: kinds[kind.name] for version, kinds in served.items() if kind.name in kinds}
     held = _held((node["schema"] for node in found.values()), overlay) + kind.held
     for version in sorted(found, key=lambda version: (found[version]["storage"], version)):
-        yield Kind(
+        yield AdmittedKind(
             group=kind.group,
             version=version,
             name=kind.name,
@@ -262,7 +262,7 @@ class Overlay:
     order: Mapping[str, str]
     examples: Mapping[str, Any]
     pointers: Mapping[str, bool]
-    rules: Mapping[str, Rule] = attrs.field(factory=dict)
+    rules: Mapping[str, ValueRule] = attrs.field(factory=dict)
     hints: Mapping[str, str] = attrs.field(factory=dict)
     required: Collection[str] = ()
     loose: Collection[str] = ()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import attrs
 
 from fleet_components.admission.finding import Denial
-from fleet_components.admission.schema import Rule, Schema, struct, text
+from fleet_components.admission.schema import Schema, ValueRule, struct, text
 from fleet_components.admission.structure import METADATA
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
@@ -59,7 +59,7 @@ def _defined(definition: Object) -> Iterator[tuple[str, str, str]]:
 
 
 @attrs.frozen
-class Request:
+class AdmissionRequest:
     """Input of a validating webhook: an object to be created or updated.
 
     Attributes:
@@ -99,7 +99,7 @@ class Request:
 
 
 @attrs.frozen
-class Kind:
+class AdmittedKind:
     """One version of one kind. Its schemas are made when they are first asked for.
 
     Attributes:
@@ -121,7 +121,9 @@ class Kind:
     make: Callable[[], Schema] = attrs.field(repr=False)
     namespaced: bool = False
     mutate: Callable[[dict[str, Any]], None] | None = attrs.field(default=None, repr=False)
-    validate: Callable[[Request], Denial | None] | None = attrs.field(default=None, repr=False)
+    validate: Callable[[AdmissionRequest], Denial | None] | None = attrs.field(
+        default=None, repr=False
+    )
     held: tuple[FieldPath, ...] = ()
     make_status: Callable[[], Schema] | None = attrs.field(default=None, repr=False)
 
@@ -148,7 +150,7 @@ class Kind:
         return self.schema.having({"status": self.status}) if self.status else self.schema
 
 
-def whole(fields: Mapping[str, Schema], rules: Iterable[Rule] = (), go: str = "") -> Schema:
+def whole(fields: Mapping[str, Schema], rules: Iterable[ValueRule] = (), go: str = "") -> Schema:
     """Return the schema of a whole object: these fields and ``apiVersion``, ``kind`` and
     ``metadata``.
     """

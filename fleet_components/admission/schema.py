@@ -42,7 +42,7 @@ Type = Literal["object", "array", "string", "integer", "number", "boolean", "int
 
 
 @attrs.frozen
-class Rule:
+class ValueRule:
     """Rule on a value, like the CEL rules of a CustomResourceDefinition.
 
     Attributes:
@@ -102,7 +102,7 @@ class Schema:
     max_items: int | None = None
     fields: Mapping[str, Schema] = attrs.field(factory=dict)
     items: Schema | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ValueRule, ...] = ()
     example: Any = None
     go: str = ""
     pointer: bool | None = None
@@ -205,9 +205,9 @@ def listing(items: Schema, **attributes: Any) -> Schema:
     return Schema(type="array", items=items, **attributes)
 
 
-def rule(message: str, holds: Callable[[Any], bool], hint: str = "") -> Rule:
+def rule(message: str, holds: Callable[[Any], bool], hint: str = "") -> ValueRule:
     """Return a rule on a value."""
-    return Rule(message, lambda value, _: holds(value), hint=hint)
+    return ValueRule(message, lambda value, _: holds(value), hint=hint)
 
 
 def transition(
@@ -216,12 +216,14 @@ def transition(
     hint: str = "",
     *,
     compares: tuple[str, ...] = (),
-) -> Rule:
+) -> ValueRule:
     """Return a rule on a value and the one it replaces, checked in updates if both exist."""
-    return Rule(message, holds, transition=True, hint=hint, compares=compares)
+    return ValueRule(message, holds, transition=True, hint=hint, compares=compares)
 
 
-def immutable(message: str, field: str = "", *, hint: str = "", absent: Absent = "error") -> Rule:
+def immutable(
+    message: str, field: str = "", *, hint: str = "", absent: Absent = "error"
+) -> ValueRule:
     """Return the rule that a value stays as it is.
 
     Args:

@@ -17,7 +17,15 @@ from typing import Any
 
 from fleet_components.admission import hint
 from fleet_components.admission.finding import Finding, dotted
-from fleet_components.admission.schema import Rule, Schema, anything, listing, mapping, struct, text
+from fleet_components.admission.schema import (
+    Schema,
+    ValueRule,
+    anything,
+    listing,
+    mapping,
+    struct,
+    text,
+)
 from fleet_components.model.labels import key_errors, subdomain_errors, value_errors
 from fleet_components.model.problem import FieldPath
 
@@ -256,7 +264,7 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
                 yield from _rules(schema.items, item, None, (*path, index))
 
 
-def _broken(rule: Rule, value: Any, old: Any) -> str:
+def _broken(rule: ValueRule, value: Any, old: Any) -> str:
     """Return the message of a rule that does not hold; empty if it holds."""
     try:
         return "" if rule.holds(value, old) else rule.message

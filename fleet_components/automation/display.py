@@ -12,15 +12,25 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from fleet_components.automation.progress import Move, Progress, Stand
+from fleet_components.automation.progress import Move, UpdateProgress, UpdateStand
 from fleet_components.model.text import count, few, visible
 from fleet_components.rollout.rollout import Change
 
 _MOST_ROWS = 8
 _DOING = {Change.ADD: "joins", Change.UPDATE: "is updated", Change.REMOVE: "is left"}
 _DONE = {Change.ADD: "has joined", Change.UPDATE: "is up to date", Change.REMOVE: "has been left"}
-_SIGNS = {Stand.AHEAD: " ", Stand.BEGUN: "~", Stand.DONE: "+", Stand.FAILED: "x"}
-_COLOURS = {Stand.AHEAD: "dim", Stand.BEGUN: "yellow", Stand.DONE: "green", Stand.FAILED: "red"}
+_SIGNS = {
+    UpdateStand.AHEAD: " ",
+    UpdateStand.BEGUN: "~",
+    UpdateStand.DONE: "+",
+    UpdateStand.FAILED: "x",
+}
+_COLOURS = {
+    UpdateStand.AHEAD: "dim",
+    UpdateStand.BEGUN: "yellow",
+    UpdateStand.DONE: "green",
+    UpdateStand.FAILED: "red",
+}
 
 
 class Lines:
@@ -41,21 +51,21 @@ class Lines:
     def plan(self, number: int) -> None:
         """Show that an update is planned."""
 
-    def begin(self, progress: Progress) -> None:
+    def begin(self, progress: UpdateProgress) -> None:
         """Tell that an update begins."""
         self.say(f"{progress.title}: {ahead(progress)}")
 
-    def moved(self, progress: Progress, move: Move) -> None:
+    def moved(self, progress: UpdateProgress, move: Move) -> None:
         """Tell that a member has come further."""
         words = {
-            Stand.BEGUN: _DOING[move.change],
-            Stand.DONE: _DONE[move.change],
-            Stand.FAILED: "has failed",
+            UpdateStand.BEGUN: _DOING[move.change],
+            UpdateStand.DONE: _DONE[move.change],
+            UpdateStand.FAILED: "has failed",
         }
         wave = f", wave {move.wave}" if move.wave else ""
         self.say(f"{progress.title}: {move.subject}{wave}: {move.member} {words[move.stand]}")
 
-    def refresh(self, progress: Progress) -> None:
+    def refresh(self, progress: UpdateProgress) -> None:
         """Tell what is waited for, once."""
         if progress.note and progress.note != self._noted:
             self.say(f"{progress.title}: {progress.note}")
@@ -67,7 +77,7 @@ class Lines:
             self._noted = why
             self.say(f"waiting {_span(left)}: {why}")
 
-    def succeed(self, progress: Progress) -> None:
+    def succeed(self, progress: UpdateProgress) -> None:
         """Tell that an update has succeeded."""
         self.say(f"{progress.title}: done")
 
@@ -96,16 +106,16 @@ class Picture(Lines):
         self._live.start()
         self._live.update(_line(f"planning update {number}", "dim"), refresh=True)
 
-    def begin(self, progress: Progress) -> None:
+    def begin(self, progress: UpdateProgress) -> None:
         """Draw the picture for the first time."""
         self._live.start()
         self.refresh(progress)
 
-    def moved(self, progress: Progress, move: Move) -> None:
+    def moved(self, progress: UpdateProgress, move: Move) -> None:
         """Draw the picture anew."""
         self.refresh(progress)
 
-    def refresh(self, progress: Progress) -> None:
+    def refresh(self, progress: UpdateProgress) -> None:
         """Draw the picture anew."""
         self._live.update(Group(*picture(progress)), refresh=True)
 
@@ -114,7 +124,7 @@ class Picture(Lines):
         self._live.start()
         self._live.update(_line(f"{_span(left)} left: {why}", "yellow"), refresh=True)
 
-    def succeed(self, progress: Progress) -> None:
+    def succeed(self, progress: UpdateProgress) -> None:
         """Print what has been done, which stays when the picture goes."""
         done = (
             f"{move.subject}: {move.member} {_DONE[move.change]}"
@@ -127,7 +137,7 @@ class Picture(Lines):
         self._live.stop()
 
 
-def ahead(progress: Progress) -> str:
+def ahead(progress: UpdateProgress) -> str:
     """Return what an update has before it: ``shop: c, d, a in 2 waves``."""
     parts = []
     for subject, waves in progress.waves().items():
@@ -140,16 +150,16 @@ def ahead(progress: Progress) -> str:
     return "; ".join(parts) or "no member changes"
 
 
-def picture(progress: Progress) -> Iterator[RenderableType]:
+def picture(progress: UpdateProgress) -> Iterator[RenderableType]:
     """Yield the lines of the picture: the update, its subjects with their wave, and the members of
     that wave.
     """
-    done = len(progress.members(Stand.DONE))
+    done = len(progress.members(UpdateStand.DONE))
     title = f"{progress.title}: {done} of {count(len(progress.moves), 'member')} done"
     yield _line(title, "bold")
     for subject, waves in progress.waves().items():
         moves = [move for move in progress.moves.values() if move.subject == subject]
-        now = next((move.wave for move in moves if move.stand is not Stand.DONE), None)
+        now = next((move.wave for move in moves if move.stand is not UpdateStand.DONE), None)
         if now is None:
             yield _line(f"  {subject}: done", "green")
             continue
@@ -168,8 +178,8 @@ def _rows(moves: list[Move]) -> Iterator[RenderableType]:
     moves = sorted(moves, key=lambda move: list(_SIGNS).index(move.stand) in (0, 2))
     width = max(len(move.member) for move in moves)
     for move in moves[:_MOST_ROWS]:
-        doing = _DONE[move.change] if move.stand is Stand.DONE else _DOING[move.change]
-        what = "has failed" if move.stand is Stand.FAILED else doing
+        doing = _DONE[move.change] if move.stand is UpdateStand.DONE else _DOING[move.change]
+        what = "has failed" if move.stand is UpdateStand.FAILED else doing
         text = f"    {_SIGNS[move.stand]} {move.member.ljust(width)}  {what}"
         yield _line(f"{text}: {move.note}" if move.note else text, _COLOURS[move.stand])
     more = len(moves) - _MOST_ROWS

@@ -12,7 +12,7 @@ from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.rollout.rollout import Change
-from fleet_components.status.events import EngineEvent, Events, Kind
+from fleet_components.status.events import EngineEvent, EventKind, Events
 
 _BEFORE_A_WAVE = "waiting "
 """Beginning of what the program says while it waits between two waves."""
@@ -20,7 +20,7 @@ _BEFORE_A_WAVE = "waiting "
 _MOST_WARNINGS = 1000
 
 
-class Stand(StrEnum):
+class UpdateStand(StrEnum):
     """Degree to which an update has come on a member."""
 
     AHEAD = "ahead"
@@ -46,11 +46,11 @@ class Move:
     member: str
     change: Change
     wave: int
-    stand: Stand = Stand.AHEAD
+    stand: UpdateStand = UpdateStand.AHEAD
     note: str = ""
 
 
-class Progress:
+class UpdateProgress:
     """Course of an update, from which it is told how far it has come.
 
     Args:
@@ -92,7 +92,7 @@ class Progress:
             for subject, waves in found.items()
         }
 
-    def members(self, *stands: Stand) -> list[str]:
+    def members(self, *stands: UpdateStand) -> list[str]:
         """Return the members that have come so far, as ``member`` or, where several subjects move,
         with the subject.
         """
@@ -104,26 +104,30 @@ class Progress:
         """Take over what an event says, and yield the move that it brings forward."""
         self.events.hear(event)
         match event.kind:
-            case Kind.DIAGNOSTIC:
+            case EventKind.DIAGNOSTIC:
                 self._diagnostic(event)
-            case Kind.BEGAN if event.op != "same":
-                yield from self._brought(event.urn, Stand.BEGUN, Stand.AHEAD)
-            case Kind.FAILED:
-                yield from self._brought(event.urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
-            case Kind.DONE if (
+            case EventKind.BEGAN if event.op != "same":
+                yield from self._brought(event.urn, UpdateStand.BEGUN, UpdateStand.AHEAD)
+            case EventKind.FAILED:
+                yield from self._brought(
+                    event.urn, UpdateStand.FAILED, UpdateStand.AHEAD, UpdateStand.BEGUN
+                )
+            case EventKind.DONE if (
                 event.urn and Urn.parse(event.urn).type == names.BINDING and event.op != "delete"
             ):
-                yield from self._brought(event.urn, Stand.DONE, Stand.AHEAD, Stand.BEGUN)
+                yield from self._brought(
+                    event.urn, UpdateStand.DONE, UpdateStand.AHEAD, UpdateStand.BEGUN
+                )
 
     def succeed(self) -> Iterator[Move]:
         """Take the update for done, and yield the moves of which no event has said so: removals."""
         self.note = ""
         for move in self.moves.values():
-            if move.stand is not Stand.DONE:
-                move.stand = Stand.DONE
+            if move.stand is not UpdateStand.DONE:
+                move.stand = UpdateStand.DONE
                 yield move
 
-    def _brought(self, urn: str, stand: Stand, *before: Stand) -> Iterator[Move]:
+    def _brought(self, urn: str, stand: UpdateStand, *before: UpdateStand) -> Iterator[Move]:
         move = self._of(urn)
         if move and move.stand in before:
             move.stand, move.note, self.note = stand, "", ""

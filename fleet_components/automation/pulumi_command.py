@@ -141,7 +141,7 @@ class PulumiCommand:
         return self._process
 
 
-class _Reading(Thread):
+class _StreamReader(Thread):
     """Reads a stream until its end; if that fails, its process is ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], work: Callable[[], bytes]) -> None:
@@ -164,7 +164,10 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
     assert process.stdout
     assert process.stderr
     read_out = partial(_in_lines, process.stdout, each) if each else partial(_whole, process.stdout)
-    out, words = _Reading(process, read_out), _Reading(process, partial(_ends, process.stderr))
+    out, words = (
+        _StreamReader(process, read_out),
+        _StreamReader(process, partial(_ends, process.stderr)),
+    )
     try:
         process.wait(None if each else SECONDS)
     except subprocess.TimeoutExpired:

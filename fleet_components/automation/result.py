@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.automation.progress import Progress, Stand
+from fleet_components.automation.progress import UpdateProgress, UpdateStand
 from fleet_components.model.text import count, few, visible
 from fleet_components.review.documents.schema import PlanDocument, WaitDocument
 from fleet_components.review.documents.wire import as_data
@@ -35,7 +35,7 @@ class Ending(StrEnum):
 
 
 @attrs.frozen
-class Update:
+class RunUpdate:
     """One update that was run.
 
     Attributes:
@@ -43,7 +43,7 @@ class Update:
         errors: what went wrong; empty if it succeeded.
     """
 
-    progress: Progress
+    progress: UpdateProgress
     errors: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Update:
                 for move in self.progress.moves.values()
                 if move.stand is stand
             ]
-            for stand in Stand
+            for stand in UpdateStand
         }
         return {
             "number": self.progress.number,
@@ -87,7 +87,7 @@ class Result:
     plan: PlanDocument
     again: str
     cancel: str
-    updates: tuple[Update, ...] = ()
+    updates: tuple[RunUpdate, ...] = ()
     hub: str = ""
 
     @property
@@ -189,10 +189,10 @@ class Result:
 
 
 _STANDS = (
-    ("done", Stand.DONE),
-    ("failed", Stand.FAILED),
-    ("begun and not finished", Stand.BEGUN),
-    ("not touched", Stand.AHEAD),
+    ("done", UpdateStand.DONE),
+    ("failed", UpdateStand.FAILED),
+    ("begun and not finished", UpdateStand.BEGUN),
+    ("not touched", UpdateStand.AHEAD),
 )
 
 
@@ -200,7 +200,7 @@ def _whys(waits: Iterable[WaitDocument]) -> list[str]:
     return [wait.why for wait in waits]
 
 
-def errors_of(progress: Progress, ended: str) -> tuple[str, ...]:
+def errors_of(progress: UpdateProgress, ended: str) -> tuple[str, ...]:
     """Return what went wrong in an update: what the engine and the program said, or else how the
     CLI ended.
     """

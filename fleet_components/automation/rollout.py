@@ -15,8 +15,8 @@ import attrs
 
 from fleet_components.automation.display import Lines, Picture
 from fleet_components.automation.engine import Engine, Watcher, carried_out
-from fleet_components.automation.progress import Progress
-from fleet_components.automation.result import Ending, Result, Update, errors_of
+from fleet_components.automation.progress import UpdateProgress
+from fleet_components.automation.result import Ending, Result, RunUpdate, errors_of
 from fleet_components.content.secret import secret_values
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -63,7 +63,7 @@ class StackRollout:
     again: str
     engine: Engine = attrs.field(init=False)
     display: Lines = attrs.field(init=False)
-    updates: list[Update] = attrs.field(factory=list, init=False)
+    updates: list[RunUpdate] = attrs.field(factory=list, init=False)
     _surveyed: Survey | None = attrs.field(default=None, init=False)
     _planned: PlanDocument | None = attrs.field(default=None, init=False)
     _moved: list[tuple[str, ...]] = attrs.field(factory=list, init=False)
@@ -143,7 +143,7 @@ class StackRollout:
             return Ending.DECLINED
         moving, self._moved = self._moved, _moves_of(document)
         if moving and moving == self._moved:
-            self.updates.append(Update(self._progress(), (_NO_PROGRESS,)))
+            self.updates.append(RunUpdate(self._progress(), (_NO_PROGRESS,)))
             return Ending.FAILED
         return self._update()
 
@@ -183,10 +183,10 @@ class StackRollout:
     def _plans(self) -> tuple[FleetPlan, ...]:
         return self._surveyed.plans if self._surveyed else ()
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> UpdateProgress:
         number, left = len(self.updates) + 1, self._document.remaining
         more = "+" if left.endless or left.approvals or left.waits else ""
-        return Progress(self._plans, number, f"{number + left.updates}{more}")
+        return UpdateProgress(self._plans, number, f"{number + left.updates}{more}")
 
     def _update(self) -> Ending | None:
         """Run one update; return how the rollout ends with it, None if it goes on."""
@@ -201,12 +201,12 @@ class StackRollout:
             for move in progress.succeed():
                 self.display.moved(progress, move)
             self.display.succeed(progress)
-        self.updates.append(Update(progress, errors_of(progress, ended)))
+        self.updates.append(RunUpdate(progress, errors_of(progress, ended)))
         if signals:
             return Ending.INTERRUPTED if signals == 1 else Ending.KILLED
         return Ending.FAILED if ended else None
 
-    def _carried_out(self, progress: Progress, as_of: datetime | None) -> tuple[str, int]:
+    def _carried_out(self, progress: UpdateProgress, as_of: datetime | None) -> tuple[str, int]:
         """Run the engine; return what went wrong, and how often it was asked to stop."""
 
         def hear(event: EngineEvent) -> None:

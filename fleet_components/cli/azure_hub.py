@@ -15,8 +15,8 @@ from fleet_components.cli.help import under
 from fleet_components.cli.progress import watch
 from fleet_components.hub.azure.fleet_resource import FleetId, read_fleet_id
 from fleet_components.hub.azure.remarks import hub_notes, members_only
-from fleet_components.hub.observation import Observation
-from fleet_components.live.azure_fleet import AzureHub, azure_hub
+from fleet_components.hub.observation import HubObservation
+from fleet_components.live.azure_fleet import FleetHubAnswer, azure_hub
 from fleet_components.live.azure_login import MODES
 from fleet_components.model.problem import FleetError
 
@@ -68,7 +68,7 @@ def azure_options(command: F) -> F:
     return command
 
 
-def ask_azure(fleet: FleetId, login: str | None, timeout: float) -> AzureHub:
+def ask_azure(fleet: FleetId, login: str | None, timeout: float) -> FleetHubAnswer:
     """Ask Azure for a fleet.
 
     Raises:
@@ -78,7 +78,7 @@ def ask_azure(fleet: FleetId, login: str | None, timeout: float) -> AzureHub:
         return azure_hub(fleet, mode=login or "", timeout=timeout)
 
 
-def of_fleet(observation: Observation | None, azure: AzureHub | None) -> Observation:
+def of_fleet(observation: HubObservation | None, azure: FleetHubAnswer | None) -> HubObservation:
     """Return an observation with what Azure tells of the fleet.
 
     Args:

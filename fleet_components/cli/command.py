@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from fleet_components.cli.exit_status import MEANINGS, ExitStatus
-from fleet_components.cli.help import Context
+from fleet_components.cli.help import HelpContext
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import Vocabulary, count, visible
 from fleet_components.review.showing.words import confirming
@@ -58,7 +58,7 @@ class _Commands(click.Group):
     loaded.
     """
 
-    context_class = Context
+    context_class = HelpContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in the order of the help."""

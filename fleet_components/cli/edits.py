@@ -13,7 +13,7 @@ from fleet_components.cli import clock, options
 from fleet_components.cli.options import F
 from fleet_components.cli.progress import watch
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.planning.edit import Edit
+from fleet_components.review.planning.edit import FileEdit
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.showing.age import with_age
 from fleet_components.review.showing.blocks import Block
@@ -34,7 +34,7 @@ def changing(command: F) -> F:
 
 
 def end(
-    edits: Sequence[Edit],
+    edits: Sequence[FileEdit],
     surveyed: Survey,
     outcome: Iterable[Block],
     *,

@@ -66,7 +66,7 @@ class _Formatter(click.HelpFormatter):
         return super().getvalue().replace(_UNBROKEN, "-")
 
 
-class Context(click.Context):
+class HelpContext(click.Context):
     """Context whose help is formatted so."""
 
     formatter_class = _Formatter
@@ -86,7 +86,7 @@ class Command(click.Command):
         examples: command lines that work, by what each is for.
     """
 
-    context_class = Context
+    context_class = HelpContext
 
     def __init__(self, *args: Any, examples: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -25,7 +25,14 @@ from fleet_components.starting.install import (
     pinned,
     write,
 )
-from fleet_components.starting.member import LONGEST, Found, NewMember, by_hand, members_of, twice
+from fleet_components.starting.member import (
+    LONGEST,
+    FoundMembers,
+    NewMember,
+    by_hand,
+    members_of,
+    twice,
+)
 from fleet_components.starting.workflow import (
     GITLAB,
     UPDATER,
@@ -171,7 +178,7 @@ def init(
     asked = bool(kubeconfigs or by_name or system or project)
     top = repository_of(folder)
     files: dict[Path, str] = {}
-    found = Found((), ())
+    found = FoundMembers((), ())
     members: Sequence[NewMember] = ()
     new = asked or not ci or not _is_filled(folder)
     if new:
@@ -235,7 +242,7 @@ def _above(folder: Path) -> Path:
     return folder.parent
 
 
-def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
+def _report(files: Iterable[Path], found: FoundMembers, examples: bool) -> None:
     """Print what was written, and where the members come from."""
     for path in files:
         click.echo(visible(f"wrote {os.path.relpath(path)}"))

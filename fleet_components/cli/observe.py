@@ -27,10 +27,10 @@ from fleet_components.hub.folder.header import Header, silences, time_text
 from fleet_components.hub.folder.reading import observed_members
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, notes, role
-from fleet_components.live.azure_fleet import AzureHub
+from fleet_components.live.azure_fleet import FleetHubAnswer
 from fleet_components.live.hub import HUB, ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.live.observation import members_alone, with_members
@@ -251,7 +251,7 @@ class _Asking:
         given += ["--no-secrets"] if self.no_secrets else []
         return f"fleet observe --rbac {' '.join(given)} | kubectl apply -f -"
 
-    def fleet(self) -> AzureHub | None:
+    def fleet(self) -> FleetHubAnswer | None:
         """Return the fleet of Azure; None if it was not named."""
         return ask_azure(self.azure, self.azure_login, self.timeout) if self.azure else None
 
@@ -293,7 +293,7 @@ def _from_azure(asking: _Asking, members: Sequence[str]) -> Observed:
 
 
 def _with_members(
-    asking: _Asking, observation: Observation, listing: Listing | None, members: Sequence[str]
+    asking: _Asking, observation: HubObservation, listing: Listing | None, members: Sequence[str]
 ) -> Observed:
     given = given_members(members, observation.system.NAME)
     texts = {item.name: item.kubeconfig for item in given}

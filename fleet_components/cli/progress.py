@@ -22,7 +22,7 @@ _ERASE = "\r\x1b[K"
 _CUT, _FOLD = "\x1b[?7l", "\x1b[?7h"
 
 
-class Progress:
+class ProgressLine:
     """A :data:`~fleet_components.model.watch.Watch` that shows what is done now, once it takes
     long.
 
@@ -64,7 +64,7 @@ class Progress:
             self._shown.draw(f"{': '.join(self._doing)} ({time.monotonic() - self._since:.0f} s)")
 
 
-watch = Progress()
+watch = ProgressLine()
 """The progress of the command that runs."""
 
 

@@ -12,11 +12,11 @@ import click
 from fleet_components.cli.help import under
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.source import gather
-from fleet_components.review.planning.setting import Setting, read_path, read_value
+from fleet_components.review.planning.setting import FieldSetting, read_path, read_value
 from fleet_components.review.planning.supposition import (
     Addition,
     Loss,
-    Replacement,
+    ObjectReplacement,
     Supposition,
 )
 
@@ -101,7 +101,7 @@ class _Set(_Form):
             read_value(value)
         except ValueError as error:
             raise WrongFormError(f"what is behind = {error}") from error
-        return Setting(target, steps, value)
+        return FieldSetting(target, steps, value)
 
 
 def _parts(text: str) -> tuple[str, str, str]:
@@ -139,7 +139,7 @@ class _Policy(click.ParamType[Supposition]):
         found = gather(Path(value), build=False).given
         if found.unread:
             raise FleetError(found.unread)
-        return Replacement(str(value), found.manifests)
+        return ObjectReplacement(str(value), found.manifests)
 
 
 _OPTIONS: tuple[tuple[str, click.ParamType[Supposition], str], ...] = (

@@ -24,7 +24,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
-from fleet_components.plan.claims import UNASKED, Facts, judge_claims, judge_releases
+from fleet_components.plan.claims import UNASKED, ClaimFacts, judge_claims, judge_releases
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import Pair
@@ -293,7 +293,7 @@ class AnswerChecks:
             for arrival in arrivals_there
         }
         live = live_in(answers)
-        facts = Facts(
+        facts = ClaimFacts(
             uids={name: answer.uid for name, answer in answers.items()},
             live=lambda pair: live(objects[pair]) if pair in objects else None,
             asked={name for name, answer in answers.items() if answer.objects is not None},

@@ -12,7 +12,7 @@ import attrs
 
 from fleet_components.components.process import in_thread
 from fleet_components.content.secret import REDACTED, secret_fields
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.live.connection import Answer, Leftover, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.observed import SILENT, ObservedObject
@@ -77,7 +77,7 @@ def _differences(
     """Return how the objects differ from what a member has; of what cannot be compared in time,
     that it was not.
     """
-    wanted = [Wanted(arrival.data, _trial(arrival.mode), manager) for arrival in arriving]
+    wanted = [WantedObject(arrival.data, _trial(arrival.mode), manager) for arrival in arriving]
     answered = observe({name: read_kubeconfig(kubeconfig, name)}, {name: wanted})[name].objects
     return {
         (name, arrival.key): _without_secrets(arrival, answered.get(arrival.key))

@@ -28,7 +28,12 @@ from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
 from fleet_components.components.member import Member, identities_of
-from fleet_components.components.observed import Progress, Start, start_of, under_releases
+from fleet_components.components.observed import (
+    ObservedStart,
+    StandingResources,
+    start_of,
+    under_releases,
+)
 from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import (
     as_members_say,
@@ -170,7 +175,7 @@ class Fleet(pulumi.ComponentResource):
             tell_at_end(
                 tuple
                 if pulumi.runtime.is_dry_run()
-                else Progress(list(delivered.values()), trials).broken
+                else StandingResources(list(delivered.values()), trials).broken
             )
         last = [binding for item in delivered.values() for binding in item.last]
         last += hub.last if hub else ()
@@ -359,7 +364,7 @@ def _plan(
     try:
         start = start_of(past, name, stack_name(), args)
     except FleetError as error:
-        start, damaged = Start(past), (*damaged, *error.problems)
+        start, damaged = ObservedStart(past), (*damaged, *error.problems)
     unreachable = {} if args.render_to else unreachable_members(members.values())
     lost = (member for member, declared in members.items() if declared.lost)
     of_args = {

@@ -12,7 +12,7 @@ from fleet_components.components.config import FromConfig
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.process import unknown
 from fleet_components.components.refusal import RefusedPlanError, of_the_program
-from fleet_components.components.run import Planned, Run
+from fleet_components.components.run import EngineRun, Planned
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import Guest, guests, present
@@ -239,12 +239,12 @@ def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetO
     refused = (*plan.refused, *beside_it)
     if not beside_it and not (asked and refused):
         defers = not asked and refuses_losses_alone(plan)
-        return Run.current().add(plan, defers=defers)
+        return EngineRun.current().add(plan, defers=defers)
     # A token is not given in vain if only another one is missing.
     for allowed in filter(None, (removal.allowed for removal in removals)):
         pulumi.log.warn(allowed)
     # Raised, because a preview that only logs an error ends with exit status 0.
-    declared = [fleet.plan for fleet in Run.current().fleets]
+    declared = [fleet.plan for fleet in EngineRun.current().fleets]
     raise RefusedPlanError([*declared, attrs.evolve(plan, refused=refused)])
 
 

@@ -27,7 +27,7 @@ from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.consignment import Consigned, Consignment, Stage
+from fleet_components.plan.consignment import Consigned, Consignment, ConsignmentStage
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import PATCH, type_token
 from fleet_components.plan.ways import NAMES
@@ -210,7 +210,7 @@ class Hub(pulumi.ComponentResource):
             # Before a move, what others may have something in stays, too: Karmada takes it from all
             # members.
             retain_on_delete=consigned.patch
-            or (self._plan.options.moving and consigned.stage is Stage.CONTAINERS),
+            or (self._plan.options.moving and consigned.stage is ConsignmentStage.CONTAINERS),
             hooks=self._hooks,
         )
         return KubernetesObject(name, sealed(manifest.data), options, patch=consigned.patch)

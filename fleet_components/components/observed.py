@@ -40,7 +40,7 @@ _SINGLE = "give one of them as the source: a fleet has one hub"
 
 
 @attrs.frozen
-class Start:
+class ObservedStart:
     """Starting point of a plan.
 
     Attributes:
@@ -100,7 +100,7 @@ def under_releases(args: FleetArgs) -> FleetArgs:
     return attrs.evolve(args, source=args.source.under(Releases.named(**names)))
 
 
-def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
+def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> ObservedStart:
     """Return the starting point of a fleet's plan.
 
     Args:
@@ -115,10 +115,10 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
     """
     ways, _ = ways_of(args.source.policies, args.delivery)
     if not ways.hub:
-        return Start(past)
+        return ObservedStart(past)
     folders = list(observed_in(map(Path, args.source.given.paths)))
     if not folders:
-        return Start(past)
+        return ObservedStart(past)
     if len(folders) > 1:
         what = Message(
             "several-observed-hubs-in-program",
@@ -140,7 +140,7 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
     # leaves out.
     start = _together(past, found, fleet, hidden=ways.whole)
     sent = {name: past.records[name] for name in start.observed if name in past.records}
-    return Start(start, found.as_of, folders[0], sent)
+    return ObservedStart(start, found.as_of, folders[0], sent)
 
 
 def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Past:
@@ -194,7 +194,7 @@ replaced.
 """
 
 
-class Progress:
+class StandingResources:
     """Which resources of an update stand already.
 
     Args:

@@ -26,7 +26,7 @@ from pulumi.runtime.sync_await import _sync_await
 from fleet_components.components.earlier_names import EarlierNames
 from fleet_components.components.member import Member
 from fleet_components.components.process import in_process, output_of
-from fleet_components.components.run import Run
+from fleet_components.components.run import EngineRun
 from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.content.unkept import SENT
 from fleet_components.live.at_once import at_once
@@ -93,7 +93,7 @@ def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:
     """
     if not guessed:
         return pulumi.ResourceOptions()
-    declared, run = _declared(), Run.current()
+    declared, run = _declared(), EngineRun.current()
 
     async def wait() -> list[pulumi.Resource]:
         await run.ended.wait()

@@ -43,7 +43,7 @@ class Planned:
     """
 
     plan: FleetPlan
-    run: Run
+    run: EngineRun
     judged: bool = False
     _waiting: list[Callable[[], None]] = attrs.field(factory=list)
 
@@ -90,7 +90,7 @@ class Planned:
 
 
 @attrs.define(eq=False)
-class Run:
+class EngineRun:
     """A run of a program.
 
     Attributes:
@@ -104,7 +104,7 @@ class Run:
     error: BaseException | None = None
 
     @classmethod
-    def current(cls) -> Run:
+    def current(cls) -> EngineRun:
         """Return the run of the program that is running.
 
         A program without a root resource, such as a unit test with the SDK's mocks, has no body
@@ -209,7 +209,7 @@ def _drop_registrations() -> None:
         root.outputs = {}
 
 
-_RUNS: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
+_RUNS: WeakKeyDictionary[Any, EngineRun] = WeakKeyDictionary()
 
 
 def _in_body() -> bool:

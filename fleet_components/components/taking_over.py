@@ -17,7 +17,7 @@ from fleet_components.components.process import in_process, in_thread
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND, FOUND_ANNOTATION, annotated
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.live.connection import Answer
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -210,7 +210,7 @@ def compare(
     if kubeconfig is None:
         return pulumi.Output.from_input(None)
     manager = identification.plan.manager
-    wanted = [Wanted(data, mode, manager, causes=False) for data in objects]
+    wanted = [WantedObject(data, mode, manager, causes=False) for data in objects]
 
     async def ask(found: list[Any]) -> ObservedMember:
         return await in_thread(partial(_ask, found[0], name, wanted))
@@ -220,7 +220,7 @@ def compare(
     return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(ask))
 
 
-def _ask(kubeconfig: str, name: str, wanted: Sequence[Wanted]) -> ObservedMember:
+def _ask(kubeconfig: str, name: str, wanted: Sequence[WantedObject]) -> ObservedMember:
     if not kubeconfig:
         return ObservedMember(unreached=_NO_KUBECONFIG)
     try:

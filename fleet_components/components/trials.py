@@ -14,10 +14,10 @@ import pulumi
 
 from fleet_components.components.process import in_thread
 from fleet_components.components.refusal import RefusedError
-from fleet_components.live.asked_objects import Wanted
+from fleet_components.live.asked_objects import WantedObject
 from fleet_components.live.connection import Leftover, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.live.trial import Trial, try_all
+from fleet_components.live.trial import FormTrial, try_all
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
 from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT
@@ -58,7 +58,7 @@ class FormTrials:
     plan: FleetPlan
     written: Mapping[ObjectKey, Origin]
     parent: pulumi.Resource
-    found: dict[Pair, Trial] = attrs.field(factory=dict)
+    found: dict[Pair, FormTrial] = attrs.field(factory=dict)
     _kubeconfigs: dict[str, str] = attrs.field(factory=dict, repr=False)
 
     async def begin(self, kubeconfigs: Mapping[str, str], silent: Collection[str]) -> None:
@@ -78,7 +78,7 @@ class FormTrials:
             if wanted and name not in silent:
                 asked.append(in_thread(partial(_trials, name, kubeconfigs.get(name, ""), wanted)))
             else:
-                unasked = Trial(unchecked=SILENT)
+                unasked = FormTrial(unchecked=SILENT)
                 self.found |= {(name, Manifest(each.data).key): unasked for each in wanted}
         for trials in await asyncio.gather(*asked):
             self.found |= trials
@@ -105,7 +105,7 @@ class FormTrials:
             mode: how it is written.
             after: output that has to be known first.
         """
-        wanted = Wanted(data, mode, self.plan.manager)
+        wanted = WantedObject(data, mode, self.plan.manager)
 
         async def once_more(known: Sequence[Any]) -> None:
             trials = await in_thread(partial(_trials, name, known[0], [wanted]))
@@ -147,9 +147,9 @@ class FormTrials:
         return self.found[pair].uid if pair in self.found else standing.object_uid
 
 
-def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:
+def replacing(plan: FleetPlan, cluster: str) -> tuple[WantedObject, ...]:
     """Return the objects that a member deletes and creates anew, in their new form."""
-    found: list[Wanted] = []
+    found: list[WantedObject] = []
     for subject in plan.subjects:
         pairs = (
             ((cluster, key) for key in subject.keys(cluster))
@@ -161,11 +161,13 @@ def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:
         mode = subject.deliveries[cluster].mode
         for data in plan.emitted(subject, cluster):
             if (cluster, Manifest(data).key) in plan.replaced:
-                found.append(Wanted(data, mode, plan.manager))
+                found.append(WantedObject(data, mode, plan.manager))
     return tuple(found)
 
 
-def _trials(cluster: str, kubeconfig: str, wanted: Sequence[Wanted]) -> Mapping[Pair, Trial]:
+def _trials(
+    cluster: str, kubeconfig: str, wanted: Sequence[WantedObject]
+) -> Mapping[Pair, FormTrial]:
     """Return what a member says to the new form of each object.
 
     Args:
@@ -177,13 +179,13 @@ def _trials(cluster: str, kubeconfig: str, wanted: Sequence[Wanted]) -> Mapping[
         found = try_all(read_kubeconfig(kubeconfig, cluster), wanted) if kubeconfig else {}
     except FleetError:
         found = {}
-    unasked = Trial(unchecked=_NO_KUBECONFIG)
+    unasked = FormTrial(unchecked=_NO_KUBECONFIG)
     keys = (Manifest(item.data).key for item in wanted)
     return {(cluster, key): found.get(key, unasked) for key in keys}
 
 
 def _refused(
-    trials: Mapping[Pair, Trial], written: Mapping[ObjectKey, Origin]
+    trials: Mapping[Pair, FormTrial], written: Mapping[ObjectKey, Origin]
 ) -> Iterator[Problem]:
     """Yield a problem for each object whose new form is refused, with the members that do so alike.
 
@@ -202,7 +204,7 @@ def _refused(
         )
 
 
-def _unchecked(trials: Mapping[Pair, Trial]) -> Iterator[Problem]:
+def _unchecked(trials: Mapping[Pair, FormTrial]) -> Iterator[Problem]:
     """Yield a warning for each object whose new form, or a part of it, could not be tried."""
     for (key, reason), where in _alike({pair: trial.unchecked for pair, trial in trials.items()}):
         what = _UNCHECKED.filled(where=few(where), reason=visible(reason))

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.difference import Difference, shown_differences
-from fleet_components.content.overridden import Object, Overridden, Step
+from fleet_components.content.overridden import AppliedRule, Object, Overridden
 from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath
@@ -28,7 +28,7 @@ class Attributed:
     """
 
     difference: Difference
-    step: Step
+    step: AppliedRule
 
 
 def attributed(data: Object, result: Overridden) -> Iterator[Attributed]:
@@ -45,13 +45,15 @@ def attributed(data: Object, result: Overridden) -> Iterator[Attributed]:
         yield from _attributed(difference, touches)
 
 
-def last_touching(path: FieldPath, data: Object, steps: Sequence[Step]) -> Step | None:
+def last_touching(
+    path: FieldPath, data: Object, steps: Sequence[AppliedRule]
+) -> AppliedRule | None:
     """Return the last step that has touched a field; None if none has."""
     touching = _Touches.of(data, steps).touching(path)
     return touching[-1] if touching else None
 
 
-def first_misfit(data: Object, result: Overridden) -> tuple[Step, Misfit] | None:
+def first_misfit(data: Object, result: Overridden) -> tuple[AppliedRule, Misfit] | None:
     """Return the first field that rules make what no API server takes there, with the last rule
     that has touched it; None if there is none.
 
@@ -89,12 +91,12 @@ class _Touches:
     """
 
     states: Sequence[Any]
-    steps: Sequence[Step]
+    steps: Sequence[AppliedRule]
     at: Mapping[FieldPath, Sequence[int]]
     below: Mapping[FieldPath, Sequence[int]]
 
     @classmethod
-    def of(cls, data: Object, steps: Sequence[Step]) -> _Touches:
+    def of(cls, data: Object, steps: Sequence[AppliedRule]) -> _Touches:
         """Return what each of some rules, in their order, may have changed."""
         states = [data, *(step.data for step in steps)]
         at, below = defaultdict[FieldPath, list[int]](list), defaultdict[FieldPath, list[int]](list)
@@ -105,7 +107,7 @@ class _Touches:
                     below[path[:end]].append(number)
         return cls(states, steps, at, below)
 
-    def touching(self, path: FieldPath) -> list[Step]:
+    def touching(self, path: FieldPath) -> list[AppliedRule]:
         """Return the rules that have changed a field, in their order."""
         above = (number for end in range(len(path)) for number in self.at.get(path[:end], ()))
         return [

@@ -58,7 +58,7 @@ class OverrideError(Exception):
 
 
 @attrs.frozen
-class Step:
+class AppliedRule:
     """One rule that was applied.
 
     Attributes:
@@ -100,7 +100,7 @@ class Overridden:
 
     data: Object | None
     problem: Problem | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[AppliedRule, ...] = ()
     logged: str = attrs.field(default="", repr=False)
 
 

@@ -54,7 +54,7 @@ def written(data: Data) -> str:
 
 
 @attrs.frozen
-class _Change:
+class _TextChange:
     """A part of a text that is replaced.
 
     Attributes:
@@ -68,7 +68,7 @@ class _Change:
     text: str
 
 
-def _with(text: str, changes: list[_Change]) -> str:
+def _with(text: str, changes: list[_TextChange]) -> str:
     for change in sorted(changes, key=lambda item: item.begin, reverse=True):
         text = text[: change.begin] + change.text + text[change.end :]
     return text
@@ -132,7 +132,7 @@ class _Restorer:
         self.line_end = "\r\n" if "\r\n" in text else "\n"
         self.json = text.lstrip()[:1] in ("{", "[")
 
-    def changes(self, node: Any, old: Any, new: Any) -> list[_Change]:
+    def changes(self, node: Any, old: Any, new: Any) -> list[_TextChange]:
         """Return what has to be replaced in a value."""
         if _same(old, new):
             return []
@@ -156,15 +156,17 @@ class _Restorer:
             return [change for item, was, now in parts for change in self.changes(item, was, now)]
         return [self.whole(node, new)]
 
-    def whole(self, node: Any, new: Any) -> _Change:
+    def whole(self, node: Any, new: Any) -> _TextChange:
         """Return the replacement of a whole value."""
         begin, end = node.start_mark.index, self._end(node)
         flow = self.json or isinstance(node, yaml.ScalarNode) or node.flow_style
-        return _Change(
+        return _TextChange(
             begin, end, self._flow(node, new) if flow else self._block(new, node.start_mark.column)
         )
 
-    def _of_map(self, node: Any, fields: Mapping[str, Any], old: Data, new: Data) -> list[_Change]:
+    def _of_map(
+        self, node: Any, fields: Mapping[str, Any], old: Data, new: Data
+    ) -> list[_TextChange]:
         changes = [
             change
             for name, (_, value) in fields.items()
@@ -179,10 +181,10 @@ class _Restorer:
             begin = next(key.start_mark.index for name, (key, _) in fields.items() if name in new)
             column = node.start_mark.column
             text = self._block(added, column) + self.line_end + " " * column
-            changes.append(_Change(begin, begin, text))
+            changes.append(_TextChange(begin, begin, text))
         return changes
 
-    def _without(self, key: Any, value: Any) -> _Change:
+    def _without(self, key: Any, value: Any) -> _TextChange:
         """Return the removal of a field of a map in block style, with the line that it stands
         on.
         """
@@ -193,8 +195,8 @@ class _Restorer:
         if self.text[first:begin].strip():
             # The first field of an item stands behind its dash: what follows takes its place.
             blanks = len(self.text[rest:]) - len(self.text[rest:].lstrip(" "))
-            return _Change(begin, rest + blanks, "")
-        return _Change(first, rest, "")
+            return _TextChange(begin, rest + blanks, "")
+        return _TextChange(first, rest, "")
 
     def _end(self, node: Any) -> int:
         """Return where a value ends: what is written as a block is marked to where the next field
@@ -243,7 +245,7 @@ def _same(old: Any, new: Any) -> bool:
     )
 
 
-class _Dumper(yaml.SafeDumper):
+class _RestoringDumper(yaml.SafeDumper):
     """Writes texts of several lines as such, and every value where it stands."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -263,11 +265,13 @@ def _is_plain(text: str) -> bool:
         return False
 
 
-_Dumper.add_representer(str, _text)
+_RestoringDumper.add_representer(str, _text)
 
 
 def _dumped(value: Any) -> str:
-    found: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=10**6, allow_unicode=True)
+    found: str = yaml.dump(
+        value, Dumper=_RestoringDumper, sort_keys=False, width=10**6, allow_unicode=True
+    )
     return found
 
 
@@ -276,7 +280,7 @@ def _single_line(value: Any) -> str:
         return json.dumps(value)
     dumped: str = yaml.dump(
         value,
-        Dumper=_Dumper,
+        Dumper=_RestoringDumper,
         sort_keys=False,
         width=10**6,
         default_flow_style=True,

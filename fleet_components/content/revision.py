@@ -22,7 +22,7 @@ _BEGIN_VALUE = (b"[", b"{", b",")
 _CORRUPT = (binascii.Error, zlib.error, TypeError, ValueError, EOFError)
 
 
-class Budget:
+class UnpackingBudget:
     """Limit of all contents of one state together: small texts can stand for gigabytes, and for
     more in memory.
 
@@ -95,9 +95,10 @@ def decompress(text: Any) -> list[Any]:
     """Return the objects that were compressed.
 
     Raises:
-        MisfitError: the text is corrupt, or is too much for the :class:`Budget` of a whole state.
+        MisfitError: the text is corrupt, or is too much for the :class:`UnpackingBudget` of a
+            whole state.
     """
-    budget, plain = Budget(), bytearray()
+    budget, plain = UnpackingBudget(), bytearray()
     try:
         for chunk in _inflated(text):
             budget.count(chunk)

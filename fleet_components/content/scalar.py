@@ -111,13 +111,12 @@ def _number(text: str) -> int | float | None:
     if len(text) > _MOST_DIGITS:  # beyond any float, and as text only costly to read
         return None
     # Before the others: a leading zero means octal in YAML 1.1, and as a float 0777 would be 777.
-    if _OCTAL.fullmatch(text) and _is_integer(whole := int(text, 8)):
-        return _as_json(whole)
-    if _INTEGER.fullmatch(text) and _is_integer(whole := int(text, 0)):
-        return _as_json(whole)
-    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
-        return _as_json(number)
-    return None
+    for form, base in ((_OCTAL, 8), (_INTEGER, 0)):
+        whole = int(text, base) if form.fullmatch(text) else None
+        if whole is not None and _is_integer(whole):
+            return _as_json(whole)
+    number = float(text) if _FLOAT.fullmatch(text) else math.inf
+    return _as_json(number) if math.isfinite(number) else None
 
 
 def _is_integer(number: int) -> bool:

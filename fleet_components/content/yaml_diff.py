@@ -168,9 +168,12 @@ def yaml_lines(value: Any, path: FieldPath = ()) -> Iterator[Line]:
     """Yield the lines of a value in block style. A field with the value null is left out, as it
     counts as absent.
     """
-    if isinstance(value, Mapping) and (
-        present := {key: each for key, each in value.items() if each is not None}
-    ):
+    present = (
+        {key: each for key, each in value.items() if each is not None}
+        if isinstance(value, Mapping)
+        else {}
+    )
+    if present:
         for key in sorted(present):
             yield from _field(f"{_text(key)}:", present[key], (*path, key))
     elif isinstance(value, list | tuple) and value:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import attrs
 
 from fleet_components.forges.api import Api, identity, part
-from fleet_components.forges.forge import NothingToDoError, Request, setting, token_of
+from fleet_components.forges.forge import ChangeRequest, NothingToDoError, setting, token_of
 
 _WHERE = "a pipeline of Azure DevOps that a pull request has started"
 _TOKEN_HINT = "env: {FLEET_COMMENT_TOKEN: $(System.AccessToken)} in the step"
@@ -17,7 +17,7 @@ _VERSION = "api-version=7.1"
 
 
 @attrs.frozen
-class AzurePullRequest(Request):
+class AzurePullRequest(ChangeRequest):
     """A pull request, on which a comment is the first of a thread.
 
     Attributes:

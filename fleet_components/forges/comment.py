@@ -10,12 +10,12 @@ from pathlib import Path
 
 from fleet_components.forges import azure_devops, github, gitlab
 from fleet_components.forges.commands import disarmed
-from fleet_components.forges.forge import Request
+from fleet_components.forges.forge import ChangeRequest
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
-FORGES: Mapping[str, Callable[[Mapping[str, str]], Request]] = {
+FORGES: Mapping[str, Callable[[Mapping[str, str]], ChangeRequest]] = {
     "github": github.pull_request,
     "gitlab": gitlab.merge_request,
     "azure-devops": azure_devops.pull_request,
@@ -34,7 +34,7 @@ MOST = 65_536
 """Largest number of characters that GitHub takes."""
 
 
-def publish(request: Request, text: str, about: str) -> str:
+def publish(request: ChangeRequest, text: str, about: str) -> str:
     """Post the comment or update the one that is there, and return what was done.
 
     Args:

@@ -19,7 +19,7 @@ class NothingToDoError(Exception):
 
 
 @attrs.frozen
-class Request(ABC):
+class ChangeRequest(ABC):
     """A pull request or a merge request.
 
     Attributes:

@@ -14,7 +14,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.paths import read_regular
 from fleet_components.forges.api import Api, identity, part
-from fleet_components.forges.forge import NothingToDoError, Request, setting, token_of
+from fleet_components.forges.forge import ChangeRequest, NothingToDoError, setting, token_of
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 
@@ -29,7 +29,7 @@ _RIGHTS_HINT = "the workflow needs permissions: {pull-requests: write}"
 
 
 @attrs.frozen
-class PullRequest(Request):
+class PullRequest(ChangeRequest):
     """A pull request.
 
     Attributes:

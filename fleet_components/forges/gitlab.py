@@ -10,7 +10,7 @@ from urllib.parse import quote
 import attrs
 
 from fleet_components.forges.api import Api, identity, part
-from fleet_components.forges.forge import TOKEN, NothingToDoError, Request, setting, token_of
+from fleet_components.forges.forge import TOKEN, ChangeRequest, NothingToDoError, setting, token_of
 
 _WHERE = "a merge request pipeline of GitLab"
 _TOKEN_HINT = "a masked, unprotected variable with a project access token: role Reporter, scope api"
@@ -18,7 +18,7 @@ _RIGHTS_HINT = f"{TOKEN} needs the scope api, and the role Reporter in the proje
 
 
 @attrs.frozen
-class MergeRequest(Request):
+class MergeRequest(ChangeRequest):
     """A merge request.
 
     Attributes:

@@ -53,7 +53,7 @@ class Query:
 
 
 @attrs.frozen
-class Resource:
+class ServedResource:
     """A kind that a hub serves.
 
     Attributes:
@@ -86,7 +86,7 @@ class Listing:
 
     system: System
     as_of: datetime
-    served: Mapping[tuple[str, str], Resource] = attrs.field(factory=dict)
+    served: Mapping[tuple[str, str], ServedResource] = attrs.field(factory=dict)
     answers: Mapping[Query, tuple[Object, ...]] = attrs.field(factory=dict, repr=False)
     refused: Mapping[Query, str] = attrs.field(factory=dict)
     secrets: bool = False

@@ -58,7 +58,7 @@ class ObservedSubject:
 
 
 @attrs.frozen(kw_only=True)
-class Observation:
+class HubObservation:
     """Observation of a hub.
 
     Attributes:
@@ -120,7 +120,9 @@ SETTINGS = Settings(keep_cluster_resources=False, keep_found=False)
 """A hub deletes what leaves a member, namespaces and what it has taken over included."""
 
 
-def resources_of(observation: Observation, source: Source, keeper: Keeper) -> list[StoredResource]:
+def resources_of(
+    observation: HubObservation, source: Source, keeper: Keeper
+) -> list[StoredResource]:
     """Return the resources of a stack that keep what a hub has decided.
 
     Args:

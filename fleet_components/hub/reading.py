@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, Listing, Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
@@ -60,7 +60,7 @@ def missing(listing: Listing) -> tuple[Query, ...]:
         return listing.lacking(listing.system.queries(listing))
 
 
-def read_hub(listing: Listing) -> Observation:
+def read_hub(listing: Listing) -> HubObservation:
     """Return the observation that complete answers amount to.
 
     Raises:

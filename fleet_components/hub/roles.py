@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_components.content.secret_text import is_secret_kind
-from fleet_components.hub.listing import Listing, Query, Resource, missed
+from fleet_components.hub.listing import Listing, Query, ServedResource, missed
 from fleet_components.hub.reading import missing
 from fleet_components.systems.framework import System
 
@@ -116,16 +116,18 @@ _OF_KARMADA = {
 """The kinds of Karmada 1.19 by the first word of their group."""
 
 
-class _AnyKind(Mapping[tuple[str, str], Resource]):
+class _AnyKind(Mapping[tuple[str, str], ServedResource]):
     """All kinds that there could be, in version v1, with the plurals that Kubernetes gives kinds by
     rule.
 
     Those of Karmada are listed, since what steers a control plane are the kinds that it serves.
     """
 
-    def __getitem__(self, key: tuple[str, str]) -> Resource:
+    def __getitem__(self, key: tuple[str, str]) -> ServedResource:
         group, kind = key
-        return Resource(f"{group}/v1" if group else "v1", kind, _plural(kind), namespaced=True)
+        return ServedResource(
+            f"{group}/v1" if group else "v1", kind, _plural(kind), namespaced=True
+        )
 
     def __contains__(self, key: object) -> bool:
         return True

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from http import client as http
 from urllib.parse import quote
 
-from fleet_components.hub.listing import Query, Resource
+from fleet_components.hub.listing import Query, ServedResource
 from fleet_components.hub.reading import understood
 from fleet_components.live.exchange import received
-from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.getting import Getter, UnansweredError, Unreachable, getter
 from fleet_components.live.lists import objects_of
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
@@ -43,7 +43,7 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
     with _hub(kubeconfig, timeout) as hub:
         try:
             found = hub.within(lambda: _read(hub))
-        except Unanswered as error:
+        except UnansweredError as error:
             raise FleetError(
                 [
                     Problem(
@@ -99,7 +99,7 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
     with _hub(kubeconfig, timeout) as hub:
         try:
             status = hub.within(lambda: give(hub))
-        except Unanswered as error:
+        except UnansweredError as error:
             raise FleetError(
                 [
                     Problem(
@@ -139,7 +139,7 @@ def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
     return requests, runs
 
 
-def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
+def _served(hub: Getter) -> tuple[str, dict[str, ServedResource]]:
     """Return the version in which a hub serves requests for approvals, and its kinds; nothing if it
     serves none.
     """
@@ -149,12 +149,12 @@ def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
             listed = hub.get(f"/apis/{version}")["resources"]
             kinds = [item for item in listed if "/" not in item["name"]]
             found = {
-                kind["kind"]: Resource(
+                kind["kind"]: ServedResource(
                     version, kind["kind"], kind["name"], namespaced=bool(kind["namespaced"])
                 )
                 for kind in kinds
             }
-        except Unanswered as error:
+        except UnansweredError as error:
             if error.code != http.NOT_FOUND:
                 raise
             continue

@@ -11,7 +11,7 @@ import attrs
 from fleet_components.content.availability import availability
 from fleet_components.content.secret import secret_values
 from fleet_components.live.causes import causes, finalizers_of
-from fleet_components.live.comparison import WHOLE, Comparison, compare
+from fleet_components.live.comparison import WHOLE, LiveComparison, compare
 from fleet_components.live.connection import (
     Connection,
     Leftover,
@@ -44,7 +44,7 @@ _SILENT = "does not answer in {:g} s, or not as Kubernetes does"
 
 
 @attrs.frozen
-class Wanted:
+class WantedObject:
     """An object that a member was sent, or is to get.
 
     Attributes:
@@ -64,7 +64,7 @@ class Wanted:
 
 def observe(
     kubeconfigs: Mapping[K, str],
-    wanted: Mapping[K, Sequence[Wanted]],
+    wanted: Mapping[K, Sequence[WantedObject]],
     *,
     timeout: float = 10.0,
     watch: Watch = unwatched,
@@ -95,7 +95,7 @@ def observe(
         return {name: future.result() for name, future in asked.items()}
 
 
-def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> ObservedMember:
+def _observe(kubeconfig: str, wanted: Sequence[WantedObject], timeout: float) -> ObservedMember:
     found: dict[ObjectKey, ObservedObject] = {}
     reasons = [_UNUSABLE.format(timeout)]
 
@@ -112,7 +112,7 @@ def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> Obser
     return ObservedMember(dict(found), reasons[-1])
 
 
-def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
+def observed_object(member: Connection, wanted: WantedObject) -> ObservedObject:
     """Return what a member says of one object.
 
     Raises:
@@ -186,7 +186,7 @@ def _leaving(nothing: ObservedObject, there: Mapping[str, Any] | None) -> Observ
     return attrs.evolve(found, causes=(words,))
 
 
-def _compared(found: Comparison) -> Compared:
+def _compared(found: LiveComparison) -> Compared:
     if found.refused and not found.degraded and found.there is not None:
         return "FailedToReportDiff"
     if found.fields == (WHOLE,) or not found.degraded:
@@ -194,7 +194,7 @@ def _compared(found: Comparison) -> Compared:
     return "FoundDiffInDegradedMode" if found.fields else "NoDiffFound"
 
 
-def _applied(found: Comparison, mode: ApplyMode) -> Applied:
+def _applied(found: LiveComparison, mode: ApplyMode) -> Applied:
     if found.refused and not found.degraded:
         return "ManifestApplyFailed"
     if found.fields and mode.stops_at_drift:
@@ -202,5 +202,5 @@ def _applied(found: Comparison, mode: ApplyMode) -> Applied:
     return "ManifestApplyFailed" if found.refused else "Applied"
 
 
-def _generation(found: Comparison) -> int:
+def _generation(found: LiveComparison) -> int:
     return int(((found.there or {}).get("metadata") or {}).get("generation") or 0)

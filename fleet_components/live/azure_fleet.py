@@ -23,7 +23,7 @@ from fleet_components.hub.azure.fleet_resource import FleetId, FleetResource
 from fleet_components.live.at_once import at_once
 from fleet_components.live.azure_login import access_token, mode_of, resource_api
 from fleet_components.live.connection import UnexpectedAnswer
-from fleet_components.live.exchange import Budget, Received, TooLargeError, hub_room, received
+from fleet_components.live.exchange import AnswerBudget, Received, TooLargeError, hub_room, received
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.unsecret import signing_in, unsecret
 from fleet_components.model.message import Message
@@ -57,7 +57,7 @@ _HINTS: Mapping[int, str] = {
 
 
 @attrs.frozen
-class AzureHub:
+class FleetHubAnswer:
     """A fleet and the way to its hub.
 
     Attributes:
@@ -70,7 +70,7 @@ class AzureHub:
     kubeconfig: str = attrs.field(default="", repr=False)
 
 
-def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> AzureHub:
+def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> FleetHubAnswer:
     """Ask the resource API for a fleet. Nothing is changed there.
 
     Lists that Azure does not let be read are told in ``fleet.unread``.
@@ -90,11 +90,11 @@ def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> Azure
     mode = mode or mode_of(os.environ)
     address = resource_api(os.environ)
     token = access_token(mode, fleet.subscription, address, deadline)
-    with Client() as client, Budget(deadline, hub_room()) as budget:
+    with Client() as client, AnswerBudget(deadline, hub_room()) as budget:
         return _asked(ResourceApi(client, address, token, VERSIONS[0], budget), fleet, mode)
 
 
-def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:
+def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> FleetHubAnswer:
     api, resource = _resource(api, fleet)
     has_hub = isinstance((resource.get("properties") or {}).get("hubProfile"), Mapping)
     found: dict[str, tuple[Any, ...]] = {}
@@ -121,11 +121,11 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:
         unread["labels of members"] = f"this cloud does not serve API version {VERSIONS[0]}"
     listing = fleet_resource(str(fleet), resource, found, unread)
     if not given:
-        return AzureHub(listing)
+        return FleetHubAnswer(listing)
     (answer,) = given
     if isinstance(answer, UnexpectedAnswer):
         raise _no_credentials(listing, answer)
-    return AzureHub(listing, signing_in(_kubeconfig(answer, fleet), mode, {}, alone=True))
+    return FleetHubAnswer(listing, signing_in(_kubeconfig(answer, fleet), mode, {}, alone=True))
 
 
 def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[str, Any]]:
@@ -217,7 +217,7 @@ class ResourceApi:
     address: str
     token: str = attrs.field(repr=False)
     version: str
-    budget: Budget
+    budget: AnswerBudget
 
     def ask(self, path: str, method: str = "GET") -> Any:
         """Return the body of an answer.

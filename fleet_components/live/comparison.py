@@ -59,7 +59,7 @@ _LONGEST_NAME = 50
 
 
 @attrs.frozen
-class Comparison:
+class LiveComparison:
     """An object on a member, beside what is wanted.
 
     Attributes:
@@ -83,7 +83,7 @@ def compare(
     manager: str,
     full: bool = False,
     force: bool = True,
-) -> Comparison:
+) -> LiveComparison:
     """Compare an object with what a member has.
 
     Args:
@@ -108,7 +108,7 @@ def compare(
             forced = compare(member, wanted, manager=manager, full=full)
             return attrs.evolve(forced, refused=forced.refused or error.words(sent))
         if there is None:
-            return Comparison(None, (WHOLE,), refused=error.words(sent))
+            return LiveComparison(None, (WHOLE,), refused=error.words(sent))
         degraded = error.code == http.UNPROCESSABLE_ENTITY
         # What an API server has added cannot be told from what others have.
         fields = (
@@ -120,15 +120,15 @@ def compare(
             if degraded
             else ()
         )
-        return Comparison(there, tuple(fields), degraded, error.words(sent))
+        return LiveComparison(there, tuple(fields), degraded, error.words(sent))
     if there is None:
-        return Comparison(None, (WHOLE,))
+        return LiveComparison(None, (WHOLE,))
     changed = tuple(field_differences(applied, there))
     if not full:
-        return Comparison(there, changed)
+        return LiveComparison(there, changed)
     defaulted = _defaulted(member, sent, manager)
     added = field_differences(defaulted, there, managed=True) if defaulted else ()
-    return Comparison(
+    return LiveComparison(
         there,
         tuple(sorted({*changed, *added}, key=_place))[:MOST_DIFFERENCES],
         degraded=not defaulted,

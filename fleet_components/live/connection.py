@@ -19,7 +19,13 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.secret import is_secret, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
-from fleet_components.live.exchange import PER_OBJECT, Budget, TooLargeError, member_room, received
+from fleet_components.live.exchange import (
+    PER_OBJECT,
+    AnswerBudget,
+    TooLargeError,
+    member_room,
+    received,
+)
 from fleet_components.live.unsecret import credential, unsecret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.message import Message
@@ -195,7 +201,7 @@ def connected(kubeconfig: str, deadline: float, room: int) -> Iterator[Connectio
         user = credential(user.exec, deadline)
     with (
         Client(config._replace(user=user), ConnectionParams()) as client,
-        Budget(deadline, room) as budget,
+        AnswerBudget(deadline, room) as budget,
     ):
         yield Connection(client, config.namespace, budget)
 
@@ -248,7 +254,7 @@ class Connection:
 
     client: Client
     namespace: str
-    budget: Budget
+    budget: AnswerBudget
     secrets: Collection[str] = attrs.field(default=(), repr=False)
     served: dict[str, Any] = attrs.field(factory=dict)
 

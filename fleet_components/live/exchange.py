@@ -61,7 +61,7 @@ def hub_room() -> int:
 
 
 @attrs.define
-class Budget:
+class AnswerBudget:
     """Limits of requests in time and memory, shared by all threads; used in a ``with`` block.
 
     At the deadline the sockets of the requests are closed, since each wait of a client has a limit
@@ -196,7 +196,7 @@ def received(
     method: str,
     url: str,
     headers: Mapping[str, str],
-    budget: Budget,
+    budget: AnswerBudget,
     body: Any = None,
 ) -> Received:
     """Send a request and return its whole answer, without the credential that it was sent with.
@@ -240,7 +240,7 @@ def received(
         raise
 
 
-def _unpacked(answer: Response, budget: Budget) -> Iterator[bytes]:
+def _unpacked(answer: Response, budget: AnswerBudget) -> Iterator[bytes]:
     """Yield the body of an answer in pieces of a bounded size.
 
     The client itself unpacks a chunk in one piece, and encodings of encodings, so that a few KiB

@@ -25,7 +25,7 @@ _NETWORK = f"{CHECK_SERVER}, and that a VPN or firewall lets you there"
 
 
 @attrs.frozen
-class Failure:
+class RequestFailure:
     """A reason.
 
     Attributes:
@@ -39,90 +39,90 @@ class Failure:
     passing: bool = False
 
 
-_STATUSES: Mapping[int, Failure] = {
-    http.BAD_REQUEST: Failure(
+_STATUSES: Mapping[int, RequestFailure] = {
+    http.BAD_REQUEST: RequestFailure(
         "", f"{CHECK_SERVER}: a port that takes https answers so where it has http"
     ),
-    http.UNAUTHORIZED: Failure(
+    http.UNAUTHORIZED: RequestFailure(
         "is refused: the user of the kubeconfig is not known there, or no longer",
         "log in anew: its credentials have expired, or are of another cluster",
     ),
-    http.FORBIDDEN: Failure(FORBIDDEN),
-    http.NOT_FOUND: Failure("is not served", CHECK_SERVER),
-    http.PROXY_AUTHENTICATION_REQUIRED: Failure(
+    http.FORBIDDEN: RequestFailure(FORBIDDEN),
+    http.NOT_FOUND: RequestFailure("is not served", CHECK_SERVER),
+    http.PROXY_AUTHENTICATION_REQUIRED: RequestFailure(
         "is refused by a proxy, which asks who you are", _PROXIES
     ),
-    http.TOO_MANY_REQUESTS: Failure("", "it limits requests: try again later"),
+    http.TOO_MANY_REQUESTS: RequestFailure("", "it limits requests: try again later"),
 }
-_CERTIFICATES: Mapping[int, Failure] = {
+_CERTIFICATES: Mapping[int, RequestFailure] = {
     # Codes of OpenSSL: x509_vfy.h.
-    9: Failure("the certificate of the server is not valid yet", _CLOCK),
-    10: Failure("the certificate of the server has expired", _CLOCK),
-    62: Failure(
+    9: RequestFailure("the certificate of the server is not valid yet", _CLOCK),
+    10: RequestFailure("the certificate of the server has expired", _CLOCK),
+    62: RequestFailure(
         "the certificate of the server is for another name",
         f"{CHECK_SERVER}: it has to be a name of the certificate",
     ),
-    64: Failure(
+    64: RequestFailure(
         "the certificate of the server is for another address",
         f"{CHECK_SERVER}: it has to be an address of the certificate",
     ),
 }
-_UNTRUSTED = Failure(
+_UNTRUSTED = RequestFailure(
     "the certificate of the server is not one that the kubeconfig trusts",
     "take its certificate-authority-data from the cluster anew; or something else answers there, a"
     " proxy perhaps",
 )
-_ERRNOS: Mapping[int, Failure] = {
-    errno.ECONNREFUSED: Failure("nobody takes the connection there", _NETWORK, passing=True),
-    errno.EHOSTUNREACH: Failure("no way leads there", _NETWORK),
-    errno.ENETUNREACH: Failure("no way leads there", _NETWORK),
+_ERRNOS: Mapping[int, RequestFailure] = {
+    errno.ECONNREFUSED: RequestFailure("nobody takes the connection there", _NETWORK, passing=True),
+    errno.EHOSTUNREACH: RequestFailure("no way leads there", _NETWORK),
+    errno.ENETUNREACH: RequestFailure("no way leads there", _NETWORK),
 }
-_BROKEN = Failure("is not answered: the connection is broken off", passing=True)
+_BROKEN = RequestFailure("is not answered: the connection is broken off", passing=True)
 _PAGE = "is answered with a web page, {}: a proxy or a login stands between"
 
 
-def of_status(answer: Received) -> Failure:
+def of_status(answer: Received) -> RequestFailure:
     """Return why an answer is none, from its status and type."""
     shown = f"{answer.status} {http.responses.get(answer.status, '')}".rstrip()
     if answer.headers.get("Content-Type", "").startswith("text/html"):
-        return Failure(_PAGE.format(shown), _PROXIES)
-    known = _STATUSES.get(answer.status, Failure(""))
+        return RequestFailure(_PAGE.format(shown), _PROXIES)
+    known = _STATUSES.get(answer.status, RequestFailure(""))
     return known if known.what else attrs.evolve(known, what=f"is answered with {shown}")
 
 
-def of_no_json(answer: Received) -> Failure:
+def of_no_json(answer: Received) -> RequestFailure:
     """Return why an answer is none that should be JSON, and is not."""
     page = of_status(answer)
-    return page if page.hint == _PROXIES else Failure(NOT_KUBERNETES, CHECK_SERVER)
+    return page if page.hint == _PROXIES else RequestFailure(NOT_KUBERNETES, CHECK_SERVER)
 
 
-def of_error(error: Exception) -> Failure:
+def of_error(error: Exception) -> RequestFailure:
     """Return why there was no answer, from the error of the client."""
     from httpx2 import ConnectError, InvalidURL, ProxyError, UnsupportedProtocol
 
     if isinstance(error, (InvalidURL, UnsupportedProtocol)):
-        return Failure(
+        return RequestFailure(
             "is not asked: the address in the kubeconfig is not one of http or https", CHECK_SERVER
         )
     if isinstance(error, ProxyError):
-        return Failure("is not asked: the proxy does not connect", _PROXIES)
+        return RequestFailure("is not asked: the proxy does not connect", _PROXIES)
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _not_asked(_CERTIFICATES.get(cause.verify_code, _UNTRUSTED))
         if isinstance(cause, ssl.SSLError):
             return _of_tls(cause)
         if isinstance(cause, socket.gaierror):
-            return _not_asked(Failure("its name is not known to DNS", _NETWORK))
+            return _not_asked(RequestFailure("its name is not known to DNS", _NETWORK))
         if isinstance(cause, OSError) and (cause.errno or 0) in _ERRNOS:
             return _not_asked(_ERRNOS[cause.errno or 0])
     return (
-        _not_asked(Failure("there is no connection", _NETWORK, True))
+        _not_asked(RequestFailure("there is no connection", _NETWORK, True))
         if isinstance(error, ConnectError)
         else _BROKEN
     )
 
 
-def _of_tls(error: ssl.SSLError) -> Failure:
+def _of_tls(error: ssl.SSLError) -> RequestFailure:
     reason = (error.reason or "").upper()
     if "ALERT" in reason:
         what = (
@@ -130,16 +130,20 @@ def _of_tls(error: ssl.SSLError) -> Failure:
             " user"
         )
         return _not_asked(
-            Failure(what, "log in anew, if the kubeconfig has a certificate: it may have expired")
+            RequestFailure(
+                what, "log in anew, if the kubeconfig has a certificate: it may have expired"
+            )
         )
     if "EOF" in reason or "CLOSED" in reason:
         return _BROKEN
     return _not_asked(
-        Failure("the server does not speak TLS", f"{CHECK_SERVER}: has that port http, not https?")
+        RequestFailure(
+            "the server does not speak TLS", f"{CHECK_SERVER}: has that port http, not https?"
+        )
     )
 
 
-def _not_asked(failure: Failure) -> Failure:
+def _not_asked(failure: RequestFailure) -> RequestFailure:
     return attrs.evolve(failure, what=f"is not asked: {failure.what}")
 
 

@@ -16,8 +16,14 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.live.connection import Connection, connected, within
-from fleet_components.live.exchange import Budget, TooLargeError, hub_room, received
-from fleet_components.live.failures import NOT_KUBERNETES, Failure, of_error, of_no_json, of_status
+from fleet_components.live.exchange import AnswerBudget, TooLargeError, hub_room, received
+from fleet_components.live.failures import (
+    NOT_KUBERNETES,
+    RequestFailure,
+    of_error,
+    of_no_json,
+    of_status,
+)
 from fleet_components.live.kubeconfig_file import unreadable
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
@@ -34,7 +40,7 @@ _BUSY = (
 _LATE = "is not answered in {:g} s"
 
 
-class Unanswered(Exception):
+class UnansweredError(Exception):
     """A request that has no usable answer.
 
     Args:
@@ -78,7 +84,7 @@ class Getter:
     date: datetime | None = None
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> AnswerBudget:
         """The time and the memory that its answers may take."""
         return self.connection.budget
 
@@ -105,12 +111,12 @@ class Getter:
             Unanswered: it has raised that, or has not ended.
         """
         found: list[T] = []
-        refused: list[Unanswered] = []
+        refused: list[UnansweredError] = []
 
         def run(_: float) -> None:
             try:
                 found.append(work())
-            except Unanswered as error:
+            except UnansweredError as error:
                 refused.append(error)
             except TimeoutError:
                 refused.append(self._late())
@@ -120,7 +126,7 @@ class Getter:
             if found:
                 return found[0]
             self.budget.seconds()
-            raise refused[0] if refused else Unanswered(NOT_KUBERNETES)
+            raise refused[0] if refused else UnansweredError(NOT_KUBERNETES)
         raise refused[0] if refused else self._late()
 
     def _attempt(self, path: str, accept: str, *, last: bool) -> tuple[Any, float | None]:
@@ -137,9 +143,9 @@ class Getter:
         except TooLargeError as error:
             raise _too_large(error) from None
         except DecodingError:
-            raise Unanswered(NOT_KUBERNETES) from None
+            raise UnansweredError(NOT_KUBERNETES) from None
         except ConfigError:
-            raise Unanswered(
+            raise UnansweredError(
                 "is not asked: the tokenFile that its kubeconfig names is not there"
             ) from None
         except (HTTPError, InvalidURL) as error:
@@ -169,8 +175,8 @@ class Getter:
                 return
         raise self._late()
 
-    def _late(self) -> Unanswered:
-        return Unanswered(_LATE.format(self.timeout))
+    def _late(self) -> UnansweredError:
+        return UnansweredError(_LATE.format(self.timeout))
 
 
 @contextmanager
@@ -217,9 +223,9 @@ def _date(text: str | None) -> datetime | None:
     return None
 
 
-def _too_large(error: TooLargeError) -> Unanswered:
-    return Unanswered(f"has answers that take more than {error}, with all before it")
+def _too_large(error: TooLargeError) -> UnansweredError:
+    return UnansweredError(f"has answers that take more than {error}, with all before it")
 
 
-def _unanswered(failure: Failure, code: int = 0) -> Unanswered:
-    return Unanswered(failure.what, code, failure.hint)
+def _unanswered(failure: RequestFailure, code: int = 0) -> UnansweredError:
+    return UnansweredError(failure.what, code, failure.hint)

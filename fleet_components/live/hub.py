@@ -15,7 +15,7 @@ from fleet_components.hub.listing import LATER, NOT_ASKED, Listing, Object, Quer
 from fleet_components.hub.reading import STEERING, check_essential, missing
 from fleet_components.live.at_once import at_once
 from fleet_components.live.failures import CHECK_SERVER, NOT_KUBERNETES
-from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.getting import Getter, UnansweredError, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import Served, objects_of, served_by
 from fleet_components.model.message import Message
@@ -83,7 +83,7 @@ def ask_hub(
             kubeconfig,
             _wrong(Message("cannot-asked", "cannot be asked: {error}", error=error), error.hint),
         ) from None
-    except Unanswered as error:
+    except UnansweredError as error:
         hint = error.hint or (CHECK_SERVER if error.what == NOT_KUBERNETES else LATER)
         raise _at(
             kubeconfig,
@@ -185,7 +185,7 @@ def _answers(
         for query in asked:
             try:
                 found[query] = ask(query)
-            except Unanswered as error:
+            except UnansweredError as error:
                 refused[query] = error.what
 
     def ask_together(asked: Sequence[Query]) -> None:
@@ -194,7 +194,7 @@ def _answers(
             for data in ask(attrs.evolve(asked[0], namespace="")):
                 everywhere[data["metadata"]["namespace"]].append(data)
             found.update((query, tuple(everywhere[query.namespace])) for query in asked)
-        except Unanswered:
+        except UnansweredError:
             # The user may be allowed to list in single namespaces only, or all of them may be too
             # much.
             ask_alone(asked)

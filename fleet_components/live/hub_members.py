@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from http import client as http
 
-from fleet_components.hub.listing import Query, Resource
-from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.hub.listing import Query, ServedResource
+from fleet_components.live.getting import Getter, UnansweredError, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import objects_of
 from fleet_components.model.kinds import guess_plural
@@ -51,7 +51,7 @@ def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) ->
         raise _wrong(
             kubeconfig, Message("cannot-asked", "cannot be asked: {error}", error=error), error.hint
         ) from None
-    except Unanswered as error:
+    except UnansweredError as error:
         raise _wrong(
             kubeconfig,
             Message("members-unreadable", "what it knows of members {what}", what=error.what),
@@ -77,7 +77,7 @@ def _wrong(kubeconfig: str, what: Message, hint: str) -> FleetError:
 def _uid(hub: Getter) -> str:
     try:
         return str(hub.get("/api/v1/namespaces/kube-system")["metadata"]["uid"])
-    except Unanswered as error:
+    except UnansweredError as error:
         if error.code not in (http.NOT_FOUND, http.FORBIDDEN):
             raise
         return ""
@@ -94,11 +94,13 @@ def _lacking(hub: Getter, members: Sequence[Manifest]) -> Iterator[Manifest]:
 
 def _listed(hub: Getter, like: Manifest) -> set[str] | None:
     """Return the names of all members; None if the hub does not let them be listed."""
-    resource = Resource(like.api_version, like.kind, guess_plural(like.kind), namespaced=False)
+    resource = ServedResource(
+        like.api_version, like.kind, guess_plural(like.kind), namespaced=False
+    )
     query = Query(like.api_version, like.kind, metadata_only=True)
     try:
         return {data["metadata"]["name"] for data in objects_of(hub, query, resource)}
-    except Unanswered as error:
+    except UnansweredError as error:
         if error.code != http.FORBIDDEN:
             raise
         return None
@@ -107,7 +109,7 @@ def _listed(hub: Getter, like: Manifest) -> set[str] | None:
 def _is_there(hub: Getter, member: Manifest) -> bool:
     try:
         hub.get(f"/apis/{member.api_version}/{guess_plural(member.kind)}/{member.name}")
-    except Unanswered as error:
+    except UnansweredError as error:
         if error.code != http.NOT_FOUND:
             raise
         return False

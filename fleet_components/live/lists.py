@@ -14,9 +14,9 @@ import attrs
 from fleet_components.content.secret_text import is_secret_kind
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.hub.cluster_facts import ServedKind
-from fleet_components.hub.listing import Object, Query, Resource
+from fleet_components.hub.listing import Object, Query, ServedResource
 from fleet_components.live.failures import NOT_KUBERNETES
-from fleet_components.live.getting import Getter, Unanswered
+from fleet_components.live.getting import Getter, UnansweredError
 
 _PAGE = 250
 _STARTS = 3
@@ -26,7 +26,7 @@ _LONGEST_NAME = 253
 _NEVER_IN_NAMES = ("/", "%")
 
 
-def objects_of(cluster: Getter, query: Query, resource: Resource) -> tuple[Object, ...]:
+def objects_of(cluster: Getter, query: Query, resource: ServedResource) -> tuple[Object, ...]:
     """Return all objects that a request is for.
 
     Each has the apiVersion and kind of the request, which items of lists often lack, and no
@@ -41,13 +41,13 @@ def objects_of(cluster: Getter, query: Query, resource: Resource) -> tuple[Objec
     for start in range(1, _STARTS + 1):
         try:
             return tuple(_pages(cluster, query, resource, 0 if start == _STARTS else _PAGE))
-        except Unanswered as error:
+        except UnansweredError as error:
             if error.code != http.GONE or start == _STARTS:
                 raise
     raise AssertionError  # the last start returns or raises
 
 
-def path_of(query: Query, resource: Resource) -> str:
+def path_of(query: Query, resource: ServedResource) -> str:
     """Return the path of a list."""
     root = f"/apis/{query.api_version}" if query.group else f"/api/{query.api_version}"
     space = (
@@ -58,7 +58,7 @@ def path_of(query: Query, resource: Resource) -> str:
     return f"{root}{space}/{quote(resource.plural, safe='')}"
 
 
-def _pages(cluster: Getter, query: Query, resource: Resource, size: int) -> Iterator[Object]:
+def _pages(cluster: Getter, query: Query, resource: ServedResource, size: int) -> Iterator[Object]:
     path, accept = (
         path_of(query, resource),
         _METADATA if query.metadata_only else "application/json",
@@ -77,24 +77,24 @@ def _pages(cluster: Getter, query: Query, resource: Resource, size: int) -> Iter
                 (answer.get("metadata") or {}).get("continue") or "",
             )
             if not isinstance(items, (list, tuple)) or not isinstance(following, str):
-                raise Unanswered(NOT_KUBERNETES)
+                raise UnansweredError(NOT_KUBERNETES)
         except (AttributeError, KeyError, TypeError):
-            raise Unanswered(NOT_KUBERNETES) from None
+            raise UnansweredError(NOT_KUBERNETES) from None
         for item in items:
             yield _checked(item, query, resource)
         if not following:
             return
 
 
-def _checked(item: Any, query: Query, resource: Resource) -> Object:
+def _checked(item: Any, query: Query, resource: ServedResource) -> Object:
     metadata = item.get("metadata") if isinstance(item, dict) else None
     if not isinstance(metadata, dict) or not _is_name(metadata.get("name")):
-        raise Unanswered(NOT_KUBERNETES)
+        raise UnansweredError(NOT_KUBERNETES)
     space = metadata.get("namespace")
     if resource.namespaced != _is_name(space) or (
         query.namespace and resource.namespaced and space != query.namespace
     ):
-        raise Unanswered(NOT_KUBERNETES)
+        raise UnansweredError(NOT_KUBERNETES)
     if not (query.metadata_only and is_secret_kind(query.kind)):
         metadata.pop("managedFields", None)
     header = {"apiVersion": query.api_version, "kind": query.kind}
@@ -130,7 +130,7 @@ def _is_name(name: Any) -> bool:
 # The kinds that a cluster serves, as it tells them.
 
 
-Served = dict[tuple[str, str], Resource]
+Served = dict[tuple[str, str], ServedResource]
 _ALL_AT_ONCE = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/json"])
 
@@ -139,7 +139,7 @@ _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/j
 class _Listed:
     """A kind as a cluster tells it, and whether its objects can be listed."""
 
-    resource: Resource
+    resource: ServedResource
     listable: bool
 
 
@@ -181,7 +181,7 @@ def _all(cluster: Getter) -> list[_Listed]:
                 else _by_group(cluster, answer)
             )
     except (AttributeError, KeyError, TypeError):
-        raise Unanswered(NOT_KUBERNETES) from None
+        raise UnansweredError(NOT_KUBERNETES) from None
     return found
 
 
@@ -204,7 +204,7 @@ def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Listed]:
     for name, api in _versions(answer):
         try:
             resources = cluster.get(f"/apis/{api}" if name else f"/api/{api}")["resources"] or ()
-        except Unanswered as error:
+        except UnansweredError as error:
             # A group whose own API server is away is not served, as for kubectl; nothing else may
             # be missing.
             if error.code in (http.NOT_FOUND, http.SERVICE_UNAVAILABLE):
@@ -239,5 +239,6 @@ def _groups_of(
     # Subresources, as deployments/status, are listed with the same kind.
     if kind and "/" not in plural:
         yield _Listed(
-            Resource(api, str(kind), str(plural), namespaced), "list" in (data.get("verbs") or ())
+            ServedResource(api, str(kind), str(plural), namespaced),
+            "list" in (data.get("verbs") or ()),
         )

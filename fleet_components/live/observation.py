@@ -10,11 +10,11 @@ from functools import partial
 import attrs
 
 from fleet_components.hub.cluster_facts import ClusterFacts
-from fleet_components.hub.listing import Object, Query, Resource
-from fleet_components.hub.observation import UNASKED, Observation
+from fleet_components.hub.listing import Object, Query, ServedResource
+from fleet_components.hub.observation import UNASKED, HubObservation
 from fleet_components.live.at_once import at_once
 from fleet_components.live.failures import NOT_KUBERNETES
-from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.getting import Getter, UnansweredError, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import kinds_of, objects_of
 from fleet_components.model.message import Message
@@ -30,12 +30,12 @@ _UNREADABLE = "cannot be observed: its nodes and pods are not as Kubernetes has 
 
 
 def with_members(
-    observation: Observation,
+    observation: HubObservation,
     kubeconfigs: Mapping[str, str],
     *,
     timeout: float = 10.0,
     watch: Watch = unwatched,
-) -> Observation:
+) -> HubObservation:
     """Return an observation of a hub with what some of its members say of themselves, which counts.
 
     A member that does not answer keeps what the hub has of it, and is silent.
@@ -74,7 +74,7 @@ def members_alone(
     *,
     timeout: float = 10.0,
     watch: Watch = unwatched,
-) -> Observation:
+) -> HubObservation:
     """Return an observation of clusters that no hub has, at the time of the clock that is furthest
     on.
 
@@ -110,7 +110,9 @@ def members_alone(
     )
     silent = {name: computed.reason for name, computed in described.items() if computed.reason}
     silent |= dict.fromkeys(unasked, _UNASKED)
-    return Observation(system=system, as_of=max(times), members=members, silent=silent, hub=False)
+    return HubObservation(
+        system=system, as_of=max(times), members=members, silent=silent, hub=False
+    )
 
 
 @attrs.frozen
@@ -149,8 +151,8 @@ def _unknown(name: str, known: Mapping[str, Object]) -> Problem:
 
 _AT_ONCE = 32
 _NO_TIME = "does not tell the time in its answers, as API servers do"
-_NODES = Query("v1", "Node"), Resource("v1", "Node", "nodes", False)
-_PODS = Query("v1", "Pod"), Resource("v1", "Pod", "pods", True)
+_NODES = Query("v1", "Node"), ServedResource("v1", "Node", "nodes", False)
+_PODS = Query("v1", "Pod"), ServedResource("v1", "Pod", "pods", True)
 
 
 @attrs.frozen
@@ -205,7 +207,7 @@ def _ask(kubeconfig: str, timeout: float) -> AskedMember:
             )
     except Unreachable as error:
         return AskedMember(reason=_silent(kubeconfig, f"cannot be asked: {error}", error.hint))
-    except Unanswered as error:
+    except UnansweredError as error:
         return AskedMember(
             reason=_silent(kubeconfig, f"cannot be observed: a request {error.what}", error.hint)
         )
@@ -224,7 +226,7 @@ def _facts(cluster: Getter) -> ClusterFacts:
         return ClusterFacts(
             nodes, map(_read_of, pods), str(version.get("gitVersion") or ""), kinds_of(cluster)
         )
-    raise Unanswered(NOT_KUBERNETES)
+    raise UnansweredError(NOT_KUBERNETES)
 
 
 def _read_of(pod: Object) -> Object:

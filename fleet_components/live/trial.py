@@ -16,7 +16,7 @@ import attrs
 
 from fleet_components.content.replacement import as_sent
 from fleet_components.content.secret import secret_values
-from fleet_components.live.asked_objects import Wanted
+from fleet_components.live.asked_objects import WantedObject
 from fleet_components.live.connection import (
     Connection,
     Leftover,
@@ -49,7 +49,7 @@ _SUFFIX = 5
 
 
 @attrs.frozen
-class Trial:
+class FormTrial:
     """Answer of an API server to the new form of an object.
 
     Attributes:
@@ -64,8 +64,8 @@ class Trial:
 
 
 def try_all(
-    kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0
-) -> Mapping[ObjectKey, Trial]:
+    kubeconfig: str, objects: Sequence[WantedObject], *, timeout: float = 10.0
+) -> Mapping[ObjectKey, FormTrial]:
     """Return what an API server says to the new form of each object that is to be replaced.
 
     Args:
@@ -73,7 +73,7 @@ def try_all(
         objects: the objects in their new form.
         timeout: limit for the whole call, in seconds; each object adds a quarter of a second.
     """
-    found: dict[ObjectKey, Trial] = {}
+    found: dict[ObjectKey, FormTrial] = {}
     reasons = [UNUSABLE]
 
     def ask(deadline: float) -> None:
@@ -84,11 +84,11 @@ def try_all(
                 found[Manifest(item.data).key] = tried(member, item)
 
     within(timeout + len(objects) / 4, ask)
-    known, silent = dict(found), Trial(unchecked=reasons[-1])
+    known, silent = dict(found), FormTrial(unchecked=reasons[-1])
     return {key: known.get(key, silent) for key in (Manifest(item.data).key for item in objects)}
 
 
-def tried(member: Connection, wanted: Wanted) -> Trial:
+def tried(member: Connection, wanted: WantedObject) -> FormTrial:
     """Return what an API server says to the new form of an object.
 
     Raises:
@@ -98,7 +98,7 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
     try:
         there = member.get(Leftover.like(sent))
     except UnexpectedAnswer as error:
-        return Trial(unchecked=_UNREAD.format(error))
+        return FormTrial(unchecked=_UNREAD.format(error))
     uid = str(value_at(there, ("metadata", "uid")) or "")
     beside, held = (_beside(sent, there), _held(sent, there)) if there else (sent, ())
     mode, shape = wanted.mode, _without(beside, held)
@@ -106,9 +106,9 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
         member.try_out(shape, manager=wanted.manager, force=mode.forces, create=not mode.adopts)
     except UnexpectedAnswer as error:
         unclear = _unclear(member, error, sent, there) or _barred(member, error, sent, shape)
-        return Trial("" if unclear else error.words(sent), unclear, uid)
+        return FormTrial("" if unclear else error.words(sent), unclear, uid)
     fields = few([".".join(map(str, path)) for path in held])
-    return Trial(unchecked=_HELD.format(fields) if held else "", uid=uid)
+    return FormTrial(unchecked=_HELD.format(fields) if held else "", uid=uid)
 
 
 def _unclear(

@@ -11,7 +11,7 @@ from fleet_components.model.problem import FleetError, Problem
 
 
 @attrs.frozen
-class Change:
+class ReleaseChange:
     """A change between two releases of a system.
 
     Attributes:
@@ -30,7 +30,7 @@ class Change:
 
 
 class ReleaseRule(Enum):
-    """A rule that some releases of a system have. Its value is a :class:`Change`."""
+    """A rule that some releases of a system have. Its value is a :class:`ReleaseChange`."""
 
 
 @attrs.frozen
@@ -47,7 +47,7 @@ class Release:
 
     def has(self, rule: ReleaseRule) -> bool:
         """Return whether the release has a rule."""
-        change: Change = rule.value
+        change: ReleaseChange = rule.value
         return change.since in self.known
 
 

@@ -17,9 +17,9 @@ from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few, nearest
-from fleet_components.option_values import Check
+from fleet_components.option_values import SkippableCheck
 from fleet_components.plan.departures import Departure, Fate
-from fleet_components.plan.deviation import Rule
+from fleet_components.plan.deviation import WrittenRule
 from fleet_components.plan.subject import Decided
 
 Members = set[str]
@@ -29,7 +29,7 @@ _REPLICAS = "spec.replicas"
 
 def unknown_checks(names: Iterable[str]) -> Iterator[Problem]:
     """Yield a problem for each name of a check to be skipped that no check has."""
-    known = [str(check) for check in Check]
+    known = [str(check) for check in SkippableCheck]
     for name in sorted(set(names) - set(known)):
         meant = nearest(name, known)
         hint = f'did you mean "{meant}"?' if meant else f"the checks are: {', '.join(known)}"
@@ -57,15 +57,15 @@ def checked(
     """
     applied = [item for item in subjects if not item.subject.reports]
     contents = _contents(applied)
-    if Check.REFERENCES not in skipped:
+    if SkippableCheck.REFERENCES not in skipped:
         yield from _References(applied, contents, departures, catalogue, partial).missing()
-    if Check.AUTOSCALERS not in skipped:
+    if SkippableCheck.AUTOSCALERS not in skipped:
         yield from _autoscaled(contents, catalogue)
-    if Check.DIGESTS not in skipped:
+    if SkippableCheck.DIGESTS not in skipped:
         yield from _without_digests(applied)
-    if Check.VERSIONS not in skipped:
+    if SkippableCheck.VERSIONS not in skipped:
         yield from _retired(contents, catalogue)
-    if Check.STRUCTURE not in skipped:
+    if SkippableCheck.STRUCTURE not in skipped:
         yield from _misfitting(contents, catalogue)
 
 
@@ -164,7 +164,7 @@ class _References:
                 where=where,
             )
             hint = f"add {'it' if len(needed) == 1 else 'them'} to the source"
-        skip = f"{hint}; if {many} there already, skip the check {Check.REFERENCES}"
+        skip = f"{hint}; if {many} there already, skip the check {SkippableCheck.REFERENCES}"
         return _problem(self._catalogue, key, what, skip)
 
 
@@ -180,7 +180,7 @@ def _autoscaled(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             elif _REPLICAS not in content.left_alone and _sets_replicas(manifest):
                 replicas[manifest.key].update(content.members)
     hint = "leave spec.replicas out of the source, since each change of the workload sets it back"
-    hint = f"{hint}; or skip the check {Check.AUTOSCALERS}"
+    hint = f"{hint}; or skip the check {SkippableCheck.AUTOSCALERS}"
     for (target, key), members in sorted(scalers.items()):
         both = sorted(members & replicas.get(target, set()))
         if both:
@@ -210,7 +210,7 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
         # What overrides change is costly to find, and few images have a digest.
         if not any(map(_has_digest, decided.subject.objects)):
             continue
-        found: dict[tuple[Rule, ObjectKey, str], Members] = defaultdict(set)
+        found: dict[tuple[WrittenRule, ObjectKey, str], Members] = defaultdict(set)
         for member, placed in decided.record.decisions.items():
             changed = decided.subject.deviations(decided.record, member, placed) or ()
             for key, item in ((each.key, item) for each in changed for item in each.fields):
@@ -225,7 +225,7 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
                 members=few(sorted(members)),
                 image=image,
             )
-            hint = f"override the digest too, or skip the check {Check.DIGESTS}"
+            hint = f"override the digest too, or skip the check {SkippableCheck.DIGESTS}"
             manifest = manifests.get(rule.override)
             if manifest:
                 path = decided.subject.rule_path(manifest, rule.position)
@@ -251,7 +251,7 @@ def _retired(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[Pro
                 found[manifest.key, manifest.api_version, known].update(content.members)
     for (key, version, known), those in found.items():
         lacking = f"Kubernetes {known.release} and later do not serve {version} {key.kind}"
-        hint = f"{known.hint}; if the members are older, skip the check {Check.VERSIONS}"
+        hint = f"{known.hint}; if the members are older, skip the check {SkippableCheck.VERSIONS}"
         what = Message(
             "it-goes-to", "{lacking}; it goes to {those}", lacking=lacking, those=few(sorted(those))
         )
@@ -273,7 +273,7 @@ def _misfitting(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             those=few(sorted(those)),
             verb="refuses" if len(those) == 1 else "refuse",
         )
-        hint = f"if it is newer than Kubernetes 1.36, skip the check {Check.STRUCTURE}"
+        hint = f"if it is newer than Kubernetes 1.36, skip the check {SkippableCheck.STRUCTURE}"
         yield _problem(catalogue, key, what, "" if misfit.expected else hint, misfit.path)
 
 

@@ -110,7 +110,7 @@ class Contest:
 
 
 @attrs.frozen(kw_only=True)
-class Facts:
+class ClaimFacts:
     """Answers of the members, and what follows from them.
 
     Attributes:
@@ -162,7 +162,9 @@ def contests(plan: FleetPlan) -> tuple[Contest, ...]:
 
 def claimed(plan: FleetPlan) -> tuple[Problem, ...]:
     """Return what is to be known of other resources of the stack where no member is asked."""
-    judgement = judge_claims(plan, Facts(uids={}, live=lambda _: None, asked=(), unasked=UNASKED))
+    judgement = judge_claims(
+        plan, ClaimFacts(uids={}, live=lambda _: None, asked=(), unasked=UNASKED)
+    )
     return (*judgement.refused, *judgement.unknown, *judgement.warnings)
 
 
@@ -180,7 +182,7 @@ def of_other_stacks(plan: FleetPlan) -> Iterator[Problem]:
             yield Problem(what, subject=str(claim.key), hint=_FORGET.filled(urn=claim.urn))
 
 
-def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
+def judge_claims(plan: FleetPlan, facts: ClaimFacts) -> Judgement:
     """Return what comes of objects that other resources of the stack may be."""
     taken: dict[Pair, str] = {}
     problems = _Problems(plan)
@@ -199,7 +201,9 @@ def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
     return problems.judgement(taken)
 
 
-def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> tuple[Problem, ...]:
+def judge_releases(
+    plan: FleetPlan, arriving: Iterable[Pair], facts: ClaimFacts
+) -> tuple[Problem, ...]:
     """Return refusals of objects that belong to a Helm release of the stack, which no alias takes
     along.
     """
@@ -221,7 +225,7 @@ def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> t
     return problems.judgement({}).refused
 
 
-def _is_there(plan: FleetPlan, contest: Contest, facts: Facts) -> bool | None:
+def _is_there(plan: FleetPlan, contest: Contest, facts: ClaimFacts) -> bool | None:
     """Return whether the other resource is the object on the member; None if that is not known."""
     claim, uid = contest.claim, facts.uids.get(contest.cluster)
     standing = plan.standing.get(contest.pair)
@@ -238,14 +242,14 @@ def _is_there(plan: FleetPlan, contest: Contest, facts: Facts) -> bool | None:
     return _leads_elsewhere(contest, facts)
 
 
-def _leads_elsewhere(contest: Contest, facts: Facts) -> bool | None:
+def _leads_elsewhere(contest: Contest, facts: ClaimFacts) -> bool | None:
     """Return False if no provider of the program's own leads to the member; None if one may."""
     uid = facts.uids.get(contest.cluster)
     return False if uid and facts.reach is not None and uid not in facts.reach else None
 
 
 def _judge_twins(
-    plan: FleetPlan, found: Sequence[Contest], facts: Facts, problems: _Problems
+    plan: FleetPlan, found: Sequence[Contest], facts: ClaimFacts, problems: _Problems
 ) -> None:
     """Judge an object that the state has as one of the fleet's, and under other URNs too."""
     for contest in found:
@@ -256,7 +260,7 @@ def _judge_twins(
 def _judge_there(
     plan: FleetPlan,
     there: Sequence[Contest],
-    facts: Facts,
+    facts: ClaimFacts,
     problems: _Problems,
     taken: dict[Pair, str],
 ) -> None:
@@ -285,7 +289,7 @@ def _judge_there(
 def _judge_unknown(
     plan: FleetPlan,
     found: Sequence[Contest],
-    facts: Facts,
+    facts: ClaimFacts,
     problems: _Problems,
     taken: dict[Pair, str],
 ) -> None:
@@ -302,7 +306,7 @@ def _judge_unknown(
             )
 
 
-def _why(contest: Contest, facts: Facts) -> str:
+def _why(contest: Contest, facts: ClaimFacts) -> str:
     if contest.cluster not in facts.asked:
         return facts.unasked
     if not contest.claim.uid:
@@ -310,7 +314,7 @@ def _why(contest: Contest, facts: Facts) -> str:
     return _OTHER_UID if facts.live(contest.pair) else _GONE
 
 
-def _wanted_by(claim: Claim, facts: Facts) -> FleetPlan | None:
+def _wanted_by(claim: Claim, facts: ClaimFacts) -> FleetPlan | None:
     """Return the plan of the other fleet, if that goes on bringing the object."""
     fleets = (other for other in facts.others if claim.fleet and other.is_called(claim.fleet))
     return next((fleet for fleet in fleets if fleet.brings(claim)), None)

@@ -48,7 +48,7 @@ _AWAITED = frozenset(
 _SKIP = "pulumi.com/skipAwait"
 
 
-class Stage(IntEnum):
+class ConsignmentStage(IntEnum):
     """Place in the order: a hub has everything of a stage before the next one comes."""
 
     CONTAINERS = 1
@@ -71,7 +71,7 @@ class Consigned:
     """
 
     manifest: Manifest
-    stage: Stage
+    stage: ConsignmentStage
     patch: bool = False
 
 
@@ -120,7 +120,7 @@ def consignment_of(
         return Consignment()
     parts = Catalogue.of(source.given.manifests, []).split()
     system = SYSTEMS[ways.hub]
-    every = list(_Reading(source, ways, parts, tuple(subjects), system).objects())
+    every = list(_ConsignmentReading(source, ways, parts, tuple(subjects), system).objects())
     hidden = tuple(consigned.manifest for consigned in every if _is_hidden(consigned.manifest))
     found = (consigned for consigned in every if consigned.manifest not in hidden)
     ordered = sorted(found, key=lambda consigned: (consigned.stage, str(consigned.manifest.key)))
@@ -142,7 +142,7 @@ def consignment_of(
 
 
 @attrs.frozen
-class _Reading:
+class _ConsignmentReading:
     source: Source
     ways: Ways
     parts: Parts
@@ -156,13 +156,19 @@ class _Reading:
         for manifest in self.parts.objects.manifests:
             needed = manifest.kind == "Namespace" and manifest.name in used
             if manifest.key in placed or needed or self._defines(manifest, placed.values()):
-                stage = Stage.CONTAINERS if manifest.kind in _CONTAINERS else Stage.OBJECTS
+                stage = (
+                    ConsignmentStage.CONTAINERS
+                    if manifest.kind in _CONTAINERS
+                    else ConsignmentStage.OBJECTS
+                )
                 yield Consigned(attrs.evolve(manifest, data=_unawaited(as_sent(manifest))), stage)
         for policy in policies:
             yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy, self.system))
         for member in self.parts.members:
             if member.group in self.system.GROUPS and (fields := _fields(member)):
-                yield Consigned(attrs.evolve(member, data=fields), Stage.MEMBERS, patch=True)
+                yield Consigned(
+                    attrs.evolve(member, data=fields), ConsignmentStage.MEMBERS, patch=True
+                )
 
     def _placed(self) -> Iterator[tuple[ObjectKey, Manifest]]:
         """Yield the objects that placements select or policies claim, and that the hub places."""
@@ -199,13 +205,13 @@ def is_made_by_a_hub(policy: Manifest) -> bool:
     return policy.kind.endswith(MADE_BY_A_HUB)
 
 
-def _stage(policy: Manifest, system: System) -> Stage:
+def _stage(policy: Manifest, system: System) -> ConsignmentStage:
     if policy.kind in system.JOBS:
-        return Stage.JOBS
+        return ConsignmentStage.JOBS
     if policy.kind in system.STEERING:
-        return Stage.PLACEMENTS
+        return ConsignmentStage.PLACEMENTS
     rule = policy.kind in system.RULES or policy.group in system.RULE_GROUPS
-    return Stage.RULES if rule else Stage.OTHERS
+    return ConsignmentStage.RULES if rule else ConsignmentStage.OTHERS
 
 
 def _unawaited(data: dict[str, Any]) -> dict[str, Any]:

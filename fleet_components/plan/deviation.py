@@ -8,7 +8,7 @@ import attrs
 
 from fleet_components.content.attribution import attributed
 from fleet_components.content.difference import Difference
-from fleet_components.content.overridden import Overridden, Step
+from fleet_components.content.overridden import AppliedRule, Overridden
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.record import Objects
 
@@ -19,7 +19,7 @@ more.
 
 
 @attrs.frozen
-class Rule:
+class WrittenRule:
     """One rule of an override.
 
     Attributes:
@@ -38,7 +38,7 @@ class OverriddenField:
     """One field that overrides change, and the rule that has set it."""
 
     difference: Difference
-    rule: Rule
+    rule: WrittenRule
 
 
 @attrs.frozen
@@ -53,10 +53,10 @@ class Deviation:
 
     key: ObjectKey
     fields: tuple[OverriddenField, ...] = ()
-    deleted: Rule | None = None
+    deleted: WrittenRule | None = None
 
     @property
-    def rules(self) -> Iterator[Rule]:
+    def rules(self) -> Iterator[WrittenRule]:
         """The rules behind it."""
         yield from (field.rule for field in self.fields)
         yield from [self.deleted] if self.deleted else []
@@ -86,5 +86,5 @@ def deviations(
     return tuple(sorted(found, key=lambda deviation: deviation.key))
 
 
-def _rule(step: Step, place: Place) -> Rule:
-    return Rule(step.override, step.rule, place(step.override, step.rule))
+def _rule(step: AppliedRule, place: Place) -> WrittenRule:
+    return WrittenRule(step.override, step.rule, place(step.override, step.rule))

@@ -18,7 +18,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.scheduler.edit import ADD, MEMBER, Edit, Edits, set_label
+from fleet_components.scheduler.edit import ADD, MEMBER, Edits, FieldEdit, set_label
 
 KARMADA_MEMBER = "Cluster"
 _OF_KUBEFLEET = ("properties", "resourceUsage", "namespaces")
@@ -36,7 +36,7 @@ def as_written(inventory: Inventory, edits: Edits) -> Edits | None:
     return None if None in found else tuple(edit for edit in found if edit is not None)
 
 
-def _as_written(cluster: Cluster, edit: Edit) -> Edit | None:
+def _as_written(cluster: Cluster, edit: FieldEdit) -> FieldEdit | None:
     if edit.of != MEMBER:
         return edit
     if cluster.kind == KARMADA_MEMBER:
@@ -70,7 +70,7 @@ def _label_of(cluster: Cluster, field: str) -> str:
     return next(known, _LABELS[field])
 
 
-def _of_usage(cluster: Cluster, resource: str, edit: Edit) -> Edit:
+def _of_usage(cluster: Cluster, resource: str, edit: FieldEdit) -> FieldEdit:
     """Return an edit of what is allocatable as one of the amounts that this is computed from."""
     usage, summary = cluster.usage, cluster.resource_summary
     assert summary is not None
@@ -107,7 +107,7 @@ def with_edits(inventory: Inventory, edits: Edits) -> Inventory:
     return Inventory(clusters, inventory.as_of) if ours else inventory
 
 
-def edited(cluster: Cluster, edit: Edit) -> Cluster:
+def edited(cluster: Cluster, edit: FieldEdit) -> Cluster:
     """Return a member with an edit of its written object.
 
     Raises:
@@ -123,7 +123,7 @@ def edited(cluster: Cluster, edit: Edit) -> Cluster:
     return _edited(cluster, edit)
 
 
-def _edited(cluster: Cluster, edit: Edit) -> Cluster:
+def _edited(cluster: Cluster, edit: FieldEdit) -> Cluster:
     match edit.field:
         case ("metadata", "labels", str(key)):
             return attrs.evolve(cluster, labels=_mapped(cluster.labels, key, edit.value))
@@ -168,7 +168,7 @@ def _edited(cluster: Cluster, edit: Edit) -> Cluster:
     raise _unknown(edit)
 
 
-def _unknown(edit: Edit) -> FleetError:
+def _unknown(edit: FieldEdit) -> FleetError:
     return FleetError(
         [
             Problem(
@@ -185,7 +185,7 @@ def _mapped(values: Mapping[str, str], key: str, value: str | None) -> dict[str,
     return others if value is None else {**values, key: value}
 
 
-def _tainted(taints: Iterable[Taint], edit: Edit) -> tuple[Taint, ...]:
+def _tainted(taints: Iterable[Taint], edit: FieldEdit) -> tuple[Taint, ...]:
     asked = _taint(edit.value)
     if edit.operation == ADD:
         return (*taints, asked)

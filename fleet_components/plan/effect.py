@@ -88,7 +88,7 @@ class Unheeded:
         """
         return self.effect is Effect.REFUSED or bool(self.unless)
 
-    def found(self, schema: Schema, manifest: Manifest, settings: object) -> Iterator[Found]:
+    def found(self, schema: Schema, manifest: Manifest, settings: object) -> Iterator[IgnoredField]:
         """Yield the places where an object uses the field; a value that equals the default does not
         count.
 
@@ -111,7 +111,7 @@ class Unheeded:
                 and _asks(schema, value)
                 and self._is_about(path, value, beside)
             ):
-                yield Found(self, manifest, path, value)
+                yield IgnoredField(self, manifest, path, value)
 
     def _is_about(self, path: FieldPath, value: Any, beside: Mapping[str, Any]) -> bool:
         text = str(path[-1]) if self.steps[-1:] == ("{}",) else _text(value)
@@ -182,7 +182,7 @@ _CREDENTIALS = re.compile(r"(?<=://).*@")
 
 
 @attrs.frozen
-class Found:
+class IgnoredField:
     """A field of an object that is not carried out."""
 
     entry: Unheeded

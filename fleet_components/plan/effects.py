@@ -15,7 +15,7 @@ from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
-from fleet_components.plan.effect import Effect, Elsewhere, Found, Unheeded
+from fleet_components.plan.effect import Effect, Elsewhere, IgnoredField, Unheeded
 from fleet_components.plan.guard import PROTECTED
 from fleet_components.systems.registry import SYSTEMS
 
@@ -146,7 +146,7 @@ def unheeded(
             refused nowhere then, and left out where the plan would do otherwise.
     """
     refused: list[Problem] = []
-    alike: dict[tuple[Unheeded, str, bool], list[Found]] = {}
+    alike: dict[tuple[Unheeded, str, bool], list[IgnoredField]] = {}
     for manifest in manifests:
         for found in _found(manifest, settings):
             heeded = bool(found.entry.on_hub) and hub(manifest)
@@ -171,7 +171,7 @@ def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ..
     )
 
 
-def _found(manifest: Manifest, settings: object) -> Iterator[Found]:
+def _found(manifest: Manifest, settings: object) -> Iterator[IgnoredField]:
     """Yield the uses of the table's fields in an object; of several entries for one place the first
     counts.
     """
@@ -184,7 +184,7 @@ def _found(manifest: Manifest, settings: object) -> Iterator[Found]:
                 yield found
 
 
-def _choice_of(found: list[Found], *, heeded: bool) -> Problem:
+def _choice_of(found: list[IgnoredField], *, heeded: bool) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
     others = {

@@ -75,7 +75,7 @@ class Trials:
         """Return what would change the outcome for a member."""
         chosen = cluster in self.chosen
         proposed = self._proposed(cluster)
-        search = _Search(self, cluster, chosen=not chosen)
+        search = _FlipSearch(self, cluster, chosen=not chosen)
         found = search.run(sorted(proposed.losing, key=_tainting) if chosen else proposed.ladders())
         notes = list(self._compared(cluster))
         notes += self._remembered(cluster)
@@ -163,7 +163,7 @@ def _nothing(chosen: bool, stopped: str) -> str:
     )
 
 
-class _Search:
+class _FlipSearch:
     """Search for the changes with which a member is chosen, or left."""
 
     def __init__(self, trials: Trials, cluster: str, *, chosen: bool) -> None:

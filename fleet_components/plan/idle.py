@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from fleet_components.content.difference import differences
-from fleet_components.content.overridden import Object, Overridden, Step
+from fleet_components.content.overridden import AppliedRule, Object, Overridden
 from fleet_components.content.override_parts import Part
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.model.text import count, few
-from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
+from fleet_components.plan.trial import OverrideTrial, Tried, Unchanged, without_effect
 
 _FIELDS_SHOWN = 3
 _TOO_MANY = "there are too many to try each; this is the first of them"
@@ -53,7 +53,7 @@ class Idle:
 
     rules: Mapping[str, Sequence[Part]]
     overrides: Mapping[str, Manifest]
-    trials: Sequence[Trial]
+    trials: Sequence[OverrideTrial]
     inventory: Inventory
 
     def problems(self) -> Iterator[Problem]:
@@ -142,7 +142,7 @@ class Idle:
         return None
 
     def _undone(
-        self, trial: Trial, own: Step, result: Overridden, other: Overridden
+        self, trial: OverrideTrial, own: AppliedRule, result: Overridden, other: Overridden
     ) -> Unchanged | None:
         """Return what undoes a change of an object; None if a part does not change it.
 
@@ -168,7 +168,9 @@ class Idle:
             "take it out",
         )
 
-    def _overwritten(self, fields: Sequence[FieldPath], own: Step, later: Step) -> Unchanged:
+    def _overwritten(
+        self, fields: Sequence[FieldPath], own: AppliedRule, later: AppliedRule
+    ) -> Unchanged:
         by = self._named(later)
         if later.data is None:
             return Unchanged(
@@ -197,10 +199,10 @@ class Idle:
         steps = [_step_of(result, part) for result in tried.results(others)] if others else []
         return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)
 
-    def _rule(self, of: Part | Step) -> Part:
+    def _rule(self, of: Part | AppliedRule) -> Part:
         return next(rule for rule in self.rules[of.override] if rule.rule == of.rule)
 
-    def _named(self, step: Step) -> str:
+    def _named(self, step: AppliedRule) -> str:
         """Return a rule as ``Kind namespace/name, rule [0], file:line``."""
         origin = self.overrides[step.override].origin
         place = (
@@ -233,7 +235,7 @@ class Idle:
         return Unchanged(what, "place it there, or take the rule out")
 
 
-def _step_of(result: Overridden, part: Part) -> Step | None:
+def _step_of(result: Overridden, part: Part) -> AppliedRule | None:
     return next(
         (step for step in result.steps if (step.override, step.rule) == (part.override, part.rule)),
         None,

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission import KINDS, Existing, admit
-from fleet_components.admission.registry import Kind
+from fleet_components.admission.registry import AdmittedKind
 from fleet_components.admission.structure import mismatches
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, Problem, show_path
@@ -64,7 +64,7 @@ def damaged(held: Held) -> str:
     return ""
 
 
-def _fits(kind: Kind, fields: Mapping[str, Any]) -> bool:
+def _fits(kind: AdmittedKind, fields: Mapping[str, Any]) -> bool:
     data: dict[str, Any] = {}
     for path in kind.held:
         data = _put(data, path, fields.get(show_path(path)))

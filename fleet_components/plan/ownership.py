@@ -21,6 +21,7 @@ from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.standing import was_found
+from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.rollout.rollout import Change
 
 _REFUSED = "ManifestApplyFailed"
@@ -159,11 +160,7 @@ def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple
         elsewhere: True if its name leads to another cluster than before: then nothing of the fleet
             stands there.
     """
-    deliveries = (
-        (decided.name, delivery)
-        for decided in plan.subjects
-        if (delivery := decided.deliveries.get(cluster))
-    )
+    deliveries = _deliveries(plan.subjects, cluster)
     found = (
         Arrival(cluster, data, delivery.mode, name)
         for name, delivery in deliveries
@@ -250,18 +247,21 @@ def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
         for decided in plan.subjects
         if cluster in decided.entries and decided.entries[cluster].change in _WRITES
     )
-    deliveries = (
-        (decided.name, delivery)
-        for decided in moving
-        if (delivery := decided.deliveries.get(cluster))
-    )
-    return tuple(
-        arrival
-        for name, delivery in deliveries
+    written = (
+        Arrival(cluster, data, delivery.mode, name)
+        for name, delivery in _deliveries(moving, cluster)
         if not delivery.mode.forces
         for data in delivery.written
-        if (cluster, (arrival := Arrival(cluster, data, delivery.mode, name)).key) in plan.standing
     )
+    return tuple(arrival for arrival in written if arrival.pair in plan.standing)
+
+
+def _deliveries(subjects: Iterable[Decided], cluster: str) -> Iterator[tuple[str, Delivery]]:
+    """Yield what subjects deliver to a member, each with the name of its subject."""
+    for decided in subjects:
+        delivery = decided.deliveries.get(cluster)
+        if delivery:
+            yield decided.name, delivery
 
 
 def overwriting(
@@ -278,10 +278,9 @@ def overwriting(
         compared: returns what the API server says to them.
         written: where the objects are written.
     """
+    answers = ((arrival, compared(arrival)) for arrival in standing)
     refused = (
-        (arrival, found.error)
-        for arrival in standing
-        if (found := compared(arrival)) and found.applied == _REFUSED
+        (arrival, found.error) for arrival, found in answers if found and found.applied == _REFUSED
     )
     described = (
         (arrival, _OVERWRITTEN.filled(error=_plain(error)), _CONFLICT_HINT)
@@ -301,7 +300,7 @@ def anothers(
         plan: the plan.
         written: where the objects are written.
     """
-    owned = ((arrival, _owner(there)) for arrival in arriving if (there := live(arrival)))
+    owned = ((arrival, _owner(there)) for arrival, there in _there(arriving, live))
     foreign = ((arrival, owner) for arrival, owner in owned if owner and not plan.is_ours(owner))
     hint = _HINT.format(annotation=STACK_ANNOTATION)
     yield from _problems_of(
@@ -425,11 +424,10 @@ def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterato
         live: returns them as their members have them.
         plan: the plan.
     """
-    there = ((arrival, found) for arrival in leaving if (found := live(arrival)))
     yield from _problems_of(
         (
             (arrival, _NOT_OURS, _NOT_OURS_HINT)
-            for arrival, found in there
+            for arrival, found in _there(leaving, live)
             if not plan.is_ours(_owner(found))
         ),
         {},
@@ -442,8 +440,8 @@ def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
     """
     marked = (
         arrival
-        for arrival in arriving
-        if (there := live(arrival)) and (not _owner(there) or was_found(there))
+        for arrival, there in _there(arriving, live)
+        if not _owner(there) or was_found(there)
     )
     return frozenset((arrival.cluster, arrival.key) for arrival in marked)
 
@@ -463,7 +461,15 @@ def taken_over(arriving: Sequence[Arrival], live: Live) -> Iterator[Problem]:
 
 def _made(arriving: Sequence[Arrival], live: Live) -> list[Arrival]:
     """Return the objects that somebody else has made, and not a stack."""
-    return [arrival for arrival in arriving if (there := live(arrival)) and not _owner(there)]
+    return [arrival for arrival, there in _there(arriving, live) if not _owner(there)]
+
+
+def _there(arrivals: Iterable[Arrival], live: Live) -> Iterator[tuple[Arrival, Mapping[str, Any]]]:
+    """Yield the objects that their members have, each as it is there."""
+    for arrival in arrivals:
+        there = live(arrival)
+        if there:
+            yield arrival, there
 
 
 def _may_conflict(arrival: Arrival) -> bool:
@@ -479,7 +485,8 @@ def _standing_against(
         of_karmada = arrival.subject.startswith(f"{names.TEMPLATE_KIND}/")
         yield (_ABORT, _ABORT_HINT) if of_karmada else (_NEVER, _NEVER_HINT)
         return
-    if not mode.co_owned and (owners := value_at(there, ("metadata", "ownerReferences"))):
+    owners = value_at(there, ("metadata", "ownerReferences"))
+    if owners and not mode.co_owned:
         named = [_plain(f"{each.get('kind')} {each.get('name')}") for each in owners]
         yield _OWNED.filled(owners=few(named)), _OWNED_HINT
     if compared is None:

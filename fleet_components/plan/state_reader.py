@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.content.revision import Budget
+from fleet_components.content.revision import UnpackingBudget
 from fleet_components.content.stamp import CLUSTER_ANNOTATION, PLACEMENT_ANNOTATION
 from fleet_components.content.unkept import SENT, unkept
 from fleet_components.model.codec import MisfitError, below, decode
@@ -64,7 +64,7 @@ class StateReader:
     def __init__(self, fleet: str, formerly: Sequence[str] = ()) -> None:
         self.fleet, self.formerly = fleet, formerly
         self.stacks: set[str] = set()
-        self.budget = Budget()
+        self.budget = UnpackingBudget()
         self.roster = RosterOutputs()
         self.records: dict[str, Record[Any, Any]] = {}
         self.decided: dict[str, frozenset[str]] = {}

@@ -42,7 +42,7 @@ def has_value(manifest: Manifest) -> Unchanged:
     )
 
 
-class Trial(ABC):
+class OverrideTrial(ABC):
     """One subject, to try overrides on each of its members.
 
     Its members are those that have the subject or that its policy may choose later: a rule for
@@ -109,7 +109,7 @@ class Trial(ABC):
 class Tried:
     """A subject on one member, where a part of an override makes no difference."""
 
-    trial: Trial
+    trial: OverrideTrial
     member: Cluster
 
     def results(self, left_out: Collection[Part] = ()) -> Sequence[Overridden]:
@@ -125,7 +125,7 @@ MOST_RULES = 30_000
 
 
 def without_effect(
-    parts: Collection[Part], trials: Sequence[Trial], most: int = MOST_RULES
+    parts: Collection[Part], trials: Sequence[OverrideTrial], most: int = MOST_RULES
 ) -> tuple[dict[Part, Tried | None], set[Part]]:
     """Return the parts of overrides that make no difference to what any member gets, and those that
     were not tried to the end.
@@ -190,7 +190,7 @@ def _without_effect(
     return {part for part in tried if _same(made, there.trial.made(there.results([part])))}, free
 
 
-def _concerns(trial: Trial, part: Part, member: Cluster) -> bool:
+def _concerns(trial: OverrideTrial, part: Part, member: Cluster) -> bool:
     return part.override in trial.reached and trial.applies(part.override, part.rule, member)
 
 
@@ -234,7 +234,9 @@ def _has_above(field: tuple[str, ...], written: Counter[tuple[str, ...]]) -> boo
     return any(field[:length] in written for length in range(len(field)))
 
 
-def effective(trial: Trial, results: Sequence[Overridden], alone: Iterable[Part]) -> Iterator[Part]:
+def effective(
+    trial: OverrideTrial, results: Sequence[Overridden], alone: Iterable[Part]
+) -> Iterator[Part]:
     """Yield those of the parts that alone write a field which members get in another form by them.
 
     Without such a part the field would be as before all overrides, or a rule would fail.

@@ -23,7 +23,7 @@ SET, UNSET, ADD, DROP = "set", "unset", "add", "drop"
 
 
 @attrs.frozen
-class Edit:
+class FieldEdit:
     """One change of one field.
 
     Attributes:
@@ -48,7 +48,7 @@ class Edit:
         return _at(data, self.field, self)
 
 
-Edits = tuple[Edit, ...]
+Edits = tuple[FieldEdit, ...]
 """Edits that are made together."""
 Ladder = tuple[Edits, ...]
 """Changes of one kind, each going further than the one before: ``numberOfClusters`` 3, 4, 5."""
@@ -66,16 +66,16 @@ def edit_words(change: Edits) -> str:
     return " and ".join(words)
 
 
-def joined(edits: Iterable[Edit]) -> Edits:
+def joined(edits: Iterable[FieldEdit]) -> Edits:
     """Return edits that are made together, equal ones once."""
-    found = list[Edit]()
+    found = list[FieldEdit]()
     for edit in edits:
         if edit not in found:
             found.append(edit)
     return tuple(found)
 
 
-def _at(data: Any, path: FieldPath, edit: Edit) -> Any:
+def _at(data: Any, path: FieldPath, edit: FieldEdit) -> Any:
     here, *rest = path
     if isinstance(data, list | tuple):
         return [
@@ -92,7 +92,7 @@ def _at(data: Any, path: FieldPath, edit: Edit) -> Any:
 _NOTHING = object()
 
 
-def _below(value: Any, rest: list[str | int], edit: Edit) -> Any:
+def _below(value: Any, rest: list[str | int], edit: FieldEdit) -> Any:
     if rest:
         return _at(value, tuple(rest), edit)
     match edit.operation:
@@ -108,22 +108,24 @@ def _below(value: Any, rest: list[str | int], edit: Edit) -> Any:
 # The edits that plug-ins propose.
 
 
-def set_label(member: str, key: str, value: str, old: str | None) -> Edit:
+def set_label(member: str, key: str, value: str, old: str | None) -> FieldEdit:
     """Return the edit that gives a member a label."""
     was = "" if old is None else f' (is "{old}")'
-    return Edit(MEMBER, SET, ("metadata", "labels", key), value, f"with {key}={value}{was}", member)
+    return FieldEdit(
+        MEMBER, SET, ("metadata", "labels", key), value, f"with {key}={value}{was}", member
+    )
 
 
-def unset_label(member: str, key: str) -> Edit:
+def unset_label(member: str, key: str) -> FieldEdit:
     """Return the edit that takes a label away."""
-    return Edit(
+    return FieldEdit(
         MEMBER, UNSET, ("metadata", "labels", key), None, f"without the label {key}", member
     )
 
 
-def add_taint(member: str, taint: Taint) -> Edit:
+def add_taint(member: str, taint: Taint) -> FieldEdit:
     """Return the edit that taints a member."""
-    return Edit(
+    return FieldEdit(
         MEMBER,
         ADD,
         ("spec", "taints"),
@@ -133,9 +135,9 @@ def add_taint(member: str, taint: Taint) -> Edit:
     )
 
 
-def drop_taint(member: str, taint: Taint) -> Edit:
+def drop_taint(member: str, taint: Taint) -> FieldEdit:
     """Return the edit that takes a taint away."""
-    return Edit(
+    return FieldEdit(
         MEMBER,
         DROP,
         ("spec", "taints"),
@@ -145,7 +147,7 @@ def drop_taint(member: str, taint: Taint) -> Edit:
     )
 
 
-def set_field(cluster: Cluster, field: str, value: str) -> Edit:
+def set_field(cluster: Cluster, field: str, value: str) -> FieldEdit:
     """Return the edit that gives a member a ``provider``, a ``region`` or a ``zone``, its only one
     then.
     """
@@ -156,19 +158,21 @@ def set_field(cluster: Cluster, field: str, value: str) -> Edit:
     }[field]
     was = f' (is "{old}")' if old else ""
     name, written = ("zones", [value]) if field == "zone" else (field, value)
-    return Edit(MEMBER, SET, ("spec", name), written, f"with {field} {value}{was}", cluster.name)
+    return FieldEdit(
+        MEMBER, SET, ("spec", name), written, f"with {field} {value}{was}", cluster.name
+    )
 
 
-def unset_field(cluster: Cluster, field: str) -> Edit:
+def unset_field(cluster: Cluster, field: str) -> FieldEdit:
     """Return the edit that takes a member's ``provider``, ``region`` or ``zone`` away."""
     name, written = ("zones", []) if field == "zone" else (field, "")
-    return Edit(MEMBER, SET, ("spec", name), written, f"without a {field}", cluster.name)
+    return FieldEdit(MEMBER, SET, ("spec", name), written, f"without a {field}", cluster.name)
 
 
-def tolerate(field: FieldPath, taint: Taint) -> Edit:
+def tolerate(field: FieldPath, taint: Taint) -> FieldEdit:
     """Return the edit of a policy, whose tolerations are at a path, that tolerates a taint."""
     value = {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}
-    return Edit(POLICY, ADD, field, value, f"with a toleration of {show_taint(taint)}")
+    return FieldEdit(POLICY, ADD, field, value, f"with a toleration of {show_taint(taint)}")
 
 
 def show_taint(taint: Taint) -> str:

@@ -150,7 +150,7 @@ def _unreached(names: Sequence[str], *, rendered: bool) -> str:
 _FOLDER = files("fleet_components.starting") / "templates"
 
 
-class Template(string.Template):
+class FileTemplate(string.Template):
     """A text with places like ``%{name}``: a dollar belongs to the shell and to the CI systems."""
 
     delimiter = "%"
@@ -160,9 +160,9 @@ class Template(string.Template):
         return self.substitute(values)
 
 
-def template(name: str) -> Template:
+def template(name: str) -> FileTemplate:
     """Return the template of a file, by its name."""
-    return Template(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
+    return FileTemplate(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
 
 
 # Objects as YAML to be read and edited by people: a text is quoted where some reader takes it for

@@ -114,7 +114,7 @@ def _labels(name: str, text: str, problems: list[Problem]) -> Iterator[tuple[str
 
 
 @attrs.frozen
-class Context:
+class KubeconfigContext:
     """A context of a kubeconfig.
 
     Attributes:
@@ -132,7 +132,7 @@ class Context:
 
 
 @attrs.frozen
-class Found:
+class FoundMembers:
     """Result of reading kubeconfigs.
 
     Attributes:
@@ -142,12 +142,12 @@ class Found:
     """
 
     members: tuple[NewMember, ...]
-    doubles: tuple[tuple[Context, str], ...]
+    doubles: tuple[tuple[KubeconfigContext, str], ...]
 
 
 def members_of(
     files: Sequence[Path], chosen: Collection[str], system: str, taken: Collection[str] = ()
-) -> Found:
+) -> FoundMembers:
     """Return a member for each cluster of the kubeconfigs.
 
     Args:
@@ -159,7 +159,7 @@ def members_of(
     Raises:
         FleetError: a file cannot be read, or a context is not there or leads nowhere.
     """
-    found: list[Context] = []
+    found: list[KubeconfigContext] = []
     problems: list[Problem] = []
     for file in dict.fromkeys(files):
         try:
@@ -170,7 +170,7 @@ def members_of(
     if problems:
         raise FleetError(problems)
     wanted = [context for context in found if not chosen or context.name in chosen]
-    first: dict[str, Context] = {}
+    first: dict[str, KubeconfigContext] = {}
     # Of several contexts, the one that is in use.
     for context in sorted(wanted, key=lambda context: not context.current):
         first.setdefault(context.cluster, context)
@@ -182,7 +182,7 @@ def members_of(
         )
         for context in picked
     )
-    return Found(
+    return FoundMembers(
         members,
         tuple(
             (context, names[first[context.cluster]]) for context in wanted if context not in names
@@ -190,7 +190,7 @@ def members_of(
     )
 
 
-def _contexts(file: Path) -> Iterator[Context]:
+def _contexts(file: Path) -> Iterator[KubeconfigContext]:
     """Yield the contexts of a kubeconfig.
 
     Raises:
@@ -230,7 +230,7 @@ def _contexts(file: Path) -> Iterator[Context]:
             problems.append(Problem(what, file=str(file), hint=hint))
         else:
             server = clusters[cluster].get("server")
-            yield Context(
+            yield KubeconfigContext(
                 name,
                 file,
                 server if isinstance(server, str) else f"{file}: {cluster}",
@@ -241,7 +241,7 @@ def _contexts(file: Path) -> Iterator[Context]:
         raise FleetError(problems)
 
 
-def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Problem]:
+def _missing(found: Sequence[KubeconfigContext], chosen: Collection[str]) -> Iterator[Problem]:
     names = [context.name for context in found]
     for name in chosen:
         if name not in names:
@@ -253,12 +253,14 @@ def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Prob
             )
 
 
-def _names(contexts: Sequence[Context], longest: int, taken: Collection[str]) -> dict[Context, str]:
+def _names(
+    contexts: Sequence[KubeconfigContext], longest: int, taken: Collection[str]
+) -> dict[KubeconfigContext, str]:
     """Return a name for each context: its own; where several files have it, as ``default`` of k3s,
     with the file's.
     """
     often = Counter(context.name for context in contexts)
-    names: dict[Context, str] = {}
+    names: dict[KubeconfigContext, str] = {}
     used = set(taken)
     for context in contexts:
         base = usable_name(

@@ -36,7 +36,7 @@ _MOST_RESOURCES = 100_000
 """Numbers of messages and of resources that are remembered of an update."""
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """Kinds of events that are heard, by the names of their fields."""
 
     PRELUDE = "preludeEvent"
@@ -60,7 +60,7 @@ class EngineEvent:
         planned: True in a preview.
     """
 
-    kind: Kind
+    kind: EventKind
     urn: str = ""
     op: str = ""
     severity: str = ""
@@ -75,11 +75,11 @@ class EngineEvent:
         except UnreadableError:
             return None
         fields: dict[str, Any] = data if isinstance(data, dict) else {}
-        kind = next((kind for kind in Kind if isinstance(fields.get(kind), dict)), None)
+        kind = next((kind for kind in EventKind if isinstance(fields.get(kind), dict)), None)
         if kind is None:
             return None
         body = fields[kind]
-        if kind is Kind.DIAGNOSTIC:
+        if kind is EventKind.DIAGNOSTIC:
             text = plain(shortened(_text(body.get("message")))).strip()
             return cls(kind, _urn(body.get("urn")), severity=_text(body.get("severity")), text=text)
         step = body.get("metadata")
@@ -112,16 +112,16 @@ class Events:
     def hear(self, event: EngineEvent) -> None:
         """Take over an event."""
         match event.kind:
-            case Kind.DIAGNOSTIC:
+            case EventKind.DIAGNOSTIC:
                 self._diagnostic(event)
-            case Kind.SUMMARY:
+            case EventKind.SUMMARY:
                 self.ended = True
-            case Kind.BEGAN if _changes(event) and len(self.begun) < _MOST_RESOURCES:
+            case EventKind.BEGAN if _changes(event) and len(self.begun) < _MOST_RESOURCES:
                 self.begun.add(event.urn)
-            case Kind.DONE if _changes(event):
+            case EventKind.DONE if _changes(event):
                 self.begun.discard(event.urn)
                 self.failed.discard(event.urn)
-            case Kind.FAILED if _changes(event):
+            case EventKind.FAILED if _changes(event):
                 self.begun.discard(event.urn)
                 if len(self.failed) < _MOST_RESOURCES:
                     self.failed.add(event.urn)
@@ -144,7 +144,7 @@ class Events:
         """Return the account of the last update in a log, which may begin with its preview."""
         found = cls()
         for event in events:
-            if event.kind is Kind.PRELUDE:
+            if event.kind is EventKind.PRELUDE:
                 found = cls()
             found.hear(event)
         return found

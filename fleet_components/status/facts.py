@@ -11,7 +11,7 @@ Fact = dict[str, Any]
 
 
 @attrs.frozen(kw_only=True)
-class Facts:
+class SubjectFacts:
     """Facts of one subject, in the form that documents show.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.hub.listing import Listing, Object
-from fleet_components.hub.observation import Observation, ObservedSubject
+from fleet_components.hub.observation import HubObservation, ObservedSubject
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided
@@ -64,7 +64,7 @@ class OnHub:
     missing: bool = False
 
 
-def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHub:
+def on_hub(decided: Decided, listing: Listing, observation: HubObservation) -> OnHub:
     """Return a subject as its hub has it.
 
     Args:

@@ -16,11 +16,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from fleet_components.admission.registry import Kind
+    from fleet_components.admission.registry import AdmittedKind
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.marks import HubMarks
-    from fleet_components.hub.observation import Observation
+    from fleet_components.hub.observation import HubObservation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.manifest import Manifest
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fleet_components.plan.source import Source
     from fleet_components.plan.subject import Decided, Subject
     from fleet_components.scheduler.framework import Profile
-    from fleet_components.status.facts import Facts
+    from fleet_components.status.facts import SubjectFacts
 
 
 class System(ABC):
@@ -93,7 +93,7 @@ class System(ABC):
         """The plug-ins of its scheduler."""
 
     @abstractmethod
-    def kinds(self, releases: Releases) -> Iterable[Kind]:
+    def kinds(self, releases: Releases) -> Iterable[AdmittedKind]:
         """Return its checked kinds under a release."""
 
     @property
@@ -172,7 +172,7 @@ class System(ABC):
         """Return all requests that an observation needs, as far as the answers so far tell."""
 
     @abstractmethod
-    def observation(self, listing: Listing) -> Observation:
+    def observation(self, listing: Listing) -> HubObservation:
         """Return the observation that complete answers amount to."""
 
     def tells_release(self, query: Query) -> bool:
@@ -217,7 +217,7 @@ class System(ABC):
     # Status
 
     @abstractmethod
-    def facts(self, decided: Decided) -> Facts:
+    def facts(self, decided: Decided) -> SubjectFacts:
         """Return the facts of a subject that documents show."""
 
     @abstractmethod

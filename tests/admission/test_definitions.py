@@ -12,7 +12,7 @@ import yaml
 
 from fleet_components.admission.admit import kinds_under
 from fleet_components.admission.definitions import FOLDER
-from fleet_components.admission.registry import Kind
+from fleet_components.admission.registry import AdmittedKind
 from fleet_components.admission.schema import Schema
 from fleet_components.model.releases import Releases
 from fleet_components.systems.karmada import admission as karmada
@@ -41,7 +41,7 @@ def test_the_data_are_what_the_script_makes_of_the_definitions(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kind", DEFINED, ids=lambda kind: f"{kind.name}-{kind.version}")
-def test_a_kind_is_as_in_its_definition(kind: Kind) -> None:
+def test_a_kind_is_as_in_its_definition(kind: AdmittedKind) -> None:
     definition = _definitions()[kind.group, kind.name]
     version = next(it for it in definition["versions"] if it["name"] == kind.version)
     assert kind.namespaced == (definition["scope"] == "Namespaced")
@@ -56,7 +56,7 @@ def test_a_kind_is_as_in_its_definition(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", DEFINED, ids=lambda kind: f"{kind.name}-{kind.version}")
-def test_every_version_is_served_and_the_stored_one_comes_last(kind: Kind) -> None:
+def test_every_version_is_served_and_the_stored_one_comes_last(kind: AdmittedKind) -> None:
     versions = {
         it["name"]: it["storage"]
         for it in _definitions()[kind.group, kind.name]["versions"]
@@ -72,7 +72,7 @@ def test_every_version_is_served_and_the_stored_one_comes_last(kind: Kind) -> No
     [kind for kind in DEFINED if kind.status],
     ids=lambda kind: f"{kind.name}-{kind.version}",
 )
-def test_the_status_that_is_read_has_the_fields_of_all_versions(kind: Kind) -> None:
+def test_the_status_that_is_read_has_the_fields_of_all_versions(kind: AdmittedKind) -> None:
     """Namespaces of a MemberCluster, which v1 lacks, are read in v1 all the same."""
     versions = _definitions()[kind.group, kind.name]["versions"]
     schemas = [version["schema"]["openAPIV3Schema"]["properties"]["status"] for version in versions]

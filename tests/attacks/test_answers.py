@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fleet_components.live.approvals import approve_on_hub, hub_approvals
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.hub import ask_hub
 from fleet_components.live.marks import connecting
@@ -120,7 +120,7 @@ SLOW = {
     "in its headers": b"HTTP/1.1 200 OK\r\nA: ",
     "in its body": b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n",
 }
-WANTED = Wanted(MAP, OVERWRITES, "m")
+WANTED = WantedObject(MAP, OVERWRITES, "m")
 ASKED = HubApproval({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
 """What is approved, by a patch of a path that answers as all others do."""
 DOORS: dict[str, Callable[[str], object]] = {

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import attrs
 import pytest
 
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.live.hub import ask_hub
 from fleet_components.live.marks import connecting
 from fleet_components.live.trial import try_all
@@ -130,10 +130,10 @@ SAYS: Mapping[str, Callable[[Api, str], None]] = {
 
 def told(text: str, *sent: Mapping[str, Any]) -> str:
     """All that comes of asking, by each door, with what is no part of a representation."""
-    wanted = [Wanted(data, OVERWRITES, "m", causes=True) for data in sent]
-    wanted += [Wanted(data, ApplyMode(full=True), "m") for data in sent]
+    wanted = [WantedObject(data, OVERWRITES, "m", causes=True) for data in sent]
+    wanted += [WantedObject(data, ApplyMode(full=True), "m") for data in sent]
     found: list[object] = []
-    for one in (*wanted, Wanted(sent[0], OVERWRITES, "m", leaving=True)):
+    for one in (*wanted, WantedObject(sent[0], OVERWRITES, "m", leaving=True)):
         for answer in observe({"a": text}, {"a": [one]}, timeout=60)["a"].objects.values():
             # The data of a Secret is in what the member has, and not shown.
             found.append(answer if SECRET in sent else attrs.asdict(answer))
@@ -211,7 +211,7 @@ def test_a_secret_that_a_member_has_otherwise_is_not_shown(
     api: Api, change: dict[str, Any]
 ) -> None:
     api.objects[path_of(SECRET)] = _live(SECRET, **change)
-    wanted = Wanted(SECRET, ApplyMode(full=True), "m")
+    wanted = WantedObject(SECRET, ApplyMode(full=True), "m")
     (found,) = observe({"a": api.kubeconfig()}, {"a": [wanted]}, timeout=60)["a"].objects.values()
     assert found.differences
     assert PIN not in str(found)
@@ -219,7 +219,7 @@ def test_a_secret_that_a_member_has_otherwise_is_not_shown(
 
 def test_a_secret_is_not_quoted_beside_another_object(api: Api) -> None:
     api.answers[path_of(MAP)] = refuses(403, f"denied: {PIN} is not the pin")
-    wanted = [Wanted(one, OVERWRITES, "m") for one in (SECRET, MAP)]
+    wanted = [WantedObject(one, OVERWRITES, "m") for one in (SECRET, MAP)]
     found = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=60)["a"]
     assert "denied: [hidden] is not the pin" in str(found)
     assert PIN not in str(found)
@@ -231,7 +231,7 @@ def test_a_secret_is_in_no_status_of_another_object(api: Api, said: str) -> None
         {"type": "Ready", "status": "False", "message": f"denied: {said}", said: [{"a": said}]}
     ]
     _workload(api, conditions=conditions, observedGeneration=1)
-    wanted = [Wanted(one, OVERWRITES, "m") for one in (SECRET, WEB)]
+    wanted = [WantedObject(one, OVERWRITES, "m") for one in (SECRET, WEB)]
     (*_, web) = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=60)["a"].objects.values()
     assert web.status is not None
     assert "denied: [hidden]" in str(web.status)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from tests.cli.clone import Clone
 from tests.cli.fleets import FLEET, edit, run, write
 from tests.hub.folder.hubs import kubefleet, later, observed
@@ -30,12 +30,12 @@ HEADS = ((), ("--head", "change"))
 
 
 @pytest.fixture(scope="module")
-def hub() -> Observation:
+def hub() -> HubObservation:
     return observed(kubefleet())
 
 
 @pytest.fixture
-def clone(hub: Observation, tmp_path: Path) -> Clone:
+def clone(hub: HubObservation, tmp_path: Path) -> Clone:
     """A clone in which ``fleet/`` is an observed directory."""
     write_observation(tmp_path / "clone" / "fleet", hub, update=False)
     clone = Clone(tmp_path / "clone", {})
@@ -48,11 +48,11 @@ def less(clone: Clone) -> None:
     edit(clone.fleet / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
 
 
-def observe(clone: Clone, hub: Observation) -> None:
+def observe(clone: Clone, hub: HubObservation) -> None:
     write_observation(clone.fleet, later(hub, notes=("something new",)), update=True)
 
 
-def observe_a_fake(clone: Clone, _: Observation) -> None:
+def observe_a_fake(clone: Clone, _: HubObservation) -> None:
     """A hub that has carried out already what the branch is to be reviewed for."""
     shutil.rmtree(clone.fleet)
     fewer = FLEET["placement.yaml"].replace("numberOfClusters: 2", "numberOfClusters: 1")
@@ -66,7 +66,7 @@ def as_link(clone: Clone) -> None:
     (clone.fleet / "observed").symlink_to("../elsewhere")
 
 
-WAYS: dict[str, Callable[[Clone, Observation], object]] = {
+WAYS: dict[str, Callable[[Clone, HubObservation], object]] = {
     "another observation": observe,
     "the observation of a fake hub": observe_a_fake,
     "without the file of the placement": lambda clone, hub: (clone.fleet / MEMORY).unlink(),
@@ -90,10 +90,10 @@ WAYS: dict[str, Callable[[Clone, Observation], object]] = {
 @pytest.mark.parametrize("head", HEADS, ids=["files", "commit"])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_the_memory_of_the_base_counts(
-    way: Callable[[Clone, Observation], object],
+    way: Callable[[Clone, HubObservation], object],
     head: tuple[str, ...],
     clone: Clone,
-    hub: Observation,
+    hub: HubObservation,
 ) -> None:
     less(clone)
     way(clone, hub)
@@ -135,7 +135,7 @@ def test_a_directory_that_is_deleted_or_renamed_keeps_its_memory(
 
 @pytest.mark.parametrize("head", HEADS, ids=["files", "commit"])
 def test_a_memory_that_the_base_lacks_is_ignored(
-    head: tuple[str, ...], hub: Observation, tmp_path: Path
+    head: tuple[str, ...], hub: HubObservation, tmp_path: Path
 ) -> None:
     clone = Clone(tmp_path / "plain", FLEET)
     edit(clone.fleet / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")

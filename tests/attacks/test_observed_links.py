@@ -10,7 +10,7 @@ import pytest
 
 from fleet_components.hub.folder.header import has_hub, releases_in
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.problem import FleetError
 from tests.cli.fleets import run
 from tests.hub.folder.hubs import kubefleet, later, observed
@@ -19,17 +19,17 @@ SAID = "is a link, which an observation never writes, and which is not followed"
 
 
 @pytest.fixture(scope="module")
-def hub() -> Observation:
+def hub() -> HubObservation:
     return observed(kubefleet())
 
 
 @pytest.fixture
-def fleet(hub: Observation, tmp_path: Path) -> Path:
+def fleet(hub: HubObservation, tmp_path: Path) -> Path:
     write_observation(tmp_path / "fleet", hub, update=False)
     return tmp_path / "fleet"
 
 
-def everything(hub: Observation, folder: Path) -> list[str]:
+def everything(hub: HubObservation, folder: Path) -> list[str]:
     """Every file and folder that an observation writes below ``observed``, and that folder."""
     write_observation(folder, hub, update=False)
     return sorted(
@@ -42,7 +42,7 @@ def everything(hub: Observation, folder: Path) -> list[str]:
 @pytest.mark.parametrize("words", ["plan", "explain", "simulate --lose dublin"])
 @pytest.mark.parametrize("out", [True, False], ids=["out of it", "within it"])
 def test_no_link_is_followed(
-    words: str, out: bool, fleet: Path, hub: Observation, tmp_path: Path
+    words: str, out: bool, fleet: Path, hub: HubObservation, tmp_path: Path
 ) -> None:
     name, *more = words.split()
     for path in everything(hub, tmp_path / "all"):

@@ -281,7 +281,10 @@ spec:
 
 def test_a_policy_that_needs_an_observation_is_told_so(table: SizeTable) -> None:
     (policy,) = load_text(POLICY, "batch.yaml")
-    bare, seen = aks("bare"), aks("seen", observed=Observation({"cpu": "8"}, {"Standard_NC6": 3}))
+    bare, seen = (
+        aks("bare"),
+        aks("seen", observed=Observation({"cpu": "8"}, {"Standard_NC6": 3})),
+    )
     problems = [
         str(problem)
         for problem in unobserved(policy, [cluster_record(m, table) for m in (bare, seen)])

@@ -19,7 +19,7 @@ from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.sweep import sweep_document
 from fleet_components.review.documents.wire import as_data
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.setting import Setting
+from fleet_components.review.planning.setting import FieldSetting
 from fleet_components.review.planning.simulation import simulate
 from fleet_components.review.planning.supposition import Addition, Loss, Supposition
 from fleet_components.review.planning.survey import CommandLine, survey
@@ -158,11 +158,11 @@ def changes(draw: st.DrawFn, *, kubefleet: bool) -> Change:
     every = [
         Change(Loss(name), lost=frozenset((name,))),
         Change(
-            Setting(name, ("labels", "env"), value),
+            FieldSetting(name, ("labels", "env"), value),
             lambda objects: found(objects, name)["metadata"]["labels"].update(env=value),
         ),
         Change(
-            Setting(name, ("labels", "new"), value),
+            FieldSetting(name, ("labels", "new"), value),
             lambda objects: found(objects, name)["metadata"]["labels"].update(new=value),
         ),
         added(name, value, kubefleet=kubefleet),
@@ -176,7 +176,7 @@ def changes(draw: st.DrawFn, *, kubefleet: bool) -> Change:
         def edit(objects: Objects) -> None:
             found(objects, name)["status"]["properties"][PRICE]["value"] = price
 
-        every.append(Change(Setting(name, ("properties", PRICE), price), edit))
+        every.append(Change(FieldSetting(name, ("properties", PRICE), price), edit))
     return draw(st.sampled_from(every))
 
 
@@ -201,7 +201,7 @@ def tainted(name: str, value: str) -> Change:
         taints = [one for one in spec.get("taints", ()) if one["key"] != "k"]
         spec["taints"] = [*taints, {"key": "k", "value": value, "effect": "NoSchedule"}]
 
-    return Change(Setting(name, ("taints", "k"), f"{value}:NoSchedule"), edit)
+    return Change(FieldSetting(name, ("taints", "k"), f"{value}:NoSchedule"), edit)
 
 
 def resized(name: str, more: str, *, kubefleet: bool) -> Change:
@@ -215,7 +215,7 @@ def resized(name: str, more: str, *, kubefleet: bool) -> Change:
         for amounts in fields:
             amounts["cpu"] = str(int(amounts["cpu"]) + int(more))
 
-    return Change(Setting(name, ("capacity", "cpu"), f"+{more}"), edit)
+    return Change(FieldSetting(name, ("capacity", "cpu"), f"+{more}"), edit)
 
 
 def numbered(number: int, *, kubefleet: bool) -> Change:
@@ -226,12 +226,12 @@ def numbered(number: int, *, kubefleet: bool) -> Change:
             found(objects, "p0")["spec"]["strategy"] = {"rollingUpdate": {"maxSurge": number}}
 
         path = ("spec", "strategy", "rollingUpdate", "maxSurge")
-        return Change(Setting("ClusterResourcePlacement/p0", path, str(number)), edit)
+        return Change(FieldSetting("ClusterResourcePlacement/p0", path, str(number)), edit)
 
     def scale(objects: Objects) -> None:
         next(one for one in objects if one["kind"] == "Deployment")["spec"]["replicas"] = number
 
-    return Change(Setting("Deployment/shop/web", ("spec", "replicas"), str(number)), scale)
+    return Change(FieldSetting("Deployment/shop/web", ("spec", "replicas"), str(number)), scale)
 
 
 @st.composite

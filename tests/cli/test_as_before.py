@@ -11,7 +11,7 @@ import pytest
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.systems.registry import SYSTEMS
 from tests.cli.clone import Clone
 from tests.cli.fleets import FLEET, MEMBERS, PLACEMENT, SHOP, edit, plan, run
@@ -50,12 +50,12 @@ LINE = "as before: 1 placement unfulfilled (wide), 1 placement held (edge), 1 wa
 
 
 @pytest.fixture(scope="module")
-def of_kubefleet() -> Observation:
+def of_kubefleet() -> HubObservation:
     return observed(kubefleet(HUB))
 
 
 @pytest.fixture
-def folder(of_kubefleet: Observation, tmp_path: Path) -> Path:
+def folder(of_kubefleet: HubObservation, tmp_path: Path) -> Path:
     write_observation(tmp_path / "hub", of_kubefleet, update=False)
     return tmp_path / "hub"
 
@@ -215,7 +215,7 @@ def reviewed(clone: Clone) -> dict[str, Any]:
 @pytest.mark.samples(1)
 @pytest.mark.parametrize("observation", [False, True], ids=["files", "observed"])
 def test_a_review_tells_what_both_sides_have_in_a_line(
-    observation: bool, tmp_path: Path, of_kubefleet: Observation
+    observation: bool, tmp_path: Path, of_kubefleet: HubObservation
 ) -> None:
     clone = Clone(tmp_path / "clone", FLEET if observation else HUB)
     if observation:

@@ -13,7 +13,7 @@ import yaml
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from tests.cli.clone import Clone
 from tests.cli.fleets import SECRET, edit, plan, run
 from tests.hub.folder.hubs import AS_OF, kubefleet, later, observed
@@ -31,7 +31,7 @@ def deployment(objects: list[dict[str, Any]]) -> dict[str, Any]:
     return next(one for one in objects if one["kind"] == "Deployment")
 
 
-def stored() -> Observation:
+def stored() -> HubObservation:
     """The hub once it has the Deployment, with what its API server adds."""
     objects = copy.deepcopy(kubefleet())
     spec = deployment(objects)["spec"]
@@ -53,7 +53,7 @@ def written(folder: Path, place: str) -> Path:
     return folder
 
 
-def labelled() -> Observation:
+def labelled() -> HubObservation:
     objects = [*stored().objects]
     web = next(one for one in objects if one["kind"] == "Deployment")
     spec: dict[str, Any] = {**web, "metadata": {**web["metadata"], "labels": {"of": "us"}}}

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from fleet_components.cli.command import fleet
 from fleet_components.hub.listing import Listing, Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.systems.registry import SYSTEMS
 from tests.hub.members.clusters import node, pod
 from tests.live.api_server import CANARY, Api, api_server, hangs, refuses, serves
@@ -75,10 +75,10 @@ def said(done: Result) -> str:
     return " ".join(done.output.split())
 
 
-def observed(listing: Listing) -> Observation:
+def observed(listing: Listing) -> HubObservation:
     """Members and objects as they are; nothing that decides."""
     objects = (*listing.all("ConfigMap"), *(one for one in listing.all("Secret") if "data" in one))
-    return Observation(
+    return HubObservation(
         system=listing.system,
         as_of=listing.as_of,
         members=listing.all("MemberCluster"),

@@ -13,9 +13,9 @@ import yaml
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.plan.source import gather
-from fleet_components.review.planning.edit import Edit, edited
+from fleet_components.review.planning.edit import FileEdit, edited
 from fleet_components.systems.registry import SYSTEMS
 from tests.cli.clone import Clone
 from tests.cli.fleets import SECRET, edit, plan, run, write
@@ -29,23 +29,23 @@ START = "from the hub as observed 2026-11-23T18:00:00Z"
 
 
 @pytest.fixture(scope="module")
-def of_kubefleet() -> Observation:
+def of_kubefleet() -> HubObservation:
     return observed(kubefleet())
 
 
 @pytest.fixture(scope="module")
-def of_karmada() -> Observation:
+def of_karmada() -> HubObservation:
     return observed(KARMADA, SYSTEMS["karmada"])
 
 
 @pytest.fixture
-def folder(of_kubefleet: Observation, tmp_path: Path) -> Path:
+def folder(of_kubefleet: HubObservation, tmp_path: Path) -> Path:
     write_observation(tmp_path / "fleet", of_kubefleet, update=False)
     return tmp_path / "fleet"
 
 
 @pytest.fixture
-def karmada(of_karmada: Observation, tmp_path: Path) -> Path:
+def karmada(of_karmada: HubObservation, tmp_path: Path) -> Path:
     write_observation(tmp_path / "karmada", of_karmada, update=False)
     return tmp_path / "karmada"
 
@@ -175,7 +175,7 @@ def test_an_old_observation_is_warned_of(
 
 
 def test_silent_members_and_what_is_left_out_are_named(
-    folder: Path, of_kubefleet: Observation
+    folder: Path, of_kubefleet: HubObservation
 ) -> None:
     silent = later(
         of_kubefleet, silent={"iowa": "timed out"}, notes=("the Widgets: nobody may list them",)
@@ -268,7 +268,7 @@ AUTOSCALER = {
 
 
 def test_what_only_the_hub_carries_out_is_passed_over_in_a_line(
-    tmp_path: Path, of_karmada: Observation
+    tmp_path: Path, of_karmada: HubObservation
 ) -> None:
     others = (AUTOSCALER, {**AUTOSCALER, "metadata": {"name": "more", "namespace": "shop"}})
     write_observation(
@@ -422,7 +422,7 @@ def test_what_was_merged_and_not_applied_is_pending(cloned: Clone) -> None:
 
 
 def test_the_observation_of_the_reviewed_side_counts(
-    cloned: Clone, of_kubefleet: Observation
+    cloned: Clone, of_kubefleet: HubObservation
 ) -> None:
     edit(cloned.fleet / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
     cloned.commit()
@@ -507,6 +507,8 @@ def test_a_member_that_a_command_edits_keeps_what_was_observed_of_it(folder: Pat
     source = gather(folder)
     file = folder / "members/dublin.yaml"
     text = file.read_text()
-    after = edited(source, [Edit(str(file), text, text.replace("region: europe", "region: west"))])
+    after = edited(
+        source, [FileEdit(str(file), text, text.replace("region: europe", "region: west"))]
+    )
     (dublin,) = (one for one in after.clusters if one.name == "dublin")
     assert (dublin.labels["region"], len(dublin.properties)) == ("west", 1)

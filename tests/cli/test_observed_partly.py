@@ -10,7 +10,7 @@ import pytest
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.hub.listing import NOT_ASKED, Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from tests.cli.fleets import edit, plan, run
 from tests.hub.folder.hubs import AS_OF, kubefleet, later, observed
 
@@ -20,23 +20,23 @@ BEGUN = AS_OF.isoformat().replace("+00:00", "Z")
 
 
 @pytest.fixture
-def hub() -> Observation:
+def hub() -> HubObservation:
     return observed(kubefleet())
 
 
 @pytest.fixture
-def folder(hub: Observation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(hub: HubObservation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_observation(tmp_path / "fleet", hub, update=False)
     monkeypatch.setattr(clock, "now", lambda: AS_OF + timedelta(hours=3))
     return tmp_path / "fleet"
 
 
-def again(folder: Path, hub: Observation, **changes: object) -> None:
+def again(folder: Path, hub: HubObservation, **changes: object) -> None:
     write_observation(folder, later(hub, **changes), update=True)
 
 
 def test_a_list_that_concerns_a_placement_is_in_the_headline(
-    folder: Path, hub: Observation
+    folder: Path, hub: HubObservation
 ) -> None:
     again(folder, hub, unanswered={MAPS: "timed out"})
     document = plan(folder)
@@ -65,7 +65,7 @@ def test_a_list_that_concerns_a_placement_is_in_the_headline(
         assert f"what is here of them is of {BEGUN}, 3 hours ago" in said
 
 
-def test_so_it_is_where_something_changes(folder: Path, hub: Observation) -> None:
+def test_so_it_is_where_something_changes(folder: Path, hub: HubObservation) -> None:
     again(folder, hub, unanswered={MAPS: "timed out"})
     edit(
         folder / "policies/ClusterResourcePlacement/shop.yaml",
@@ -80,7 +80,7 @@ def test_so_it_is_where_something_changes(folder: Path, hub: Observation) -> Non
 
 
 def test_a_placement_of_which_nothing_is_known_is_in_the_headline(
-    folder: Path, hub: Observation
+    folder: Path, hub: HubObservation
 ) -> None:
     again(
         folder, hub, unanswered={WIDGETS: "timed out"}, unknown=("ClusterResourcePlacement/other",)
@@ -93,7 +93,7 @@ def test_a_placement_of_which_nothing_is_known_is_in_the_headline(
 
 @pytest.mark.parametrize(("query", "why"), [(WIDGETS, "timed out"), (MAPS, NOT_ASKED)])
 def test_what_concerns_nobody_and_what_was_not_asked_for_is_not(
-    query: Query, why: str, folder: Path, hub: Observation
+    query: Query, why: str, folder: Path, hub: HubObservation
 ) -> None:
     again(folder, hub, unanswered={query: why})
     assert plan(folder)["headline"][0] == "nothing changes"

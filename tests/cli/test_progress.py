@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_components.cli.progress import Progress
+from fleet_components.cli.progress import ProgressLine
 from fleet_components.live.asked_objects import observe
 from fleet_components.plan.source import gather
 from tests.cli.fleets import MEMBERS, PLACEMENT, SHOP, write
@@ -37,10 +37,10 @@ class Terminal:
         self.stream = Stream(os.fdopen(written, "wb"), encoding="utf-8", line_buffering=True)
         os.set_blocking(self._main, False)
 
-    def watch(self) -> Progress:
+    def watch(self) -> ProgressLine:
         """A progress; from now on the terminal is standard error, which pytest sets anew before every test."""
         self._monkeypatch.setattr(sys, "stderr", self.stream)
-        return Progress()
+        return ProgressLine()
 
     def got(self) -> str:
         """What was printed since the last call; a turn of the timer is not waited for."""
@@ -149,7 +149,7 @@ def test_some_terminals_get_nothing(
 def test_a_pipe_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     heard = io.StringIO()
     monkeypatch.setattr(sys, "stderr", heard)
-    with Progress()("reading fleet"):
+    with ProgressLine()("reading fleet"):
         assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert heard.getvalue() == ""
 

@@ -255,7 +255,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, str], tuple
     seen = list[tuple[dict[str, str], tuple[str, ...]]]()
     write_all = reading._write
 
-    def watched(git: Any, folder: Path, entries: list[reading.Entry]) -> reading.Written:
+    def watched(git: Any, folder: Path, entries: list[reading.TreeEntry]) -> reading.Written:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         found = write_all(git, folder, entries)
         paths = {

@@ -16,7 +16,7 @@ from rich.console import Console, Group
 from fleet_components.automation import rollout
 from fleet_components.automation.display import picture
 from fleet_components.automation.engine import Engine
-from fleet_components.automation.progress import Progress, Stand
+from fleet_components.automation.progress import UpdateProgress, UpdateStand
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
@@ -161,13 +161,13 @@ def test_the_picture_fits_the_terminal(tmp_path: Path, width: int) -> None:
     driver.world.rolling = {"maxUnavailable": "100%"}
     driver.world.write(tmp_path)
     plan = plan_fleet(gather(tmp_path), Past(), Options(fleet="dev"))
-    progress = Progress([plan], 1, "3")
+    progress = UpdateProgress([plan], 1, "3")
     names = sorted(progress.moves)
     for name, event in zip(
         names, ("resOutputsEvent", "resourcePreEvent", "resOpFailedEvent"), strict=False
     ):
         list(progress.hear(_event(name, event)))
-    assert progress.members(Stand.FAILED) == ["member-of-a-large-fleet-02"]
+    assert progress.members(UpdateStand.FAILED) == ["member-of-a-large-fleet-02"]
     said = "[1/2] Waiting for app ReplicaSet be available (0/1 Pods available)"
     list(progress.hear(_said(names[1], said)))
     console = Console(width=width, color_system=None, record=True)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.review.planning.setting import Setting
+from fleet_components.review.planning.setting import FieldSetting
 from fleet_components.review.planning.supposition import Addition, Supposed
 from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
 from tests.cli.fleets import PROJECT, SECRET, run, write
@@ -237,9 +237,9 @@ def test_what_several_objects_get_is_hidden_where_one_of_them_is_a_secret() -> N
         for kind, name in (("ConfigMap", "plain"), ("ConfigMap", "other"), ("Secret", "payment"))
     ]
     fleet = Supposed(tuple(map(Manifest, objects)))
-    (words,) = Setting("ConfigMap/*", ("data", "token"), "bmV3").applied(fleet).words
+    (words,) = FieldSetting("ConfigMap/*", ("data", "token"), "bmV3").applied(fleet).words
     assert words == "ConfigMap plain, ConfigMap other: data.token -> bmV3"
-    changed = Setting("*/*", ("data", "token"), "bmV3").applied(fleet)
+    changed = FieldSetting("*/*", ("data", "token"), "bmV3").applied(fleet)
     assert changed.words == (
         "ConfigMap plain, ConfigMap other, Secret payment: data.token -> [secret]",
     )
@@ -266,5 +266,5 @@ def test_a_sign_in_front_changes_the_number_that_a_field_has(
 ) -> None:
     data = {"kind": "Widget", "metadata": {"name": "w"}, "spec": {"n": known}}
     fleet = Supposed((Manifest({"apiVersion": "v1", **data}),))
-    (changed,) = Setting("Widget/w", ("spec", "n"), text).applied(fleet).manifests
+    (changed,) = FieldSetting("Widget/w", ("spec", "n"), text).applied(fleet).manifests
     assert changed.data["spec"]["n"] == expected

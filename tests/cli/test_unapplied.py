@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.systems.framework import System
 from fleet_components.systems.registry import SYSTEMS
@@ -50,7 +50,7 @@ OBJECT = "objects/shop/Deployment.web.yaml"
 SUMS = "objects/shop/Job.sums.yaml"
 
 
-def conflicting(**reported: Data) -> Observation:
+def conflicting(**reported: Data) -> HubObservation:
     """A control plane of which member b has refused the object."""
     now = deployment(2, "web:1")
     bound = binding(now, WEB, {"a": 2, "b": 2}, reported={"a": APPLIED, "b": REFUSED, **reported})

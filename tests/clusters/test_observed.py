@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.plan.apply_mode import ApplyMode
 from tests.control_planes import control_planes
@@ -40,7 +40,7 @@ def deliver(plane: ControlPlane, data: Any) -> None:
 
 
 def asked(plane: ControlPlane, data: Any, **mode: Any) -> ObservedObject:
-    wanted = Wanted(data, ApplyMode(**mode), MANAGER, causes=True)
+    wanted = WantedObject(data, ApplyMode(**mode), MANAGER, causes=True)
     seen = observe({"x": plane.kubeconfig.read_text()}, {"x": [wanted]}, timeout=30)["x"]
     assert not seen.unreached
     return next(iter(seen.objects.values()))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fleet_components.admission import KINDS, admit
-from fleet_components.admission.registry import Request
+from fleet_components.admission.registry import AdmissionRequest
 from fleet_components.model.cluster import Taint
 from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest
@@ -110,7 +110,7 @@ def validation_outcome(case: Case) -> dict[str, Any]:
     data = admission.defaulted.data
     before = admit(old).defaulted.data if old else None
     kind = KINDS[manifest.api_version, manifest.kind]
-    denial = kind.validate(Request(data, before)) if kind.validate else None
+    denial = kind.validate(AdmissionRequest(data, before)) if kind.validate else None
     spec = _with_nulls(data["spec"]) if kind.mutate else data["spec"]
     outcome = {"allowed": not admission.refusals, "mutatedSpec": spec}
     return {**outcome, **({"message": denial.text} if denial else {})}

@@ -14,7 +14,7 @@ import pytest
 from fleet_components import Fleet, Options, Past, plan_fleet, source_of
 from fleet_components.components import process
 from fleet_components.components import trials as module
-from fleet_components.components.observed import Progress
+from fleet_components.components.observed import StandingResources
 from fleet_components.components.trials import FormTrials
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.departures import Replacement
@@ -33,12 +33,12 @@ class Told:
         self.state = StackState()
 
     def up(self, fails: Collection[str] = ()) -> tuple[ProgramRun, list[str]]:
-        progress: list[Progress] = []
+        progress: list[StandingResources] = []
 
         def program() -> None:
             fleet = Fleet.from_config("dev")
             delivered = [*fleet.placements.values(), *fleet.templates.values()]
-            progress.append(Progress(delivered, FormTrials(fleet.plan, {}, fleet)))
+            progress.append(StandingResources(delivered, FormTrials(fleet.plan, {}, fleet)))
 
         with tempfile.TemporaryDirectory() as folder:
             self.world.write(Path(folder))

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission.admit import kinds_under
-from fleet_components.admission.registry import Kind
+from fleet_components.admission.registry import AdmittedKind
 from fleet_components.admission.schema import Schema
 from fleet_components.model.releases import Releases
 from fleet_components.plan.effect import Steps, Unheeded
@@ -23,7 +23,7 @@ _IDENTITY = (("apiVersion",), ("kind",))
 class Field:
     """A field of one version of a kind. Fields that hold others count as these."""
 
-    kind: Kind
+    kind: AdmittedKind
     steps: Steps
     schema: Schema = attrs.field(eq=False, repr=False)
 

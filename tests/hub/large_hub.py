@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from fleet_components.hub.listing import Listing, Query, Resource
+from fleet_components.hub.listing import Listing, Query, ServedResource
 from fleet_components.hub.reading import missing
 from fleet_components.systems.registry import SYSTEMS
 
@@ -54,7 +54,7 @@ def listed(*sizes: int) -> Listing:
     for one in (one for some in large_hub(*sizes) for one in some):
         by_kind[one["apiVersion"], one["kind"]].append(one)
     served = {
-        (api.rpartition("/")[0], kind): Resource(
+        (api.rpartition("/")[0], kind): ServedResource(
             api, kind, f"{kind.lower()}s", kind not in _CLUSTER_SCOPED
         )
         for api, kind in by_kind

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet_components.hub import roles
-from fleet_components.hub.listing import NOT_ASKED, Listing, Query, Resource
+from fleet_components.hub.listing import NOT_ASKED, Listing, Query, ServedResource
 from fleet_components.hub.roles import (
     NO_SECRETS_NOTE,
     NOTES,
@@ -28,10 +28,10 @@ QUERIES = (
     Query("apps/v1", "Deployment"),
 )
 SERVED = {
-    ("", "Secret"): Resource("v1", "Secret", "secrets", True),
-    ("", "ConfigMap"): Resource("v1", "ConfigMap", "configmaps", True),
-    ("apps", "Deployment"): Resource("apps/v1", "Deployment", "deployments", True),
-    ("work.karmada.io", "Work"): Resource("work.karmada.io/v1alpha1", "Work", "works", True),
+    ("", "Secret"): ServedResource("v1", "Secret", "secrets", True),
+    ("", "ConfigMap"): ServedResource("v1", "ConfigMap", "configmaps", True),
+    ("apps", "Deployment"): ServedResource("apps/v1", "Deployment", "deployments", True),
+    ("work.karmada.io", "Work"): ServedResource("work.karmada.io/v1alpha1", "Work", "works", True),
 }
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.listing import Listing, Query, Resource
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.listing import Listing, Query, ServedResource
+from fleet_components.hub.observation import HubObservation
 from fleet_components.live.lists import path_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.registry import SYSTEMS
@@ -65,12 +65,12 @@ def two_rounds(listing: Listing) -> tuple[Query, ...]:
 def reads(
     monkeypatch: pytest.MonkeyPatch,
     queries: Callable[[Listing], tuple[Query, ...]] = two_rounds,
-    read: Callable[[Listing], Observation] | None = None,
+    read: Callable[[Listing], HubObservation] | None = None,
 ) -> None:
     """Ask hubs of both systems for these lists."""
 
-    def nothing(listing: Listing) -> Observation:
-        return Observation(system=listing.system, as_of=listing.as_of)
+    def nothing(listing: Listing) -> HubObservation:
+        return HubObservation(system=listing.system, as_of=listing.as_of)
 
     for system in map(type, SYSTEMS.values()):
         monkeypatch.setattr(system, "queries", lambda _, listing: queries(listing))
@@ -122,5 +122,5 @@ def allows(api: Api, listing: Listing, role: Any) -> None:
                 api.answers[path] = refuses(403)
 
 
-def _path(resource: Resource, namespace: str = "") -> str:
+def _path(resource: ServedResource, namespace: str = "") -> str:
     return path_of(Query(resource.api_version, resource.kind, namespace), resource)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.plan.apply_mode import ApplyMode
 from tests.live.api_server import CANARY, Answer, Api, api_server, hangs, path_of, send
@@ -55,7 +55,7 @@ def web(**spec: Any) -> dict[str, Any]:
 
 
 def asked(api: Api, *wanted: dict[str, Any], timeout: float = 30, **mode: Any) -> ObservedMember:
-    objects = [Wanted(data, ApplyMode(**mode), MANAGER, causes=True) for data in wanted]
+    objects = [WantedObject(data, ApplyMode(**mode), MANAGER, causes=True) for data in wanted]
     return observe({"x": api.kubeconfig()}, {"x": objects}, timeout=timeout)["x"]
 
 
@@ -203,7 +203,7 @@ def test_an_object_that_is_being_deleted(api: Api, finalizers: list[str], words:
     api.apply(thing(), MANAGER)
     since = "2026-11-28T09:00:00Z"
     deleted = {"deletionTimestamp": since, "finalizers": finalizers}
-    asked_for = Wanted(thing(), ApplyMode(), MANAGER, leaving=True)
+    asked_for = WantedObject(thing(), ApplyMode(), MANAGER, leaving=True)
 
     def found() -> ObservedObject:
         answer = observe({"x": api.kubeconfig()}, {"x": [asked_for]})
@@ -228,7 +228,7 @@ def test_members_are_asked_at_once_and_each_has_its_own_time(api: Api) -> None:
             "none": CANARY,
         }
         began = time.monotonic()
-        one = Wanted(wanted, ApplyMode(), MANAGER)
+        one = WantedObject(wanted, ApplyMode(), MANAGER)
         seen = observe(texts, {name: [one] for name in texts}, timeout=5)
         took = time.monotonic() - began
     assert took < 8 * 5, "one after the other they take longer"

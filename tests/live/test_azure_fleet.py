@@ -13,7 +13,7 @@ import yaml
 
 from fleet_components.hub.azure.fleet_resource import azure_file, read_fleet_id
 from fleet_components.live import azure_fleet, azure_login
-from fleet_components.live.azure_fleet import AzureHub, azure_hub
+from fleet_components.live.azure_fleet import FleetHubAnswer, azure_hub
 from fleet_components.live.connection import ask_cluster
 from fleet_components.model.problem import FleetError
 from tests.hub.azure.resources import (
@@ -52,7 +52,7 @@ def azure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
         yield found
 
 
-def asked(seconds: float = 20.0, mode: str = "") -> AzureHub:
+def asked(seconds: float = 20.0, mode: str = "") -> FleetHubAnswer:
     return azure_hub(read_fleet_id(FLEET), mode=mode, timeout=seconds)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.live.observation import ask_members, members_alone, with_members
 from fleet_components.model.problem import FleetError
 from fleet_components.systems.framework import System
@@ -138,9 +138,9 @@ def test_where_none_answers_all_are_named(apis: list[Api]) -> None:
     assert "member west: " in str(error.value)
 
 
-def of_hub(*names: str) -> Observation:
+def of_hub(*names: str) -> HubObservation:
     members = tuple(member_cluster(name, None) for name in names)
-    return Observation(
+    return HubObservation(
         system=SYSTEMS["kubefleet"], as_of=datetime(2026, 1, 1, tzinfo=UTC), members=members
     )
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet_components.live.asked_objects import Wanted
-from fleet_components.live.trial import Trial, try_all
+from fleet_components.live.asked_objects import WantedObject
+from fleet_components.live.trial import FormTrial, try_all
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import SILENT
 from fleet_components.plan.apply_mode import ABORTS, ApplyMode
@@ -53,8 +53,8 @@ def stands(api: Api, data: dict[str, Any]) -> None:
 
 def trial(
     api: Api, data: dict[str, Any], mode: ApplyMode = ApplyMode(), timeout: float = 60.0
-) -> Trial:
-    found = try_all(api.kubeconfig(), [Wanted(data, mode, "me")], timeout=timeout)
+) -> FormTrial:
+    found = try_all(api.kubeconfig(), [WantedObject(data, mode, "me")], timeout=timeout)
     assert not api.deleted
     return found[Manifest(data).key]
 
@@ -68,7 +68,7 @@ def test_it_is_tried_beside_the_old_one_and_writes_nothing(api: Api) -> None:
     data = thing("ConfigMap", data={"k": "two"})
     stands(api, thing("ConfigMap", data={"k": "one"}))
     before = dict(api.objects)
-    assert trial(api, data) == Trial(uid=UID)
+    assert trial(api, data) == FormTrial(uid=UID)
     method, path = api.asked[-1]
     assert (method, path.partition("?")[0]) == (
         "PATCH",
@@ -81,19 +81,19 @@ def test_it_is_tried_beside_the_old_one_and_writes_nothing(api: Api) -> None:
 def test_it_is_tried_as_it_is_created(api: Api) -> None:
     """A provider that takes nothing over creates."""
     stands(api, thing("ConfigMap"))
-    assert trial(api, thing("ConfigMap"), ABORTS) == Trial(uid=UID)
+    assert trial(api, thing("ConfigMap"), ABORTS) == FormTrial(uid=UID)
     assert api.asked[-1][0] == "POST"
 
 
 def test_where_nothing_stands_it_is_tried_under_its_own_name(api: Api) -> None:
-    assert trial(api, thing("ConfigMap")) == Trial()
+    assert trial(api, thing("ConfigMap")) == FormTrial()
     assert api.asked[-1][1].startswith("/api/v1/namespaces/shop/configmaps/web?")
 
 
 @pytest.mark.parametrize("name", ["w" * 63, f"{'w' * 39}.x", f"{'w' * 39}-x", "w"])
 def test_the_other_name_is_a_name(api: Api, name: str) -> None:
     stands(api, thing("ConfigMap", name))
-    assert trial(api, thing("ConfigMap", name)) == Trial(uid=UID)
+    assert trial(api, thing("ConfigMap", name)) == FormTrial(uid=UID)
     tried = api.bodies[-1]["metadata"]["name"]
     assert tried != name
     assert len(tried) <= 52
@@ -104,7 +104,7 @@ def test_the_other_name_is_a_name(api: Api, name: str) -> None:
 def test_a_refusal_has_the_words_of_the_api_server(api: Api, status: int) -> None:
     stands(api, thing("ConfigMap"))
     answers(api, status, message="not like this")
-    assert trial(api, thing("ConfigMap")) == Trial(refused="not like this", uid=UID)
+    assert trial(api, thing("ConfigMap")) == FormTrial(refused="not like this", uid=UID)
 
 
 @pytest.mark.parametrize("status", [401, 404, 408, 409, 429, 502, 503, 504])
@@ -173,13 +173,13 @@ def test_no_answer(api: Api, answer: Any) -> None:
     stands(api, thing("ConfigMap"))
     api.answers["PATCH"] = answer(api)
     found = trial(api, thing("ConfigMap"), timeout=3.0)
-    assert found == Trial(unchecked=SILENT)
+    assert found == FormTrial(unchecked=SILENT)
 
 
 def test_a_kubeconfig_that_does_not_work() -> None:
-    found = try_all("nothing", [Wanted(thing("ConfigMap"), ApplyMode(), "me")], timeout=0.5)
+    found = try_all("nothing", [WantedObject(thing("ConfigMap"), ApplyMode(), "me")], timeout=0.5)
     (only,) = found.values()
-    assert only == Trial(unchecked="its kubeconfig or its credential plugin does not work")
+    assert only == FormTrial(unchecked="its kubeconfig or its credential plugin does not work")
 
 
 NODE_PORTS = {"type": "NodePort", "clusterIP": "10.0.0.5", "clusterIPs": ["10.0.0.5"]}
@@ -205,7 +205,7 @@ def test_what_the_old_service_holds_is_left_out(api: Api, now: Any, sent: Any, h
     stands(api, thing("Service", spec=old))
     found = trial(api, thing("Service", spec=now))
     assert api.bodies[-1]["spec"] == sent
-    assert found == Trial(unchecked=f"the object itself holds {held}" if held else "", uid=UID)
+    assert found == FormTrial(unchecked=f"the object itself holds {held}" if held else "", uid=UID)
 
 
 def test_a_definition_is_called_by_its_plural_and_its_group(api: Api) -> None:
@@ -219,7 +219,7 @@ def test_a_definition_is_called_by_its_plural_and_its_group(api: Api) -> None:
     name = "widgets.example.com"
     data = {"apiVersion": root[6:], "kind": kind, "metadata": {"name": name}, "spec": spec}
     api.objects[f"{root}/{plural}/{name}"] = {**data, "metadata": {"name": name, "uid": UID}}
-    assert trial(api, data) == Trial(uid=UID)
+    assert trial(api, data) == FormTrial(uid=UID)
     tried = api.bodies[-1]
     assert tried["metadata"]["name"] == "widgets0a1b2.example.com"
     assert tried["spec"]["names"] == {"plural": "widgets0a1b2", "kind": "Widget"}

@@ -15,7 +15,7 @@ from fleet_components.plan.flips import MemberFlips, Trials
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
-from fleet_components.scheduler.edit import Edit
+from fleet_components.scheduler.edit import FieldEdit
 
 Data = dict[str, Any]
 KUBEFLEET = {"apiVersion": "cluster.kubernetes-fleet.io/v1", "kind": "MemberCluster"}
@@ -122,7 +122,7 @@ def words(plan: FleetPlan, cluster: str) -> list[str]:
     return [*found.notes, *(flip.words for flip in found.flips)]
 
 
-def written_with(documents: Sequence[Data], edits: Sequence[Edit]) -> list[Data]:
+def written_with(documents: Sequence[Data], edits: Sequence[FieldEdit]) -> list[Data]:
     """The documents with edits made by hand: by the fields that they name, and nothing else of the package."""
     found = copy.deepcopy(list(documents))
     for edit in edits:
@@ -130,7 +130,7 @@ def written_with(documents: Sequence[Data], edits: Sequence[Edit]) -> list[Data]
     return found
 
 
-def _owner(documents: Sequence[Data], edit: Edit) -> Data:
+def _owner(documents: Sequence[Data], edit: FieldEdit) -> Data:
     kinds = {
         "member": ("MemberCluster", "Cluster"),
         "policy": ("ClusterResourcePlacement", "ResourcePlacement", "PropagationPolicy"),
@@ -143,7 +143,7 @@ def _owner(documents: Sequence[Data], edit: Edit) -> Data:
     return found[0]
 
 
-def _write(here: Any, edit: Edit) -> None:
+def _write(here: Any, edit: FieldEdit) -> None:
     *path, last = edit.field
     for step in path:
         here = here[step] if isinstance(step, int) else here.setdefault(step, {})

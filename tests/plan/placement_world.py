@@ -28,9 +28,9 @@ from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.rollout.run_record import FAILED, RunRecord
 from fleet_components.systems.kubefleet.rollout.strategy import (
-    Budget,
     External,
-    Stage,
+    RolloutBudget,
+    RolloutStage,
     Task,
     UpdateRun,
     target_of,
@@ -47,14 +47,14 @@ ANYWHERE = LabelSelector()
 CANARY = LabelSelector({"stage": "canary"})
 REST = LabelSelector({"stage": "rest"})
 STRATEGIES = {
-    "flat": (Stage("all", ANYWHERE, max_concurrency=2),),
+    "flat": (RolloutStage("all", ANYWHERE, max_concurrency=2),),
     "asked": (
-        Stage("canary", CANARY, after=(APPROVAL,)),
-        Stage("rest", REST, max_concurrency="50%"),
+        RolloutStage("canary", CANARY, after=(APPROVAL,)),
+        RolloutStage("rest", REST, max_concurrency="50%"),
     ),
     "slow": (
-        Stage("canary", CANARY, after=(Task("TimedWait", LONG),)),
-        Stage("rest", REST, before=(APPROVAL,)),
+        RolloutStage("canary", CANARY, after=(Task("TimedWait", LONG),)),
+        RolloutStage("rest", REST, before=(APPROVAL,)),
     ),
 }
 
@@ -465,10 +465,10 @@ class PlacementWorld:
             return results(taken.content, taken.asked, name, taken.stages[name])
         return results(taken.content, self.asked, name, self.stages[name])
 
-    def _budget(self, outcome: PlacementOutcome) -> tuple[Budget, set[str]]:
+    def _budget(self, outcome: PlacementOutcome) -> tuple[RolloutBudget, set[str]]:
         picked = set(outcome.record.memory.selected)
         target = target_of(self.policy)
-        return Budget.of(self.rolling, len(picked) if target is None else target), picked
+        return RolloutBudget.of(self.rolling, len(picked) if target is None else target), picked
 
     def _watch_wave(self, outcome: PlacementOutcome, wave: Wave) -> None:
         """Even while nothing of a wave serves, no more are unavailable, and none more are there, than is allowed."""
@@ -490,7 +490,7 @@ class PlacementWorld:
 
     def _watch_replacements(self, outcome: PlacementOutcome, serving: set[str]) -> None:
         """Nothing was left before what takes its place stood; an override that fails holds its member alone."""
-        if self.external or not Budget.of(self.rolling, 9).surge:
+        if self.external or not RolloutBudget.of(self.rolling, 9).surge:
             return
         rollout = outcome.rollout
         live = {

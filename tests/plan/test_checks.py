@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fleet_components.content.references import references, retired
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem, show_path
-from fleet_components.option_values import Check
+from fleet_components.option_values import SkippableCheck
 from fleet_components.plan.options import Options
 from fleet_components.rollout.rollout import Change
 from tests.plan.flipped import Data, karmada_member, planned
@@ -21,7 +21,7 @@ from tools.defaults.__main__ import objects_of_every_type
 POLICY = "policy.karmada.io/v1alpha1"
 DIGEST = "@sha256:" + "a" * 64
 FLEET = [karmada_member("a"), karmada_member("b")]
-CHECKS = [f"skip the check {check}" for check in Check]
+CHECKS = [f"skip the check {check}" for check in SkippableCheck]
 
 
 def named(version: str, kind: str, name: str, **fields: Any) -> Data:
@@ -73,8 +73,8 @@ def test_what_is_needed_and_goes_elsewhere() -> None:
     (problem,) = found(documents)
     assert problem.subject == "Deployment default/web"
     assert problem.what == "needs ConfigMap default/conf, which does not go to b"
-    assert not found(documents, Check.REFERENCES)
-    assert found(documents, Check.DIGESTS, Check.AUTOSCALERS) == [problem]
+    assert not found(documents, SkippableCheck.REFERENCES)
+    assert found(documents, SkippableCheck.DIGESTS, SkippableCheck.AUTOSCALERS) == [problem]
 
 
 def test_what_is_needed_and_in_no_source() -> None:
@@ -213,11 +213,11 @@ def test_an_autoscaler_beside_replicas_of_the_source() -> None:
     assert (
         problem.what == "scales Deployment default/web on b, whose replicas the source sets as well"
     )
-    assert not found(documents, Check.AUTOSCALERS)
+    assert not found(documents, SkippableCheck.AUTOSCALERS)
     retained = copy.deepcopy(web)
     retained["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": "true"}
     assert not found([*FLEET, *placed(retained, "a", "b"), *placed(scaler(), "b")])
-    assert not found([*FLEET, *placed(web, "a"), *placed(scaler(), "b")], Check.REFERENCES)
+    assert not found([*FLEET, *placed(web, "a"), *placed(scaler(), "b")], SkippableCheck.REFERENCES)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_an_override_that_drops_a_digest(overrider: Data, drops: bool) -> None:
         ["OverridePolicy default/o"] if drops else []
     )
     assert all("of Deployment default/web on b" in problem.what for problem in problems)
-    assert not found([*FLEET, *placed(web, "a", "b"), override], Check.DIGESTS)
+    assert not found([*FLEET, *placed(web, "a", "b"), override], SkippableCheck.DIGESTS)
 
 
 def test_a_check_that_there_is_not() -> None:
@@ -303,7 +303,7 @@ def test_a_field_that_no_api_server_takes() -> None:
     assert warned[f"{pod}.foo"] == "field not declared in schema: a, b refuse it"
     skipped = planned(
         [*FLEET, *placed(misfitting(), "a")],
-        options=Options(skip_checks=frozenset({Check.STRUCTURE})),
+        options=Options(skip_checks=frozenset({SkippableCheck.STRUCTURE})),
     )
     assert not [problem for problem in skipped.warnings if problem.path]
 
@@ -371,7 +371,7 @@ def test_an_object_of_a_version_that_is_served_no_more() -> None:
     what = "Kubernetes 1.25 and later do not serve policy/v1beta1 PodDisruptionBudget; it goes to a"
     assert (problem.what, problem.path) == (what, ("apiVersion",))
     assert problem.hint.startswith("write apiVersion: policy/v1; ")
-    assert not found(documents, Check.VERSIONS)
+    assert not found(documents, SkippableCheck.VERSIONS)
 
 
 def test_versions_that_are_served_are_not_retired() -> None:

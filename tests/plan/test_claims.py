@@ -11,7 +11,13 @@ from fleet_components import Options, Past, plan_fleet, source_of
 from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import SILENT
-from fleet_components.plan.claims import Facts, Judgement, claimed, judge_claims, judge_releases
+from fleet_components.plan.claims import (
+    ClaimFacts,
+    Judgement,
+    claimed,
+    judge_claims,
+    judge_releases,
+)
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.known_member import KnownMember
 from fleet_components.plan.standing import Claim, Standing
@@ -43,7 +49,7 @@ def judged(plan: FleetPlan, there: str | None = "u", **facts: Any) -> Judgement:
     """Judge a plan where an object with this uid is on the member; None if nothing is there."""
     live = {PAIR: {"metadata": {"uid": there}}} if there else {}
     known: dict[str, Any] = {"uids": {"a": "cluster"}, "asked": {"a"}, **facts}
-    return judge_claims(plan, Facts(live=live.get, **known))
+    return judge_claims(plan, ClaimFacts(live=live.get, **known))
 
 
 def texts(judgement: Judgement) -> list[str]:
@@ -206,7 +212,7 @@ def test_a_part_of_a_helm_release(name: str, marks: dict[str, str], refused: boo
     release = Claim(urn, ObjectKey("", "Release", "shop", name))
     annotations = {f"meta.helm.sh/release-{key}": value for key, value in marks.items()}
     live = {PAIR: {"metadata": {"uid": "u", "annotations": annotations}}}
-    facts = Facts(uids={"a": "cluster"}, live=live.get, asked={"a"})
+    facts = ClaimFacts(uids={"a": "cluster"}, live=live.get, asked={"a"})
     found = judge_releases(planned(release), [PAIR], facts)
     assert len(found) == refused
     assert all(f"pulumi state delete '{urn}'" in str(one) for one in found)

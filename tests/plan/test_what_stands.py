@@ -19,7 +19,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
 from fleet_components.plan.standing import Standing
 from fleet_components.review.planning.preview import _agreed
-from fleet_components.review.planning.resource import DELETE, REPLACE, SAME, UPDATE, Resource
+from fleet_components.review.planning.resource import DELETE, REPLACE, SAME, UPDATE, ChangedResource
 from tests.plan.stack import FLEET, Pair, pair_of
 from tests.plan.test_broken import CLAIM, CONFIG, WEB, Break, BreakingStack, Source, checked, of
 
@@ -118,11 +118,11 @@ def plan() -> FleetPlan:
     return world.directory(Source(claim=2, config=0).documents())
 
 
-def tree(plan: FleetPlan, changes: Mapping[Pair, str]) -> list[Resource]:
+def tree(plan: FleetPlan, changes: Mapping[Pair, str]) -> list[ChangedResource]:
     """A tree in which objects change so."""
     urns = {pair_of(one.urn): one.urn for one in plan.past.standing}
     return [
-        Resource(
+        ChangedResource(
             urns[pair],
             names.Urn.parse(urns[pair]).type,
             names.Urn.parse(urns[pair]).name,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.model.codec import decode
-from fleet_components.systems.kubefleet.model.placement import PlacementPolicy, Strategy
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy, PlacementStrategy
 from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
 from fleet_components.systems.kubefleet.rollout.strategy import target_of
 from tests.rollout.one_pass import PENDING, Binding, Condition, one_pass
@@ -14,7 +14,7 @@ from tests.rollout.one_pass import PENDING, Binding, Condition, one_pass
 
 def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     """What one pass decides for the case, in the form of its ``expected``."""
-    strategy = decode(Strategy, case["strategy"] or {})
+    strategy = decode(PlacementStrategy, case["strategy"] or {})
     policy = decode(PlacementPolicy, case["policy"] or {})
     decided = one_pass(
         [binding(b, case["release"]) for b in case["bindings"]],

@@ -9,7 +9,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from fleet_components.systems.kubefleet.rollout.eviction import (
-    Held,
+    EvictableCluster,
     check_eviction,
     missing_placement,
 )
@@ -34,9 +34,9 @@ def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     return {"conditions": [encode(condition) for condition in handled.conditions]}
 
 
-def _held(found: Binding) -> Held:
+def _held(found: Binding) -> EvictableCluster:
     available = found.condition("Available")
-    return Held(
+    return EvictableCluster(
         found.cluster,
         sent=found.state != "Scheduled",
         available=bool(available and available.status == "True"),

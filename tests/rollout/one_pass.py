@@ -12,7 +12,7 @@ from typing import Literal
 import attrs
 
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
-from fleet_components.systems.kubefleet.rollout.strategy import Budget
+from fleet_components.systems.kubefleet.rollout.strategy import RolloutBudget
 
 BindingState = Literal["Scheduled", "Bound", "Unscheduled"]
 
@@ -134,7 +134,7 @@ def one_pass(
     repairs = [b for b in stale if b.failed]
     updates = [b for b in stale if not b.failed]
 
-    budget = Budget.of(strategy, len(picked) if target is None else target)
+    budget = RolloutBudget.of(strategy, len(picked) if target is None else target)
     disruptable = budget.disruptable(_stays_ready(bindings, strategy))
     addable = budget.addable(sum(b.can_be_ready for b in bindings))
     removed = removals[:disruptable]

@@ -10,7 +10,12 @@ import pytest
 from fleet_components.model.selector import LabelSelector
 from fleet_components.rollout.rollout import Change, Done, Rollout
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
-from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, Task, UpdateRun
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    External,
+    RolloutStage,
+    Task,
+    UpdateRun,
+)
 from tests.rollout.world import SimulatedClusters, picked
 
 ONE = RollingUpdate(1, 1)
@@ -50,7 +55,7 @@ def test_one_that_is_broken_is_sent_again_still() -> None:
 
 @pytest.mark.parametrize("concurrent", [1, 2])
 def test_an_update_run_waits_for_it(concurrent: int) -> None:
-    stage = Stage(
+    stage = RolloutStage(
         "all",
         LabelSelector(),
         max_concurrency=concurrent,

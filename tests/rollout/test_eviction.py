@@ -8,10 +8,14 @@ import pytest
 
 from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
-from fleet_components.systems.kubefleet.rollout.eviction import Held, allowed, check_eviction
+from fleet_components.systems.kubefleet.rollout.eviction import (
+    EvictableCluster,
+    allowed,
+    check_eviction,
+)
 
 ALL, TWO = PlacementPolicy("PickAll"), PlacementPolicy("PickN", number_of_clusters=2)
-BOTH = (Held("a"), Held("b"))
+BOTH = (EvictableCluster("a"), EvictableCluster("b"))
 
 
 @pytest.mark.parametrize(
@@ -19,11 +23,26 @@ BOTH = (Held("a"), Held("b"))
     [
         (BOTH, None, None, "Eviction is allowed, no ClusterResourcePlacementDisruptionBudget"),
         (BOTH, PlacementPolicy("PickFixed"), None, "with PickFixed placement type targeted"),
-        ((Held("b"),), None, None, "Failed to find scheduler decision"),
-        ((Held("a"), Held("a")), None, None, "Found more than one scheduler decision"),
-        ((Held("a", deleting=True),), None, None, "currently being removed from cluster"),
-        ((Held("a", sent=False),), None, None, "has not propagated resources"),
-        ((Held("a", failed=True),), TWO, DisruptionBudget(max_unavailable=0), "has failed"),
+        ((EvictableCluster("b"),), None, None, "Failed to find scheduler decision"),
+        (
+            (EvictableCluster("a"), EvictableCluster("a")),
+            None,
+            None,
+            "Found more than one scheduler decision",
+        ),
+        (
+            (EvictableCluster("a", deleting=True),),
+            None,
+            None,
+            "currently being removed from cluster",
+        ),
+        ((EvictableCluster("a", sent=False),), None, None, "has not propagated resources"),
+        (
+            (EvictableCluster("a", failed=True),),
+            TWO,
+            DisruptionBudget(max_unavailable=0),
+            "has failed",
+        ),
         (BOTH, ALL, DisruptionBudget(max_unavailable=1), "blocked by misconfigured"),
         (BOTH, None, DisruptionBudget(min_available="50%"), "blocked by misconfigured"),
         (BOTH, ALL, DisruptionBudget(min_available=1), "Eviction is allowed"),
@@ -33,7 +52,7 @@ BOTH = (Held("a"), Held("b"))
     ],
 )
 def test_each_eviction_is_answered_as_by_the_hub(
-    held: Sequence[Held],
+    held: Sequence[EvictableCluster],
     policy: PlacementPolicy | None,
     budget: DisruptionBudget | None,
     said: str,
@@ -54,4 +73,11 @@ def test_each_eviction_is_answered_as_by_the_hub(
     ],
 )
 def test_a_budget_counts_what_stands(budget: DisruptionBudget, number: int) -> None:
-    assert allowed(ALL, (Held("a"), Held("b"), Held("c", available=False)), budget) == number
+    assert (
+        allowed(
+            ALL,
+            (EvictableCluster("a"), EvictableCluster("b"), EvictableCluster("c", available=False)),
+            budget,
+        )
+        == number
+    )

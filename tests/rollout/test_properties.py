@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fleet_components.rollout.rollout import Change, Done, Rollout, Wanted
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
-from fleet_components.systems.kubefleet.rollout.strategy import Budget
+from fleet_components.systems.kubefleet.rollout.strategy import RolloutBudget
 from tests.rollout.one_pass import Binding, Condition, one_pass
 from tests.rollout.world import SimulatedClusters, picked
 
@@ -57,7 +57,7 @@ def test_rollouts_end_and_are_silent_then(
     assert silent == last
     assert silent.placed == world.previous
     assert {entry.change for entry in silent.entries.values()} <= {Change.KEEP, Change.HELD}
-    budget = Budget.of(strategy, wanted.target or 0)
+    budget = RolloutBudget.of(strategy, wanted.target or 0)
     if budget.unavailable and len(wanted.ranks) == wanted.target:
         assert world.running == dict.fromkeys(wanted.ranks, wanted.revision)
 

@@ -12,28 +12,33 @@ from fleet_components.rollout.rollout import Wanted
 from fleet_components.systems.kubefleet.rollout.run_record import (
     FAILED,
     RunRecord,
-    Scheduled,
+    ScheduledPlacement,
     begin,
     come_so_far,
     outdated,
     preempted,
 )
-from fleet_components.systems.kubefleet.rollout.strategy import Stage, Task, UpdateRun, in_reach
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    RolloutStage,
+    Task,
+    UpdateRun,
+    in_reach,
+)
 
 STAGES = (
-    Stage("canary", LabelSelector({"env": "test"}), before=(Task("Approval"),)),
-    Stage("prod", LabelSelector({"env": "prod"})),
+    RolloutStage("canary", LabelSelector({"env": "test"}), before=(Task("Approval"),)),
+    RolloutStage("prod", LabelSelector({"env": "prod"})),
 )
 LABELS = {"a": {"env": "test"}, "b": {"env": "prod"}, "c": {"env": "prod"}, "d": {"env": "prod"}}
 RUN = UpdateRun("go", "/careful", STAGES, "Run")
 
 
-def scheduled(names: str = "abc", target: int | None = None, **more: Any) -> Scheduled:
+def scheduled(names: str = "abc", target: int | None = None, **more: Any) -> ScheduledPlacement:
     wanted = Wanted({name: rank for rank, name in enumerate(names)}, 2, target, labels=LABELS)
-    return attrs.evolve(Scheduled(placement="shop", wanted=wanted), **more)
+    return attrs.evolve(ScheduledPlacement(placement="shop", wanted=wanted), **more)
 
 
-def begun(on: Scheduled | None = None) -> RunRecord:
+def begun(on: ScheduledPlacement | None = None) -> RunRecord:
     return begin(RUN, on or scheduled(), 2, {1, 2})
 
 
@@ -84,7 +89,7 @@ def test_without_clusters_it_does_not_begin_unless_some_are_left() -> None:
         (scheduled(leaving=frozenset("x")), "the cluster `x` to be deleted is not in the delete"),
     ],
 )
-def test_another_schedule_ends_it(now: Scheduled, why: str) -> None:
+def test_another_schedule_ends_it(now: ScheduledPlacement, why: str) -> None:
     said = outdated(begun(), RUN, now)
     assert why in said
     assert bool(said) == bool(why)

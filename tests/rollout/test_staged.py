@@ -17,7 +17,7 @@ from fleet_components.systems.kubefleet.model.release import RELEASES
 from fleet_components.systems.kubefleet.rollout.run_record import RunRecord, preempted
 from fleet_components.systems.kubefleet.rollout.strategy import (
     External,
-    Stage,
+    RolloutStage,
     UpdateRun,
     read_update_run,
 )
@@ -481,7 +481,7 @@ def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
         one for one in recorded["steps"][4]["after"]["hubObjects"] if one["name"] == "i0-2"
     )
     (succeeded,) = (one for one in failed["status"]["conditions"] if one["type"] == "Succeeded")
-    stages = tuple(Stage(one["stageName"]) for one in failed["status"]["stagesStatus"])
+    stages = tuple(RolloutStage(one["stageName"]) for one in failed["status"]["stagesStatus"])
     clusters = tuple(
         tuple(c["clusterName"] for c in one["clusters"]) for one in failed["status"]["stagesStatus"]
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted, Wave
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
-from fleet_components.systems.kubefleet.rollout.strategy import Budget, External
+from fleet_components.systems.kubefleet.rollout.strategy import External, RolloutBudget
 
 
 def picked(names: Collection[str], revision: int, target: int | None = None) -> Wanted:
@@ -78,7 +78,9 @@ class SimulatedClusters:
     def _watch_wave(
         self, planned: Rollout, wave: Wave, wanted: Wanted, strategy: RollingUpdate
     ) -> None:
-        budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
+        budget = RolloutBudget.of(
+            strategy, len(wanted.ranks) if wanted.target is None else wanted.target
+        )
         broken = self.broken & set(wanted.ranks)
         updated = {n for n in wave.clusters if planned.entries[n].change is Change.UPDATE} - broken
         added = {n for n in wave.clusters if planned.entries[n].change is Change.ADD}
@@ -90,7 +92,9 @@ class SimulatedClusters:
             assert len(self.done) + len(added) <= budget.target + budget.surge
 
     def _watch_removals(self, planned: Rollout, wanted: Wanted, strategy: RollingUpdate) -> None:
-        budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
+        budget = RolloutBudget.of(
+            strategy, len(wanted.ranks) if wanted.target is None else wanted.target
+        )
         serving = set(self.done) - self.broken
         if serving.intersection(planned.removals):
             assert len(serving.difference(planned.removals)) >= budget.needed

@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Query, Resource
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.listing import Listing, Query, ServedResource
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options, Settings
@@ -40,7 +40,7 @@ def listing(system: System, *objects: Mapping[str, Any]) -> Listing:
     for one in objects:
         query, manifest = Query(one["apiVersion"], one["kind"]), Manifest(one)
         answers[query] = (*answers.get(query, ()), one)
-        served[manifest.group, manifest.kind] = Resource(
+        served[manifest.group, manifest.kind] = ServedResource(
             one["apiVersion"], one["kind"], "x", namespaced=False
         )
     return Listing(system, AS_OF, served, answers)
@@ -51,7 +51,7 @@ def row(found: OnHub, member: str) -> HubRow:
     return only
 
 
-def with_done(observation: Observation, name: str, **members: Done | None) -> Observation:
+def with_done(observation: HubObservation, name: str, **members: Done | None) -> HubObservation:
     """The hub with something else on some members; None for nothing."""
 
     def changed(done: Mapping[str, Done]) -> dict[str, Done]:

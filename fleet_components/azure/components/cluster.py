@@ -15,14 +15,14 @@ from fleet_components.azure.components.cluster_features import (
     pool_request,
     security_profile,
 )
-from fleet_components.azure.components.moved import Keeper
+from fleet_components.azure.components.moved import ClusterRequests
 from fleet_components.azure.values.aks_member import BY_FLEET, AksMember
 from fleet_components.azure.values.features import CONFIGURATIONS, ON, MaintenanceWindow
 from fleet_components.azure.values.node_pool import NodePool
 
 
 def managed_cluster(
-    name: str, member: AksMember, keeper: Keeper, opts: pulumi.ResourceOptions
+    name: str, member: AksMember, keeper: ClusterRequests, opts: pulumi.ResourceOptions
 ) -> aks.ManagedCluster:
     """Declare the cluster with its first system pool; Azure creates both in one request."""
     system_pool = _profile(member, member.node_pools[0], _first_version(member))
@@ -61,7 +61,7 @@ def agent_pool(
     name: str,
     pool: NodePool,
     member: AksMember,
-    keeper: Keeper,
+    keeper: ClusterRequests,
     cluster: aks.ManagedCluster,
     opts: pulumi.ResourceOptions,
 ) -> aks.AgentPool:

@@ -32,7 +32,7 @@ from fleet_components.azure.components.kubeconfig import (
     tell_cost,
     with_login,
 )
-from fleet_components.azure.components.moved import REQUESTS, Keeper
+from fleet_components.azure.components.moved import REQUESTS, ClusterRequests
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.subscription import (
     Subscriptions,
@@ -165,7 +165,7 @@ class AzureMember(pulumi.ComponentResource):
         }
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
-        keeper = Keeper(name, member, self)
+        keeper = ClusterRequests(name, member, self)
         roles: dict[str, authorization.RoleAssignment] = {}
         reached: list[pulumi.Resource] = []
         needed = bool(member.subnets) and member.subnet_roles

@@ -58,7 +58,7 @@ _CLUSTER, _POOL = (
 )
 
 
-class Keeper:
+class ClusterRequests:
     """Settles the requests for one member's cluster and pools.
 
     Args:

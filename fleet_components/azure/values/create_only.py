@@ -51,7 +51,7 @@ _PROXY = "a request cannot take a proxy away; change it, or declare a member und
 
 
 @attrs.frozen
-class Change:
+class PropertyChange:
     """The change of one field.
 
     Attributes:
@@ -68,7 +68,7 @@ class Change:
 
 
 @attrs.frozen
-class Rule:
+class CreateOnlyRule:
     """A rule for fields that cannot change, or not in every way.
 
     Attributes:
@@ -82,31 +82,40 @@ class Rule:
 
     thing: str
     way_out: str
-    allows: Callable[[Change], bool] = lambda _: False
+    allows: Callable[[PropertyChange], bool] = lambda _: False
     may_come: bool = False
     may_go: bool = False
 
 
 _FIXED = "it is fixed at creation; "
 _FEATURES = (
-    Rule("features", _LEFT_OUT, lambda change: change.before != "on" or change.after is not None),
-    Rule("httpProxy", _PROXY, lambda change: change.after is not None),
-    Rule(r"apiServer\.(vnetIntegration|subnet)", _INTEGRATED, lambda change: not change.before),
+    CreateOnlyRule(
+        "features", _LEFT_OUT, lambda change: change.before != "on" or change.after is not None
+    ),
+    CreateOnlyRule("httpProxy", _PROXY, lambda change: change.after is not None),
+    CreateOnlyRule(
+        r"apiServer\.(vnetIntegration|subnet)", _INTEGRATED, lambda change: not change.before
+    ),
 )
 RULES = {
-    HUB: (Rule("hub", _FIXED + _NEW_FLEET, may_come=True), Rule("[^.]+", _FIXED + _NEW_FLEET)),
+    HUB: (
+        CreateOnlyRule("hub", _FIXED + _NEW_FLEET, may_come=True),
+        CreateOnlyRule("[^.]+", _FIXED + _NEW_FLEET),
+    ),
     MEMBER: (
-        Rule(r"pools\.[^.]+", _FIXED + _NEW_POOL, may_come=True, may_go=True),
-        Rule("systemPool", _FIXED + _SECOND_SYSTEM_POOL),
+        CreateOnlyRule(r"pools\.[^.]+", _FIXED + _NEW_POOL, may_come=True, may_go=True),
+        CreateOnlyRule("systemPool", _FIXED + _SECOND_SYSTEM_POOL),
         # Older versions did not record it, and a program need not know it.
-        Rule("subscription", _FIXED + _NEW_MEMBER, may_come=True, may_go=True),
-        Rule("entra", _SIGN_IN, lambda change: bool(change.after)),
-        Rule("oidcIssuer", _ISSUER, lambda change: bool(change.after)),
-        Rule(r"apiServer\.privateDnsZone", _DNS_ZONE, lambda change: bool(change.after == "none")),
-        Rule("kubernetesVersion", _VERSION, lambda change: _is_upgrade(change)),
-        Rule("longTermSupport", "", lambda _: True),
+        CreateOnlyRule("subscription", _FIXED + _NEW_MEMBER, may_come=True, may_go=True),
+        CreateOnlyRule("entra", _SIGN_IN, lambda change: bool(change.after)),
+        CreateOnlyRule("oidcIssuer", _ISSUER, lambda change: bool(change.after)),
+        CreateOnlyRule(
+            r"apiServer\.privateDnsZone", _DNS_ZONE, lambda change: bool(change.after == "none")
+        ),
+        CreateOnlyRule("kubernetesVersion", _VERSION, lambda change: _is_upgrade(change)),
+        CreateOnlyRule("longTermSupport", "", lambda _: True),
         *_FEATURES,
-        Rule("[^.]+", _FIXED + _NEW_MEMBER),
+        CreateOnlyRule("[^.]+", _FIXED + _NEW_MEMBER),
     ),
 }
 """Rules by kind of resource; the first rule that matches a field applies."""
@@ -121,7 +130,7 @@ them.
 
 
 def refuse_changes(
-    old: Mapping[str, Any], new: Mapping[str, Any], rules: tuple[Rule, ...]
+    old: Mapping[str, Any], new: Mapping[str, Any], rules: tuple[CreateOnlyRule, ...]
 ) -> tuple[Problem, ...]:
     """Return a problem for each change that cannot be made, with both values and what to do
     instead.
@@ -149,7 +158,9 @@ def refuse_changes(
     return tuple(problems)
 
 
-def _changes(path: str, before: Any, after: Any, fields: Mapping[str, Any]) -> Iterator[Change]:
+def _changes(
+    path: str, before: Any, after: Any, fields: Mapping[str, Any]
+) -> Iterator[PropertyChange]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted({*before, *after}):
             if key in SOMETIMES and None in (before.get(key), after.get(key)):
@@ -159,7 +170,7 @@ def _changes(path: str, before: Any, after: Any, fields: Mapping[str, Any]) -> I
             )
     # A state that did not record a field has nothing there.
     elif (before or after) and _compared(before) != _compared(after):
-        yield Change(path, before, after, fields)
+        yield PropertyChange(path, before, after, fields)
 
 
 def _compared(value: Any) -> Any:
@@ -171,7 +182,7 @@ def _compared(value: Any) -> Any:
     return value
 
 
-def _is_upgrade(change: Change) -> bool:
+def _is_upgrade(change: PropertyChange) -> bool:
     return follows(change.before, change.after, skips=bool(change.fields.get("longTermSupport")))
 
 

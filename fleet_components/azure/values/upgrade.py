@@ -169,7 +169,7 @@ _AT_ONCE = re.compile("([1-9][0-9]*)|([1-9][0-9]?|100)%")
 
 
 @attrs.frozen
-class Step(Typed):
+class UpgradeStep(Typed):
     """Base of stages and groups.
 
     Attributes:
@@ -223,7 +223,7 @@ class Step(Typed):
 
 
 @attrs.frozen
-class Group(Step):
+class Group(UpgradeStep):
     """The members of one update group."""
 
 
@@ -241,7 +241,7 @@ def _groups(groups: Sequence[Group | str]) -> tuple[Group, ...]:
 
 
 @attrs.frozen
-class Stage(Step):
+class Stage(UpgradeStep):
     """Groups that are upgraded at the same time; the next stage starts after all of them.
 
     Attributes:

@@ -14,7 +14,7 @@ from fleet_components.hub.azure.fleet_resource import (
     read_fleet_id,
 )
 from fleet_components.hub.listing import Object
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
@@ -59,7 +59,7 @@ def _notes(fleet: FleetResource, on_hub: Collection[str]) -> Iterator[str]:
             yield f"member {name} of the hub is not a member of fleet {fleet.name}"
 
 
-def members_only(fleet: FleetResource, as_of: datetime) -> Observation:
+def members_only(fleet: FleetResource, as_of: datetime) -> HubObservation:
     """Return the observation of a fleet without a hub: its members with their labels, and nothing
     placed.
 
@@ -72,7 +72,7 @@ def members_only(fleet: FleetResource, as_of: datetime) -> Observation:
         _HUBLESS.format(fleet.name),
         *hub_notes(fleet, {member.name for member in fleet.members}),
     )
-    return Observation(
+    return HubObservation(
         system=_SYSTEM, as_of=as_of, members=members, notes=notes, fleet=fleet, hub=False
     )
 

@@ -62,7 +62,7 @@ class Silence:
 
 
 @attrs.frozen(kw_only=True)
-class Unanswered:
+class UnansweredList:
     """Account of a list that the hub did not answer.
 
     Attributes:
@@ -107,7 +107,7 @@ class Header:
     as_of: datetime
     hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
-    unanswered: tuple[Unanswered, ...] = ()
+    unanswered: tuple[UnansweredList, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     azure: Silence | None = None
@@ -174,7 +174,9 @@ def azure_since(before: Header | None) -> Silence:
     )
 
 
-def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tuple[Unanswered, ...]:
+def unanswered_since(
+    reasons: Mapping[Query, str], before: Header | None
+) -> tuple[UnansweredList, ...]:
     """Return the lists that were not answered, each with since when the record of their objects is.
 
     Args:
@@ -190,7 +192,7 @@ def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tup
         for query, why in sorted(reasons.items())
     }
     return tuple(
-        Unanswered(
+        UnansweredList(
             api_version=query.api_version,
             kind=query.kind,
             namespace=query.namespace,
@@ -207,12 +209,12 @@ class _Format:
 
 
 @attrs.frozen(kw_only=True)
-class _Spec:
+class _HeaderSpec:
     system: str = attrs.field(metadata=choice_of(*SYSTEMS))
     as_of: str = attrs.field(metadata={"problem": _no_time})
     hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
-    unanswered: tuple[Unanswered, ...] = ()
+    unanswered: tuple[UnansweredList, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     azure: Silence | None = None
@@ -279,7 +281,7 @@ def read_header(text: bytes, file: str) -> Header:
                     format=FORMAT,
                 )
                 raise FleetError([Problem(what, ("spec", "format"), UPGRADE, file=file)])
-            read = decode(_Spec, found["spec"])
+            read = decode(_HeaderSpec, found["spec"])
     except MisfitError as misfit:
         raise FleetError(
             attrs.evolve(problem, hint=MEND, file=file) for problem in misfit.problems

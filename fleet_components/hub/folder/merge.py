@@ -34,7 +34,7 @@ from fleet_components.content.three_way import (
 )
 from fleet_components.hub.folder.form import edit_text, object_text
 from fleet_components.hub.folder.paths import INVENTORY, SETTINGS, is_hidden_place, part_of
-from fleet_components.hub.folder.reading import Inventory
+from fleet_components.hub.folder.reading import WrittenFiles
 from fleet_components.hub.listing import Object
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.message import Message
@@ -75,7 +75,7 @@ class _File:
 
 
 @attrs.define
-class Update:
+class ObjectUpdate:
     """Update of the objects of a directory.
 
     Attributes:
@@ -88,12 +88,13 @@ class Update:
         edited: files with something that the hub does not have.
         lost: what the hub has replaced, as ``path: field: values``.
         remarks: what else is to be said.
-        bases: shape of each object in a file of the observation, by path: see :class:`Inventory`.
+        bases: shape of each object in a file of the observation, by path: see
+            :class:`WrittenFiles`.
         own: the same of those in files of people.
     """
 
     folder: Path
-    inventory: Inventory | None
+    inventory: WrittenFiles | None
     found: Mapping[str, Object]
     kept: frozenset[str] = frozenset()
     texts: dict[str, str] = attrs.field(factory=dict)
@@ -109,8 +110,8 @@ class Update:
     _moved: dict[ObjectKey, _File] = attrs.field(factory=dict, init=False)
 
     @property
-    def _before(self) -> Inventory:
-        return self.inventory or Inventory()
+    def _before(self) -> WrittenFiles:
+        return self.inventory or WrittenFiles()
 
     def in_the_way(self) -> Iterator[Problem]:
         """Yield a problem for each file that is no observation's, and would be replaced."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 from fleet_components.content.observed import FILES, MEMBERS, MEMORY, OBJECTS, POLICIES
 from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.hub.listing import Object
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.reader import API_VERSION
@@ -42,7 +42,7 @@ _RESERVED = frozenset(
 )
 
 
-def object_files(observation: Observation) -> dict[str, Object]:
+def object_files(observation: HubObservation) -> dict[str, Object]:
     """Return the members, policies and objects by the paths of their files."""
     steering, placed = observation.policies, observation.objects
     kinds = _Kinds((*steering, *placed))

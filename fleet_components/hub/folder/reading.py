@@ -25,7 +25,7 @@ from fleet_components.content.paths import files_below
 from fleet_components.content.three_way import Shape, is_shape
 from fleet_components.hub.azure.fleet_resource import AZURE_FILE, FleetResource, read_azure_file
 from fleet_components.hub.folder.form import digest, lines
-from fleet_components.hub.folder.header import Silence, Unanswered, read_header
+from fleet_components.hub.folder.header import Silence, UnansweredList, read_header
 from fleet_components.hub.folder.memory import roster_of, shown_path, subject_of
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.model.codec import MisfitError
@@ -70,7 +70,7 @@ class Remembered:
     as_of: datetime
     hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
-    unanswered: tuple[Unanswered, ...] = ()
+    unanswered: tuple[UnansweredList, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
@@ -185,7 +185,7 @@ def _fleet(folder: Path) -> FleetResource | None:
 
 
 @attrs.frozen
-class Inventory:
+class WrittenFiles:
     """Account of what the last observation has written.
 
     Attributes:
@@ -209,7 +209,7 @@ class Inventory:
         return lines(whole, dict.fromkeys(whole, 1))
 
 
-def read_inventory(folder: Path) -> Inventory:
+def read_inventory(folder: Path) -> WrittenFiles:
     """Read the inventory of an observed directory.
 
     Raises:
@@ -242,7 +242,7 @@ def read_inventory(folder: Path) -> Inventory:
                     )
                 ]
             )
-    return Inventory(parts["objects"], parts["memory"], parts["own"])
+    return WrittenFiles(parts["objects"], parts["memory"], parts["own"])
 
 
 def _is_shape_of_object(value: Any) -> bool:

@@ -16,9 +16,9 @@ from fleet_components.content.observed import MEMORY, OBJECTS
 from fleet_components.content.paths import read_regular
 from fleet_components.hub.folder.memory import KEEPER, roster_of
 from fleet_components.hub.folder.paths import FLEET, directory_of
-from fleet_components.hub.folder.reading import Inventory
+from fleet_components.hub.folder.reading import WrittenFiles
 from fleet_components.hub.listing import Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import ObjectKey
@@ -44,7 +44,11 @@ class OldRecord:
 
     @classmethod
     def of(
-        cls, folder: Path, inventory: Inventory, observation: Observation, found: Collection[str]
+        cls,
+        folder: Path,
+        inventory: WrittenFiles,
+        observation: HubObservation,
+        found: Collection[str],
     ) -> Self:
         """Find what stays in a directory.
 
@@ -78,7 +82,7 @@ class OldRecord:
         memory = {path: inventory.memory[path] for path in subjects}
         return cls(objects, memory, frozenset(subjects.values()), waiting)
 
-    def with_new(self, observation: Observation) -> Observation:
+    def with_new(self, observation: HubObservation) -> HubObservation:
         """Return the observation with what stays of the last one."""
         unknown = tuple(name for name in observation.unknown if name not in self.subjects)
         return attrs.evolve(

@@ -40,7 +40,7 @@ from fleet_components.hub.folder.header import (
     unanswered_since,
 )
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
-from fleet_components.hub.folder.merge import Update
+from fleet_components.hub.folder.merge import ObjectUpdate
 from fleet_components.hub.folder.paths import (
     ATTRIBUTE,
     ATTRIBUTES,
@@ -54,14 +54,14 @@ from fleet_components.hub.folder.paths import (
     part_of,
 )
 from fleet_components.hub.folder.reading import (
-    Inventory,
+    WrittenFiles,
     check_links,
     read_inventory,
     system_of_members,
 )
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
-from fleet_components.hub.observation import Observation, resources_of
+from fleet_components.hub.observation import HubObservation, resources_of
 from fleet_components.model.codec import in_reach
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.message import Message
@@ -98,7 +98,7 @@ class Changes:
 
 
 def write_observation(
-    folder: Path, observation: Observation, *, update: bool, secrets: bool = False
+    folder: Path, observation: HubObservation, *, update: bool, secrets: bool = False
 ) -> Changes:
     """Write an observation into a directory.
 
@@ -179,7 +179,7 @@ def _has_files(folder: Path) -> bool:
         return True  # whoever writes there tells why not
 
 
-def _unreadable(observation: Observation) -> Iterable[Problem]:
+def _unreadable(observation: HubObservation) -> Iterable[Problem]:
     """Yield what of an observation no plan would read: its time, and members that no API server
     has.
     """
@@ -200,7 +200,7 @@ def _unreadable(observation: Observation) -> Iterable[Problem]:
         )
 
 
-def _check(folder: Path, observation: Observation, update: bool) -> None:
+def _check(folder: Path, observation: HubObservation, update: bool) -> None:
     before = header_before(folder, update=update)
     if update:
         _azure(folder)
@@ -217,10 +217,10 @@ def _check(folder: Path, observation: Observation, update: bool) -> None:
         )
 
 
-def _written(folder: Path, observation: Observation, update: bool, secrets: bool) -> Changes:
+def _written(folder: Path, observation: HubObservation, update: bool, secrets: bool) -> Changes:
     before = _header(folder) if update else None
-    known = _inventory(folder) if update else Inventory()
-    inventory = known or Inventory()
+    known = _inventory(folder) if update else WrittenFiles()
+    inventory = known or WrittenFiles()
     observation = _with_silent(folder, observation, inventory)
     found, parts = member_parts(
         {
@@ -232,7 +232,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
     old = OldRecord.of(folder, everywhere, observation, found)
     observation = old.with_new(observation)
-    plan = Update(folder, known, found, frozenset(old.objects))
+    plan = ObjectUpdate(folder, known, found, frozenset(old.objects))
     _check_places(folder, [*found, *map(part_of, found), *parts, *inventory.objects])
     problems = () if update else tuple(plan.in_the_way())
     if problems:
@@ -254,7 +254,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         None if observation.fleet or not _azure(folder) else azure_since(before),
         observation.release,
     )
-    last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
+    last = {INVENTORY: WrittenFiles(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     remarks = list(plan.remarks)
     kept = header.azure
@@ -296,13 +296,13 @@ def _manifest(file: Path) -> Manifest | None:
     return found[0] if len(found) == 1 else None
 
 
-def _source(observation: Observation) -> Source:
+def _source(observation: HubObservation) -> Source:
     """Return the policies of an observation, as they are read back from its files."""
     policies = tuple(map(Manifest, observation.policies))
     return gathered(Given(policies, hub=True, releases=observation.releases))
 
 
-def _memory(observation: Observation) -> dict[str, str]:
+def _memory(observation: HubObservation) -> dict[str, str]:
     # Only of policies is remembered what must not change.
     resources = resources_of(observation, _source(observation), KEEPER)
     fleet, subjects = memory_texts(resources)
@@ -312,7 +312,9 @@ def _memory(observation: Observation) -> dict[str, str]:
     }
 
 
-def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
+def _with_silent(
+    folder: Path, observation: HubObservation, inventory: WrittenFiles
+) -> HubObservation:
     """Return the observation with the old records of members that did not answer, and lists without
     order sorted.
     """
@@ -365,7 +367,7 @@ def _unless_later(read: Callable[[], T]) -> T | None:
         return None
 
 
-def _inventory(folder: Path) -> Inventory | None:
+def _inventory(folder: Path) -> WrittenFiles | None:
     try:
         return read_inventory(folder)
     except FleetError:

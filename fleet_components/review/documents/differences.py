@@ -36,7 +36,7 @@ class _HiddenError(Exception):
 
 
 @attrs.frozen
-class _Step:
+class _DifferenceStep:
     """Objects of some members, before and after a change.
 
     Attributes:
@@ -104,7 +104,7 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[ContentDocument]:
     )
 
 
-def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
+def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_DifferenceStep]:
     """Yield what the members get that change, held ones included; nothing for those that are
     left.
     """
@@ -126,7 +126,7 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
 
 def _step(
     plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool
-) -> Iterator[_Step]:
+) -> Iterator[_DifferenceStep]:
     """Yield what changes on members of equal numbers, apart for those where another subject has
     objects until now.
     """
@@ -147,7 +147,7 @@ def _step(
     for clusters, stands in apart.values():
         left_alone, by_hub = record.left_alone(placed.revision), plan.is_by_hub(decided)
         fixed = None if later else _fixed(plan, clusters[0])
-        yield _Step(
+        yield _DifferenceStep(
             clusters, old, new, stands, plan.taken_up(first), later, left_alone, by_hub, fixed
         )
 
@@ -164,7 +164,7 @@ def _is_mixed(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
     return broken or cluster in decided.missing
 
 
-def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
+def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_DifferenceStep]:
     """Yield what this update changes on a member where the last one broke, or objects are
     missing.
     """
@@ -186,7 +186,7 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
     left_alone = decided.record.left_alone(placed.revision)
     fixed, by_hub = _fixed(plan, cluster), plan.is_by_hub(decided)
     unknown = dict(_unknown(decided, cluster, here))
-    yield _Step([cluster], old, new, taken, {}, False, left_alone, by_hub, fixed, unknown)
+    yield _DifferenceStep([cluster], old, new, taken, {}, False, left_alone, by_hub, fixed, unknown)
 
 
 def _unknown(
@@ -280,7 +280,7 @@ def _taken(
         yield from ((key, data) for data in objects if Manifest(data).key == key)
 
 
-def _changes(step: _Step) -> Iterator[ContentDocument]:
+def _changes(step: _DifferenceStep) -> Iterator[ContentDocument]:
     """Yield the change of every object that a member gets; those that go come from
     :func:`_gone`.
     """
@@ -322,7 +322,7 @@ def _changes(step: _Step) -> Iterator[ContentDocument]:
             )
 
 
-def _made_anew(step: _Step, key: ObjectKey, was: Data, data: Data) -> tuple[str, ...]:
+def _made_anew(step: _DifferenceStep, key: ObjectKey, was: Data, data: Data) -> tuple[str, ...]:
     if step.fixed is None:
         return replacement(was, data) or immutable(was, data)
     return step.fixed.get(key, ())

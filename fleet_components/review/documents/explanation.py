@@ -10,7 +10,7 @@ from typing import Any, Literal
 import attrs
 
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.deviation import Deviation, Rule
+from fleet_components.plan.deviation import Deviation, WrittenRule
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.record import particulars
@@ -31,7 +31,7 @@ from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Verdict
-from fleet_components.status.facts import Facts
+from fleet_components.status.facts import SubjectFacts
 
 
 @attrs.frozen
@@ -188,12 +188,12 @@ def _member(
 # has.
 
 
-def facts_of(decided: Decided) -> Facts:
+def facts_of(decided: Decided) -> SubjectFacts:
     """Return the facts of a placement or template."""
     return decided.subject.system.facts(decided)
 
 
-def policies_in(facts: Facts) -> list[PolicyDocument]:
+def policies_in(facts: SubjectFacts) -> list[PolicyDocument]:
     """Return the policies that match a template, and a few that do not."""
     return [
         PolicyDocument(fact["policy"], fact["wins"], fact["matches"], fact["why"])
@@ -201,7 +201,7 @@ def policies_in(facts: Facts) -> list[PolicyDocument]:
     ]
 
 
-def update_run_in(facts: Facts) -> UpdateRunDocument | None:
+def update_run_in(facts: SubjectFacts) -> UpdateRunDocument | None:
     """Return the update run that is or was in force, with its stages."""
     run = facts.update_run
     if run is None:
@@ -220,7 +220,7 @@ def update_run_in(facts: Facts) -> UpdateRunDocument | None:
     return UpdateRunDocument(**{**run, "stages": stages})
 
 
-def evictions_in(facts: Facts) -> list[EvictionDocument]:
+def evictions_in(facts: SubjectFacts) -> list[EvictionDocument]:
     """Return the evictions that a placement remembers."""
     return [
         EvictionDocument(fact["name"], fact["member"], fact["checkedNow"], fact["conditions"])
@@ -280,6 +280,6 @@ def deviation_documents(found: Iterable[Deviation]) -> list[OverriddenObject]:
     ]
 
 
-def rule_document(rule: Rule) -> RuleDocument:
+def rule_document(rule: WrittenRule) -> RuleDocument:
     """Return the document of a rule."""
     return RuleDocument(rule.override, rule.position, rule.source or None)

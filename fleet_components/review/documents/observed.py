@@ -10,7 +10,7 @@ import attrs
 from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.folder.writing import Changes
 from fleet_components.hub.listing import Listing, in_words, missed
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 
 _TEMPLATE = "Template/"
 
@@ -27,7 +27,7 @@ class Observed:
         grant: the command that grants what is asked of the hub; empty without one.
     """
 
-    observation: Observation
+    observation: HubObservation
     listing: Listing | None
     named: Mapping[str, str] = attrs.field(factory=dict)
     grant: str = ""

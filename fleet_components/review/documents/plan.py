@@ -54,7 +54,7 @@ from fleet_components.review.documents.subject import (
 from fleet_components.review.documents.weight import Weight, is_as_before, weight_of
 from fleet_components.review.documents.wire import ABSENT, Absent
 from fleet_components.review.planning.observed import concerned_by
-from fleet_components.review.planning.resource import CHANGES, Resource
+from fleet_components.review.planning.resource import CHANGES, ChangedResource
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.planning.unseen import new_selectors
@@ -361,7 +361,7 @@ def _of_a_project(
     return [_resource(resource) for resource in surveyed.resources], messages
 
 
-def _resource(resource: Resource) -> ResourceDocument:
+def _resource(resource: ChangedResource) -> ResourceDocument:
     return ResourceDocument(
         urn=resource.urn,
         type=resource.type,

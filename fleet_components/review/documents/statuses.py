@@ -17,7 +17,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.form import find, fleet_to_name, unknown
-from fleet_components.review.planning.statuses import Status, Statuses
+from fleet_components.review.planning.statuses import Statuses, SubjectStatus
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import last as last_decided
 from fleet_components.status.on_hub import OnHub, Stand, stand_of, stand_on
@@ -175,7 +175,7 @@ def api_list(found: Statuses, placement: str | None = None) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
 
 
-def _on_hub(status: Status, member: str | None) -> OnHub | None:
+def _on_hub(status: SubjectStatus, member: str | None) -> OnHub | None:
     found = status.on_hub
     if found is None or member is None:
         return found
@@ -188,7 +188,7 @@ def _settled(subject: StatusOfSubject) -> bool:
     return not (subject.undelivered or unsettled)
 
 
-def _api_objects(status: Status) -> Iterator[dict[str, Any]]:
+def _api_objects(status: SubjectStatus) -> Iterator[dict[str, Any]]:
     if status.last is None:
         return
     if status.last.hub:
@@ -198,7 +198,7 @@ def _api_objects(status: Status) -> Iterator[dict[str, Any]]:
     yield from status.next.subject.system.statuses(status.last, status.observed)
 
 
-def _subject(found: Statuses, status: Status, member: str | None) -> StatusOfSubject:
+def _subject(found: Statuses, status: SubjectStatus, member: str | None) -> StatusOfSubject:
     members = [row for row in _members(status) if member in (None, row.name)]
     last, troubles = status.last, _broken(members)
     return StatusOfSubject(
@@ -222,7 +222,7 @@ def _subject(found: Statuses, status: Status, member: str | None) -> StatusOfSub
     )
 
 
-def _conditions(status: Status) -> list[Mapping[str, Any]]:
+def _conditions(status: SubjectStatus) -> list[Mapping[str, Any]]:
     """Return the conditions of a placement, or of the binding of a template."""
     found: list[Mapping[str, Any]] = next(
         (data["status"].get("conditions", []) for data in _api_objects(status)), []
@@ -230,7 +230,7 @@ def _conditions(status: Status) -> list[Mapping[str, Any]]:
     return found
 
 
-def _members(status: Status) -> Iterator[StatusOfMember]:
+def _members(status: SubjectStatus) -> Iterator[StatusOfMember]:
     last = status.last
     for name, observed in status.observed.items():
         entry = last.entries.get(name) if last else None
@@ -300,7 +300,7 @@ def _stands(members: Sequence[StatusOfMember]) -> Iterator[str]:
     yield from (f"{words} on {few(names, _SHOWN)}" for words, names in running.items())
 
 
-def _next(found: Statuses, status: Status) -> Iterator[str]:
+def _next(found: Statuses, status: SubjectStatus) -> Iterator[str]:
     """Yield what the next update will do with a placement."""
     if found.survey.refused:
         yield f"the next pulumi up is refused: {found.survey.refused[0].what}"
@@ -332,7 +332,7 @@ def _next(found: Statuses, status: Status) -> Iterator[str]:
         yield "pulumi up records it" if changes else "pulumi up has nothing to do here"
 
 
-def _deleted(status: Status) -> list[str]:
+def _deleted(status: SubjectStatus) -> list[str]:
     """Return the objects that the next update deletes from members that keep the placement."""
     removals = status.next.outcome.rollout.removals
     leaving = status.plan.leaving.get(status.next.name, ())
@@ -350,7 +350,7 @@ def _mend(troubles: Sequence[Trouble]) -> Iterator[str]:
     yield from (_MENDS[state] for state in states if state in _MENDS)
 
 
-def _back(found: Statuses, status: Status) -> str:
+def _back(found: Statuses, status: SubjectStatus) -> str:
     """Return how to go back to what stands elsewhere."""
     last, subject = status.last, status.next.subject
     if last is None or not subject.KEEPS_REVISIONS:

@@ -22,7 +22,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.source import Source
 from fleet_components.plan.standing import Standing
 from fleet_components.review.planning.drift import Delivered, Drift
-from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
+from fleet_components.review.planning.edit import Drafts, FileEdit, edited, written_in
 from fleet_components.review.planning.survey import (
     CommandLine,
     Survey,
@@ -51,13 +51,13 @@ class Adoption:
         survey: the plan of the changed source.
     """
 
-    edits: tuple[Edit, ...]
+    edits: tuple[FileEdit, ...]
     by_hand: Mapping[str, str]
     survey: Survey
 
 
 @attrs.frozen
-class _Change:
+class _LiveChange:
     """A field that somebody has changed.
 
     Attributes:
@@ -151,7 +151,7 @@ class _Adopter:
         if rest:
             self._override(manifest, rest, objects[0])
 
-    def _changes(self, delivered: Delivered) -> list[_Change]:
+    def _changes(self, delivered: Delivered) -> list[_LiveChange]:
         """Return the changes of an object that can be adopted."""
         name = f"{delivered.standing.cluster}: {delivered.standing.key}"
         if delivered.missing:
@@ -162,13 +162,13 @@ class _Adopter:
         if is_secret(there) or hidden:
             self.by_hand[name] = "holds something secret, which is written into no file"
             return []
-        found: list[_Change] = []
+        found: list[_LiveChange] = []
         for each in delivered.differences:
             path = tuple(
                 step.replace("~1", "/").replace("~0", "~") for step in each.path[1:].split("/")
             )
             path = _whole_list(path, delivered.data, there)
-            change = _Change(path, _at(there, path))
+            change = _LiveChange(path, _at(there, path))
             if path[0] in _FIXED:
                 self.by_hand[f"{name} {change}"] = "cannot be changed by hand or by a source"
             elif change not in found:
@@ -176,14 +176,14 @@ class _Adopter:
         return found
 
     def _leave(
-        self, changed: Mapping[str, Sequence[_Change]], objects: Sequence[Delivered], why: str
+        self, changed: Mapping[str, Sequence[_LiveChange]], objects: Sequence[Delivered], why: str
     ) -> None:
         for name, found in changed.items():
             for change in found:
                 self.by_hand[f"{name}: {objects[0].standing.key} {change}"] = why
 
     def _in_place(
-        self, manifest: Manifest, changes: Sequence[_Change], objects: Sequence[Delivered]
+        self, manifest: Manifest, changes: Sequence[_LiveChange], objects: Sequence[Delivered]
     ) -> None:
         """Write changes into an object of the source."""
         assert manifest.origin
@@ -205,7 +205,7 @@ class _Adopter:
             self._leave({"all members": changes}, objects, why)
 
     def _override(
-        self, manifest: Manifest, changed: Mapping[str, Sequence[_Change]], delivered: Delivered
+        self, manifest: Manifest, changed: Mapping[str, Sequence[_LiveChange]], delivered: Delivered
     ) -> None:
         """Add an override with what single members have."""
         assert manifest.origin
@@ -238,7 +238,9 @@ class _Adopter:
         self.drafts.add(f"{data['metadata']['name']}.yaml", manifest.origin.file, written(data))
         assert key == delivered.standing.key
 
-    def _karmada_rule(self, member: str, changes: Sequence[_Change]) -> Mapping[str, Any] | None:
+    def _karmada_rule(
+        self, member: str, changes: Sequence[_LiveChange]
+    ) -> Mapping[str, Any] | None:
         plaintext = [
             {"path": _pointer(path), "operator": op, **rest}
             for op, path, rest in self._steps(changes)
@@ -246,7 +248,7 @@ class _Adopter:
         return {"targetCluster": {"clusterNames": [member]}, "overriders": {"plaintext": plaintext}}
 
     def _rule(
-        self, member: str, changes: Sequence[_Change], delivered: Delivered
+        self, member: str, changes: Sequence[_LiveChange], delivered: Delivered
     ) -> Mapping[str, Any] | None:
         labels = self._labels(member)
         if not labels:
@@ -259,7 +261,7 @@ class _Adopter:
         terms = [{"labelSelector": {"matchLabels": labels}}]
         return {"clusterSelector": {"clusterSelectorTerms": terms}, "jsonPatchOverrides": patches}
 
-    def _steps(self, changes: Sequence[_Change]) -> list[tuple[str, Steps, Mapping[str, Any]]]:
+    def _steps(self, changes: Sequence[_LiveChange]) -> list[tuple[str, Steps, Mapping[str, Any]]]:
         return [
             (
                 ("remove", change.path, {})
@@ -311,7 +313,7 @@ def _at(value: Any, path: Steps) -> Any:
     return value
 
 
-def _put(data: Any, change: _Change) -> None:
+def _put(data: Any, change: _LiveChange) -> None:
     """Give a field of an object its value."""
     *above, last = change.path
     for step in above:

@@ -16,7 +16,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
+from fleet_components.review.planning.edit import Drafts, FileEdit, beside, edited, written_in
 from fleet_components.review.planning.survey import (
     CommandLine,
     Survey,
@@ -25,7 +25,12 @@ from fleet_components.review.planning.survey import (
 )
 from fleet_components.rollout.rollout import Change, Opens
 from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS, runs_of
-from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, UpdateRun, When
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    External,
+    RolloutStage,
+    UpdateRun,
+    When,
+)
 
 _IN_PROGRAM = "approvals=(...) of its Settings; or fleet:approvals of the stack"
 _CONDITION = {
@@ -56,7 +61,7 @@ class Asked:
     name: str
     decided: Decided
     run: UpdateRun
-    stage: Stage
+    stage: RolloutStage
     given: bool
     spent: bool
     members: tuple[str, ...]
@@ -85,7 +90,7 @@ class Approval:
         survey: the plan of the changed source.
     """
 
-    edits: tuple[Edit, ...]
+    edits: tuple[FileEdit, ...]
     given: tuple[Asked, ...]
     moves: tuple[str, ...]
     survey: Survey

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.hub.listing import Listing
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.hub import HUB, ask_hub
@@ -28,7 +28,7 @@ from fleet_components.plan.lost import other_cluster, warn_of_silent
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.state import ENCRYPTED, StackState
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, kubeconfigs
-from fleet_components.review.planning.statuses import Status
+from fleet_components.review.planning.statuses import SubjectStatus
 from fleet_components.review.planning.survey import Survey
 
 _AT_ONCE = 16
@@ -36,13 +36,13 @@ _ACCEPTED = "its API server would take it now"
 
 
 def asked(
-    found: Sequence[Status],
+    found: Sequence[SubjectStatus],
     state: StackState,
     given: Mapping[str, Path],
     members: Collection[str],
     timeout: float,
     watch: Watch = unwatched,
-) -> tuple[Status, ...]:
+) -> tuple[SubjectStatus, ...]:
     """Return statuses with what members say of every object that was, or was to be, delivered to
     them.
 
@@ -58,7 +58,7 @@ def asked(
         FleetError: a given kubeconfig cannot be read, or there is no such member.
     """
     known = kubeconfigs(state, given, (name for status in found for name in _decided(status)))
-    wanted: dict[MemberName, list[Wanted]] = defaultdict(list)
+    wanted: dict[MemberName, list[WantedObject]] = defaultdict(list)
     for status in found:
         for name in _decided(status):
             if name.member in members or not members:
@@ -132,7 +132,7 @@ def _reached(plan: FleetPlan) -> list[str]:
     return [name for name, state in plan.members.items() if state != LOST]
 
 
-def _decided(status: Status) -> Iterator[MemberName]:
+def _decided(status: SubjectStatus) -> Iterator[MemberName]:
     """Yield the members about which the last update has decided, and those that have its
     objects.
     """
@@ -142,13 +142,13 @@ def _decided(status: Status) -> Iterator[MemberName]:
     return (MemberName(status.plan.options.fleet, cluster) for cluster in clusters)
 
 
-def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
+def _wanted(status: SubjectStatus, cluster: str) -> Iterator[WantedObject]:
     assert status.last
     manager = status.plan.manager
     known = status.observed.get(cluster, ObservedMember())
     for observed in known.objects.values():
         if observed.leaving:
-            yield Wanted(_named(observed), mode=OVERWRITES, manager=manager, leaving=True)
+            yield WantedObject(_named(observed), mode=OVERWRITES, manager=manager, leaving=True)
     delivery = status.last.deliveries.get(cluster)
     if delivery is None:
         return
@@ -158,7 +158,9 @@ def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
         delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
     )
     for data in objects:
-        yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
+        yield WantedObject(
+            data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports
+        )
 
 
 def _named(observed_object: ObservedObject) -> Mapping[str, Any]:
@@ -171,7 +173,7 @@ def _named(observed_object: ObservedObject) -> Mapping[str, Any]:
     }
 
 
-def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> Status:
+def _answered(status: SubjectStatus, answers: Mapping[MemberName, ObservedMember]) -> SubjectStatus:
     """Return a status with the answers of its members."""
     observed = dict(status.observed)
     for name in _decided(status):

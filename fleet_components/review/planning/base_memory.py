@@ -18,7 +18,7 @@ from fleet_components.hub.folder.paths import HEADER
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.repository import Entry, Repository, below
+from fleet_components.review.planning.repository import Repository, TreeEntry, below
 
 
 @attrs.frozen
@@ -37,13 +37,13 @@ class BaseMemory:
     commit: str
     name: str
     places: Sequence[PurePosixPath]
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, TreeEntry]
 
-    def concerns(self, entries: Mapping[str, Entry]) -> bool:
+    def concerns(self, entries: Mapping[str, TreeEntry]) -> bool:
         """Return whether the base or another commit may remember something of a hub."""
         return any(_of_memory(self.places, data) for data in (self.entries, entries))
 
-    def against_commit(self, commit: str, entries: Mapping[str, Entry]) -> dict[str, str]:
+    def against_commit(self, commit: str, entries: Mapping[str, TreeEntry]) -> dict[str, str]:
         """Return what another commit says of hubs otherwise, as :meth:`against` does."""
         with self.repository.written(commit, _of_memory(self.places, entries)) as written:
             return self.against(written.folder)
@@ -112,7 +112,7 @@ class BaseMemory:
                 )
                 raise FleetError([Problem(what, hint=f"give {whole}", file=str(place))])
 
-    def check_state(self, state: StateFile, entries: Mapping[str, Entry]) -> None:
+    def check_state(self, state: StateFile, entries: Mapping[str, TreeEntry]) -> None:
         """Check that what is reviewed does not change the state that it is planned on.
 
         Args:
@@ -149,7 +149,9 @@ class BaseMemory:
         return f"{folder / MEMORY} is not in {self.name}, and ignored: nothing says what a hub has"
 
 
-def _of_memory(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
+def _of_memory(
+    places: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]
+) -> list[TreeEntry]:
     """Return what tells an observed directory, and what is remembered there."""
     return [entry for entry in below(places, entries) if _is_of_memory(entry.path)]
 

@@ -21,7 +21,7 @@ from fleet_components.plan.delivered import delivered
 from fleet_components.plan.source import Source
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided, Subject
-from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
+from fleet_components.review.planning.edit import Drafts, FileEdit, edited, written_in
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.survey import (
     CommandLine,
@@ -48,7 +48,7 @@ class Drain:
         survey: the plan of the changed source.
     """
 
-    edits: tuple[Edit, ...]
+    edits: tuple[FileEdit, ...]
     outcomes: dict[str, str]
     survey: Survey
 

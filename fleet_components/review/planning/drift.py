@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import field_manager
-from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.asked_objects import WantedObject, observe
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.message import Message
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
@@ -154,12 +154,12 @@ def drift(
         (item for item in objects if _chosen(item.standing, members, only)), key=_place
     )
     names = tuple(dict.fromkeys(item.member for item in objects))
-    wanted: dict[MemberName, list[Wanted]] = {
+    wanted: dict[MemberName, list[WantedObject]] = {
         name: [] for name in names if name in known and name not in lost
     }
     for item in objects:
         if item.member in wanted and not item.error:
-            wanted[item.member].append(Wanted(item.data, item.mode, item.manager))
+            wanted[item.member].append(WantedObject(item.data, item.mode, item.manager))
     answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout, watch=watch)
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
     silent |= {

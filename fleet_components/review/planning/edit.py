@@ -23,7 +23,7 @@ from fleet_components.review.planning.survey import PIPED, CommandLine, of_stack
 
 
 @attrs.frozen
-class Edit:
+class FileEdit:
     """A file that changes.
 
     Attributes:
@@ -76,9 +76,9 @@ class Drafts:
         self._new: dict[str, str] = {}
 
     @property
-    def edits(self) -> tuple[Edit, ...]:
+    def edits(self) -> tuple[FileEdit, ...]:
         """The files that change."""
-        found = (Edit(file, self._old[file], new) for file, new in self._new.items())
+        found = (FileEdit(file, self._old[file], new) for file, new in self._new.items())
         return tuple(edit for edit in found if edit.old != edit.new)
 
     def text(self, file: str) -> str:
@@ -151,7 +151,7 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
     return [Path(os.path.relpath(project.folder / item)) for item in listed]
 
 
-def edited(source: Source, edits: Sequence[Edit]) -> Source:
+def edited(source: Source, edits: Sequence[FileEdit]) -> Source:
     """Return the source as it is once the edits are written."""
     files = {edit.file for edit in edits}
     kept = [

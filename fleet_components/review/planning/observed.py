@@ -16,7 +16,7 @@ from fleet_components.content.observed import observed_above, observed_in, read_
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.fleet_resource import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
-from fleet_components.hub.folder.header import Unanswered, has_hub, read_header, time_text
+from fleet_components.hub.folder.header import UnansweredList, has_hub, read_header, time_text
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, NOT_ASKED, in_words
@@ -30,7 +30,7 @@ from fleet_components.plan.names import NAMESPACE_KEY
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import DEFAULT_FLEET, StateFile, observed_state
 from fleet_components.review.planning.project import is_project
-from fleet_components.review.planning.repository import Entry, Repository, below
+from fleet_components.review.planning.repository import Repository, TreeEntry, below
 from fleet_components.rollout.rollout import Change
 
 _OF_CLUSTERS = (
@@ -253,7 +253,7 @@ def _gives(secret: Mapping[str, Any]) -> bool:
 
 def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about lists that the hub did not answer, with the placements that concerns."""
-    alike: dict[tuple[str, str, str], list[Unanswered]] = defaultdict(list)
+    alike: dict[tuple[str, str, str], list[UnansweredList]] = defaultdict(list)
     for unanswered in observed.unanswered:
         alike[
             f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since
@@ -286,7 +286,7 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         yield Problem(what, hint=f"see spec.unanswered in {observed.folder / HEADER}")
 
 
-def concerned_by(unanswered: Unanswered, plan: FleetPlan) -> list[str]:
+def concerned_by(unanswered: UnansweredList, plan: FleetPlan) -> list[str]:
     """Return the names of the subjects that have objects of a list that the hub did not answer."""
     query = unanswered.query
     return [
@@ -296,7 +296,9 @@ def concerned_by(unanswered: Unanswered, plan: FleetPlan) -> list[str]:
     ]
 
 
-def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
+def headers_below(
+    places: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]
+) -> list[TreeEntry]:
     """Return the headers of observed directories that a commit has at paths and below them."""
     return [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
 

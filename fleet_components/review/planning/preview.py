@@ -36,7 +36,7 @@ from fleet_components.review.planning.program import (
     what_ended,
 )
 from fleet_components.review.planning.project import Project, choose_stack
-from fleet_components.review.planning.resource import DELETE, REPLACE, UPDATE, Resource
+from fleet_components.review.planning.resource import DELETE, REPLACE, UPDATE, ChangedResource
 from fleet_components.review.planning.resources import STACK, compare, stored_in
 from fleet_components.review.planning.stack_config import StackConfig, read_stack_config
 from fleet_components.review.planning.survey import CommandLine, of_stack
@@ -102,9 +102,12 @@ class PlanMocks(FleetMocks):
         """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned
         in its place.
         """
-        if isinstance(provider, dynamic.RosterProvider) and (
-            plan := plan_at_hand(news[dynamic.FEED])
-        ):
+        plan = (
+            plan_at_hand(news[dynamic.FEED])
+            if isinstance(provider, dynamic.RosterProvider)
+            else None
+        )
+        if plan:
             self.plans.append(plan)
         try:
             return super().check(provider, typ, name, news)
@@ -141,7 +144,7 @@ class Preview:
 
     stack: str
     plans: tuple[FleetPlan, ...]
-    resources: tuple[Resource, ...] | None
+    resources: tuple[ChangedResource, ...] | None
     messages: tuple[tuple[str, str], ...]
     exports: Mapping[str, Any]
     after: Callable[[], Mapping[str, Any]] = attrs.field(eq=False)
@@ -205,7 +208,8 @@ def _outputs_of_others(command: CommandLine) -> dict[str, Mapping[str, Any]]:
     found, problems = dict[str, Mapping[str, Any]](), list[Problem]()
     for other in command.others:
         try:
-            if not command.any_state and (misplaced := other.misplaced()):
+            misplaced = None if command.any_state else other.misplaced()
+            if misplaced:
                 raise FleetError([misplaced])
             found[other.name] = (
                 other.exported() if other.folder is None else _planned(other, command)
@@ -272,7 +276,9 @@ def _before(
     return sent, frozenset(hidden)
 
 
-def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterator[Resource]:
+def _agreed(
+    resources: Iterable[ChangedResource], plans: Sequence[FleetPlan]
+) -> Iterator[ChangedResource]:
     """Yield the resources, replaced too where a plan has the engine replace an object.
 
     Raises:
@@ -300,7 +306,7 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
         )
 
 
-def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, Pair] | None:
+def _place(resource: ChangedResource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, Pair] | None:
     """Return plan and place of an object that a fleet brings to a member; None of others."""
     for plan in plans if names.is_object(resource.type) else ():
         place = names.place_of(plan.options.fleet, Urn.parse(resource.urn))

@@ -27,7 +27,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.state import SECRET_MARK, is_marked_secret
 from fleet_components.review.planning.past import MADE_UP
 from fleet_components.review.planning.project import Project, instead_of
-from fleet_components.review.planning.resource import DELETE, Resource
+from fleet_components.review.planning.resource import DELETE, ChangedResource
 from fleet_components.review.planning.resources import STACK, secret_inputs, stored_in
 from fleet_components.review.planning.stack_config import StackConfig
 from fleet_components.testing.monitor import Registration
@@ -222,7 +222,7 @@ _HIDDEN: Mapping[str, Any] = {**SECRET_MARK, "ciphertext": "not saved"}
 
 def after_project(
     run: ProgramRun,
-    resources: Iterable[Resource],
+    resources: Iterable[ChangedResource],
     plans: Iterable[FleetPlan],
     export: Mapping[str, Any] | None,
 ) -> dict[str, Any]:

@@ -48,7 +48,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 @attrs.frozen
-class Entry:
+class TreeEntry:
     """Entry of a commit at a path: a file, a link or a submodule, by the mode that git gives it."""
 
     path: str
@@ -177,7 +177,7 @@ class Repository:
         """Return the short form of a commit."""
         return self.git.line("rev-parse", "--short", commit)
 
-    def entries(self, commit: str) -> Mapping[str, Entry]:
+    def entries(self, commit: str) -> Mapping[str, TreeEntry]:
         """Return what a commit has, by path.
 
         Raises:
@@ -204,7 +204,7 @@ class Repository:
         return {entry.path: entry for entry in map(_entry, listed.split(b"\0")[:-1])}
 
     @contextmanager
-    def written(self, commit: str, entries: Iterable[Entry]) -> Iterator[Written]:
+    def written(self, commit: str, entries: Iterable[TreeEntry]) -> Iterator[Written]:
         """Yield a private directory with files of a commit, which is removed afterwards.
 
         Raises:
@@ -311,7 +311,7 @@ def is_spelled_out(ref: str) -> bool:
     return bool(_OF_COMMIT.fullmatch(ref))
 
 
-def below(paths: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
+def below(paths: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]) -> list[TreeEntry]:
     """Return what a commit has at some paths and below; all of it where one of them leads through a
     link.
     """
@@ -383,13 +383,13 @@ def _explained(commit: str) -> Iterator[None]:
         ) from error
 
 
-def _entry(line: bytes) -> Entry:
+def _entry(line: bytes) -> TreeEntry:
     about, _, path = line.partition(b"\t")
     mode, _, name = about.decode().split(" ")
-    return Entry(os.fsdecode(path), mode, name)
+    return TreeEntry(os.fsdecode(path), mode, name)
 
 
-def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
+def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
     """Write entries below a folder: all folders first, so that no link takes the place of one and
     is gone through.
 
@@ -494,7 +494,7 @@ def _folded(part: str) -> str:
 
 
 def _notes(
-    entries: Iterable[Entry], left: Mapping[str, str], pointers: Sequence[str]
+    entries: Iterable[TreeEntry], left: Mapping[str, str], pointers: Sequence[str]
 ) -> Iterator[str]:
     submodules = [entry.path for entry in entries if entry.mode == _SUBMODULE]
     if submodules:

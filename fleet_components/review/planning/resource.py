@@ -14,7 +14,7 @@ CHANGES = (CREATE, UPDATE, REPLACE, DELETE, SAME)
 
 
 @attrs.frozen
-class Resource:
+class ChangedResource:
     """A resource with its change.
 
     Attributes:

@@ -31,7 +31,7 @@ from fleet_components.review.planning.resource import (
     REPLACE,
     SAME,
     UPDATE,
-    Resource,
+    ChangedResource,
 )
 from fleet_components.testing.monitor import Registration
 
@@ -55,7 +55,7 @@ def compare(
     unseen: Collection[str] = (),
     *,
     known: bool = True,
-) -> tuple[Resource, ...]:
+) -> tuple[ChangedResource, ...]:
     """Return the resources of a run and those that it would delete: parents and dependencies first.
 
     Args:
@@ -121,8 +121,8 @@ def _resource(
     sent: Mapping[str, Any],
     *,
     known: bool,
-) -> Resource:
-    resource = Resource(
+) -> ChangedResource:
+    resource = ChangedResource(
         registration.urn,
         registration.type,
         registration.name,
@@ -281,13 +281,13 @@ def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**data, "stringData": None, "data": value}
 
 
-def _unregistered(stored: Mapping[str, Any], *, stays: bool) -> Resource:
+def _unregistered(stored: Mapping[str, Any], *, stays: bool) -> ChangedResource:
     """Return a resource that the program does not register: deleted, unless it stays without being
     compared.
     """
     provider = _without_id(stored.get("provider") or "")
     options = {key: True for key in ("protect", "retainOnDelete") if stored.get(key)}
-    return Resource(
+    return ChangedResource(
         stored["urn"],
         stored["type"],
         stored["urn"].rpartition("::")[2],
@@ -351,7 +351,7 @@ def _without_id(reference: str) -> str:
     return "::".join(reference.split("::")[:4])
 
 
-def _ordered(resources: list[Resource]) -> list[Resource]:
+def _ordered(resources: list[ChangedResource]) -> list[ChangedResource]:
     """Return the resources in an order that is the same in every run: dependencies first, then by
     URN.
     """

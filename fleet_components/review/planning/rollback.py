@@ -21,7 +21,7 @@ from fleet_components.model.text import few, nearest
 from fleet_components.plan.record import LACKS_HINT
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
+from fleet_components.review.planning.edit import Drafts, FileEdit, beside, edited, written_in
 from fleet_components.review.planning.survey import (
     CommandLine,
     Survey,
@@ -72,7 +72,7 @@ class Rollback:
 
     name: str
     revision: int
-    edits: tuple[Edit, ...]
+    edits: tuple[FileEdit, ...]
     by_hand: dict[str, str]
     survey: Survey
 

@@ -52,7 +52,7 @@ class Grouping:
 
 
 @attrs.frozen
-class Roster:
+class SelectableMembers:
     """The members of a fleet, of which some are selected.
 
     Attributes:
@@ -66,10 +66,12 @@ class Roster:
         """Their names, sorted."""
         return tuple(sorted(cluster.name for cluster in self.clusters))
 
-    def of(self, names: Iterable[str]) -> Roster:
+    def of(self, names: Iterable[str]) -> SelectableMembers:
         """Return the members with these names alone."""
         kept = frozenset(names)
-        return Roster(tuple(cluster for cluster in self.clusters if cluster.name in kept))
+        return SelectableMembers(
+            tuple(cluster for cluster in self.clusters if cluster.name in kept)
+        )
 
     def selected(self, text: str) -> Selected:
         """Return the members that a text selects: ``NAME``, a pattern as ``eu-*``, or

@@ -37,7 +37,7 @@ _SHOWN = 60
 
 
 @attrs.frozen
-class Setting(Supposition):
+class FieldSetting(Supposition):
     """A field of an object, of several, or of members.
 
     Attributes:

@@ -25,8 +25,8 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.planning.base_memory import BaseMemory
 from fleet_components.review.planning.repository import (
-    Entry,
     Repository,
+    TreeEntry,
     Written,
     below,
     is_spelled_out,
@@ -59,7 +59,7 @@ class Side:
     name: str
     label: str
     places: Sequence[PurePosixPath]
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, TreeEntry]
     notes: tuple[str, ...] = ()
     given: tuple[BaseMemory, Sequence[str]] | None = None
 

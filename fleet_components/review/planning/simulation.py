@@ -17,7 +17,7 @@ from fleet_components.plan.source import Source, gathered
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.edit import written_in
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.selection import Roster
+from fleet_components.review.planning.selection import SelectableMembers
 from fleet_components.review.planning.supposition import SUPPOSED, Supposed, Supposition
 from fleet_components.review.planning.survey import (
     CommandLine,
@@ -37,7 +37,7 @@ AS_NEW = "the fleet as it is, as if newly made"
 
 
 @attrs.frozen(kw_only=True)
-class Start:
+class SimulationStart:
     """The fleet as it is, with what is decided now.
 
     Attributes:
@@ -55,7 +55,7 @@ class Start:
     words: str
 
     @classmethod
-    def of(cls, paths: Sequence[Path], command: CommandLine) -> Start:
+    def of(cls, paths: Sequence[Path], command: CommandLine) -> SimulationStart:
         """Read a fleet, and what is decided; without a state, what is planned now counts as carried
         out.
 
@@ -83,7 +83,7 @@ class Start:
             start if command.state.file else attrs.evolve(start.carried_out(before), words=AS_NEW)
         )
 
-    def carried_out(self, survey: Survey) -> Start:
+    def carried_out(self, survey: Survey) -> SimulationStart:
         """Return the start after an update and those that it leaves, with all approvals that they
         need.
 
@@ -106,7 +106,7 @@ class Start:
             start = attrs.evolve(start, command=command)._after(survey)
         return start
 
-    def _after(self, survey: Survey) -> Start:
+    def _after(self, survey: Survey) -> SimulationStart:
         """Return the start after one update."""
         if survey.refused:
             raise FleetError(
@@ -178,13 +178,13 @@ class Simulation:
         survey: the plan.
     """
 
-    start: Start
+    start: SimulationStart
     source: Source
-    roster: Roster
+    roster: SelectableMembers
     words: tuple[str, ...]
     survey: Survey
 
-    def carried_out(self) -> Start:
+    def carried_out(self) -> SimulationStart:
         """Return the supposed fleet as a start, once the update and those that it leaves are
         carried out.
 
@@ -212,7 +212,7 @@ def simulate(
     Raises:
         FleetError: the source or the options cannot be used, or nothing can be planned as supposed.
     """
-    return Start.of(paths, command).supposing(suppositions)
+    return SimulationStart.of(paths, command).supposing(suppositions)
 
 
 def _as_supposed(problems: Iterable[Problem], before: Source, after: Source) -> list[Problem]:

@@ -20,7 +20,7 @@ WarningIdentity = tuple[str, FieldPath, str]
 
 
 @attrs.frozen
-class Standing:
+class StandingProblems:
     """Conditions and warnings that are there without the change that is planned.
 
     Attributes:
@@ -41,17 +41,19 @@ class Standing:
         return _identity_of(problem) in self.warnings
 
 
-def on_hub(plan: FleetPlan) -> Standing:
+def on_hub(plan: FleetPlan) -> StandingProblems:
     """Return the conditions in which a hub was observed; what cannot be told from its memory counts
     as new.
 
     Args:
         plan: a plan that starts from an observed hub.
     """
-    return Standing({subject.name: frozenset(_on_hub(subject)) for subject in plan.subjects})
+    return StandingProblems(
+        {subject.name: frozenset(_on_hub(subject)) for subject in plan.subjects}
+    )
 
 
-def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
+def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> StandingProblems:
     """Return the conditions and warnings that two plans have in common.
 
     Args:
@@ -72,7 +74,7 @@ def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
         # Several fleets may have the name.
         conditions[decided.name] = conditions.get(decided.name, found) & found
     before, now = map(_warnings, (base, head))
-    return Standing(
+    return StandingProblems(
         conditions,
         frozenset(identity for identity, number in before.items() if now[identity] <= number),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 
 from fleet_components.hub.listing import Listing
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.message import Message
 from fleet_components.model.observed import ObservedMember
@@ -32,7 +32,7 @@ _EXPORT = (
 
 
 @attrs.frozen
-class Status:
+class SubjectStatus:
     """A placement or template with all that is known of it.
 
     Attributes:
@@ -69,7 +69,7 @@ class Statuses:
 
     survey: Survey
     paths: tuple[str, ...]
-    of: tuple[Status, ...]
+    of: tuple[SubjectStatus, ...]
     stack: str = ""
     interrupted: bool = False
     events: bool = False
@@ -99,7 +99,7 @@ def _half_removed(plan: FleetPlan) -> Iterator[str]:
             yield name
 
 
-Asked = Callable[[Sequence[Status]], Sequence[Status]]
+Asked = Callable[[Sequence[SubjectStatus]], Sequence[SubjectStatus]]
 """Adds what the members themselves say."""
 
 
@@ -144,7 +144,7 @@ def statuses(
     )
 
 
-def _interrupted(state: StackState, found: Sequence[Status]) -> bool:
+def _interrupted(state: StackState, found: Sequence[SubjectStatus]) -> bool:
     """Return whether the last update was killed.
 
     The note of a creation outlives later updates. It tells of the last one only if the object is
@@ -156,7 +156,7 @@ def _interrupted(state: StackState, found: Sequence[Status]) -> bool:
     )
 
 
-def _is_to_come(urn: Urn, found: Sequence[Status]) -> bool:
+def _is_to_come(urn: Urn, found: Sequence[SubjectStatus]) -> bool:
     """Return whether a status has an object; True if it is none of their fleets."""
     shown = [
         status for status in found if any(member.objects for member in status.observed.values())
@@ -168,15 +168,15 @@ def _is_to_come(urn: Urn, found: Sequence[Status]) -> bool:
 
 def _status(
     plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None
-) -> Status:
+) -> SubjectStatus:
     before = last(plan, decided)
     observed = (
         recorded(plan, before, command.state.state, events) if before and not before.hub else {}
     )
-    return Status(plan, decided, before, changed_since(plan, decided), observed)
+    return SubjectStatus(plan, decided, before, changed_since(plan, decided), observed)
 
 
-def _on_hub(status: Status, listing: Listing, observation: Observation) -> Status:
+def _on_hub(status: SubjectStatus, listing: Listing, observation: HubObservation) -> SubjectStatus:
     if status.last is None or not status.last.hub:
         return status
     return attrs.evolve(status, on_hub=on_hub(status.last, listing, observation))

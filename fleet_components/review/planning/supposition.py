@@ -25,7 +25,7 @@ from fleet_components.review.planning.member_form import (
 )
 from fleet_components.review.planning.selection import (
     REGION,
-    Roster,
+    SelectableMembers,
 )
 
 SUPPOSED = Origin("as supposed", None, lambda _: None)
@@ -62,9 +62,9 @@ class Supposed:
         return {manifest.name: manifest for manifest in self.manifests if form_of(manifest)}
 
     @cached_property
-    def roster(self) -> Roster:
+    def roster(self) -> SelectableMembers:
         """All members, to be selected."""
-        return Roster((*map(_as_member, self.members.values()), *self.others))
+        return SelectableMembers((*map(_as_member, self.members.values()), *self.others))
 
     def saying(self, words: str) -> Supposed:
         """Return the fleet with a sentence about what was supposed."""
@@ -160,11 +160,11 @@ class Addition(Supposition):
     def _key(self, key: str, model: Manifest | None, fleet: Supposed) -> str:
         if key != REGION:
             return key
-        return (Roster((_as_member(model),)) if model else fleet.roster).meant(REGION)
+        return (SelectableMembers((_as_member(model),)) if model else fleet.roster).meant(REGION)
 
 
 @attrs.frozen
-class Replacement(Supposition):
+class ObjectReplacement(Supposition):
     """Objects instead of those with the same kind, namespace and name; others are added.
 
     Attributes:

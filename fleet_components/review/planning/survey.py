@@ -46,8 +46,8 @@ from fleet_components.review.planning.project import (
     only_of_a_project,
     read_project,
 )
-from fleet_components.review.planning.resource import Resource
-from fleet_components.review.planning.standing import Standing
+from fleet_components.review.planning.resource import ChangedResource
+from fleet_components.review.planning.standing import StandingProblems
 from fleet_components.review.planning.standing import on_hub as conditions_on_hub
 from fleet_components.review.planning.unseen import (
     HubOnlyChange,
@@ -163,12 +163,12 @@ class Survey:
     plans: tuple[FleetPlan, ...]
     file: str
     subject: dict[str, Any]
-    resources: tuple[Resource, ...] | None = None
+    resources: tuple[ChangedResource, ...] | None = None
     messages: tuple[tuple[str, str], ...] = ()
     against: str = ""
     unsure: Mapping[str, str] = attrs.field(factory=dict)
     pending: frozenset[str] = frozenset()
-    standing: Standing = Standing()
+    standing: StandingProblems = StandingProblems()
     observed: Remembered | None = None
     hub_only: tuple[HubOnlyChange, ...] = ()
     disregarded: tuple[str, ...] = ()
@@ -364,7 +364,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         past.file,
         subject,
         against=start_in_words(command.state, paths),
-        standing=conditions_on_hub(plan) if observed else Standing(),
+        standing=conditions_on_hub(plan) if observed else StandingProblems(),
         observed=observed,
         hub_only=hub_only,
         after=lambda: to_render(stack, delivered(plan, redacted=True)),

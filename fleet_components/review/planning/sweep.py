@@ -116,7 +116,7 @@ class Sweep:
     @property
     def already(self) -> Sequence[Short]:
         """Placements and templates that are short before any loss."""
-        return [short for subject in self.plan.subjects if (short := _short(subject, subject))]
+        return list(filter(None, (_short(subject, subject) for subject in self.plan.subjects)))
 
     def losses(self) -> Iterator[Lost]:
         """Yield what comes of each loss, in the order of :attr:`by`; each starts from the same
@@ -147,11 +147,12 @@ class Sweep:
                 )
                 for problem in error.problems
             ) from error
-        short = [
-            found
-            for subject in plan.subjects
-            if (found := _short(before[subject.name], subject, lost=True))
-        ]
+        short = list(
+            filter(
+                None,
+                (_short(before[subject.name], subject, lost=True) for subject in plan.subjects),
+            )
+        )
         entries = [
             (subject, name, entry)
             for subject in plan.subjects

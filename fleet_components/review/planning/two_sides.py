@@ -117,7 +117,8 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
         mine = attrs.evolve(mine, side=given, disregarded=tuple(changed.values()))
     with mine.inside() as there:
         command = on_hub(there, mine.command)
-    if command.state is not state and (problems := command.state.problems):
+    problems = command.state.problems
+    if problems and command.state is not state:
         of_base = base.label if changed else ""
         raise FleetError(
             attrs.evolve(problem, file=f"{of_base}:{problem.file}" if of_base else problem.file)

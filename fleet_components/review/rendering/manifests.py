@@ -42,7 +42,7 @@ folder.
 _DECISIONS_HEAD = "# The decisions of fleet render, in the form of the API. Not to be applied.\n"
 
 
-class Layout:
+class RenderLayout:
     """Places of the files of a render: a folder for each member, as the Kubernetes provider has
     it.
     """
@@ -70,7 +70,7 @@ def rendered(
     part: PlanPart,
     *,
     show_secrets: bool,
-    layout: Layout | None = None,
+    layout: RenderLayout | None = None,
     remembered: Callable[[], Mapping[str, Any]] = dict,
 ) -> Files:
     """Return all files of a stack.
@@ -89,7 +89,7 @@ def rendered(
     problems = list(part.plan.hidden)
     files: Files = {}
     placed: dict[str, ObjectKey] = {}
-    layout = layout or Layout()
+    layout = layout or RenderLayout()
     for brought in part.brought():
         shown = brought.data if show_secrets else redacted(brought.data)
         problems += [*_unsafe(shown), *(_hidden(shown, brought.cluster) if show_secrets else ())]

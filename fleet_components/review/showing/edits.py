@@ -10,20 +10,20 @@ from fleet_components.model.text import few
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.approve import Approval
 from fleet_components.review.planning.drain import Drain
-from fleet_components.review.planning.edit import Edit
+from fleet_components.review.planning.edit import FileEdit
 from fleet_components.review.planning.rollback import Rollback
 from fleet_components.review.showing.blocks import Block, Diff, Gap, Paragraph
 from fleet_components.rollout.rollout import Change
 
 
-def edits_view(edits: Iterable[Edit]) -> Iterator[Block]:
+def edits_view(edits: Iterable[FileEdit]) -> Iterator[Block]:
     """Yield how files change."""
     for edit in edits:
         yield Diff("\n".join(_diff(edit)), exact=True)
     yield Gap()
 
 
-def _diff(edit: Edit) -> Iterator[str]:
+def _diff(edit: FileEdit) -> Iterator[str]:
     """Yield a unified diff: of the texts as they are, so that a changed secret shows that it has
     changed.
     """

@@ -11,11 +11,11 @@ import attrs
 from fleet_components.systems.framework import System
 
 if TYPE_CHECKING:
-    from fleet_components.admission.registry import Kind
+    from fleet_components.admission.registry import AdmittedKind
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.marks import HubMarks
-    from fleet_components.hub.observation import Observation
+    from fleet_components.hub.observation import HubObservation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.manifest import Manifest
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fleet_components.plan.source import Source
     from fleet_components.plan.subject import Decided, Subject
     from fleet_components.scheduler.framework import Profile
-    from fleet_components.status.facts import Facts
+    from fleet_components.status.facts import SubjectFacts
 
 
 class Karmada(System):
@@ -77,7 +77,7 @@ class Karmada(System):
 
         return PROFILE
 
-    def kinds(self, releases: Releases) -> Iterable[Kind]:
+    def kinds(self, releases: Releases) -> Iterable[AdmittedKind]:
         """Return the kinds as the definitions and webhooks of a release check them."""
         from fleet_components.systems.karmada.admission import kinds_in
 
@@ -159,7 +159,7 @@ class Karmada(System):
 
         return karmada_queries(listing)
 
-    def observation(self, listing: Listing) -> Observation:
+    def observation(self, listing: Listing) -> HubObservation:
         """Return what the answers of the control plane amount to."""
         from fleet_components.systems.karmada.hub.observation import karmada_observation
 
@@ -194,7 +194,7 @@ class Karmada(System):
 
         return complaints(status)
 
-    def facts(self, decided: Decided) -> Facts:
+    def facts(self, decided: Decided) -> SubjectFacts:
         """Return the facts of a template."""
         from fleet_components.systems.karmada.status.bindings import facts
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from fleet_components.systems.framework import System
 
 if TYPE_CHECKING:
-    from fleet_components.admission.registry import Kind
+    from fleet_components.admission.registry import AdmittedKind
     from fleet_components.hub.cluster_facts import ClusterFacts
     from fleet_components.hub.listing import Listing, Object, Query
     from fleet_components.hub.marks import HubMarks
-    from fleet_components.hub.observation import Observation
+    from fleet_components.hub.observation import HubObservation
     from fleet_components.model.cluster import Cluster
     from fleet_components.model.inventory import Inventory
     from fleet_components.model.manifest import Manifest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fleet_components.plan.record import Record
     from fleet_components.plan.subject import Decided, Subject
     from fleet_components.scheduler.framework import Profile
-    from fleet_components.status.facts import Facts
+    from fleet_components.status.facts import SubjectFacts
 
 
 class KubeFleet(System):
@@ -69,7 +69,7 @@ class KubeFleet(System):
 
         return PROFILE
 
-    def kinds(self, releases: Releases) -> Iterable[Kind]:
+    def kinds(self, releases: Releases) -> Iterable[AdmittedKind]:
         """Return the kinds as the definitions and webhooks of a release check them."""
         from fleet_components.systems.kubefleet.admission import kinds_in
 
@@ -144,7 +144,7 @@ class KubeFleet(System):
 
         return kubefleet_queries(listing)
 
-    def observation(self, listing: Listing) -> Observation:
+    def observation(self, listing: Listing) -> HubObservation:
         """Return what the answers of the hub amount to."""
         from fleet_components.systems.kubefleet.hub.observation import kubefleet_observation
 
@@ -185,7 +185,7 @@ class KubeFleet(System):
 
         return complaints(status)
 
-    def facts(self, decided: Decided) -> Facts:
+    def facts(self, decided: Decided) -> SubjectFacts:
         """Return the facts of a placement."""
         from fleet_components.systems.kubefleet.status.facts import facts
 

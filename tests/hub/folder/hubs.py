@@ -12,7 +12,7 @@ import yaml
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.secret import redacted
-from fleet_components.hub.observation import SETTINGS, Observation, ObservedSubject
+from fleet_components.hub.observation import SETTINGS, HubObservation, ObservedSubject
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -49,14 +49,14 @@ def kubefleet(files: Mapping[str, str] = FLEET) -> list[dict[str, Any]]:
 
 def observed(
     objects: Iterable[Mapping[str, Any]], system: System = SYSTEMS["kubefleet"], **more: Any
-) -> Observation:
+) -> HubObservation:
     """What is observed of a hub that has carried out its policies."""
     objects = [redacted(one) for one in objects]
     source = source_of(map(Manifest, objects))
     plan = plan_fleet(source, Past(settings=SETTINGS), Options(settings=SETTINGS))
     assert not plan.refused, plan.refused
     parts = Catalogue.of(tuple(map(Manifest, objects)), []).split()
-    return Observation(
+    return HubObservation(
         system=system,
         as_of=AS_OF,
         members=tuple(one.data for one in parts.members),
@@ -86,14 +86,14 @@ def subjects(plan: FleetPlan) -> tuple[ObservedSubject, ...]:
     )
 
 
-def seen(observation: Observation) -> Source:
+def seen(observation: HubObservation) -> Source:
     """The fleet as it was observed."""
     return source_of(
         map(Manifest, (*observation.members, *observation.policies, *observation.objects))
     )
 
 
-def later(observation: Observation, **changes: Any) -> Observation:
+def later(observation: HubObservation, **changes: Any) -> HubObservation:
     """The hub an hour later."""
     return attrs.evolve(
         observation, **{"as_of": datetime(2026, 11, 23, 19, 0, tzinfo=UTC), **changes}

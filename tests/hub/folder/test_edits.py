@@ -12,7 +12,7 @@ import yaml
 
 from fleet_components import load
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.framework import System
 from fleet_components.systems.karmada.hub.settings import settings_of
@@ -29,7 +29,7 @@ def replicas(number: int) -> Any:
 
 
 def test_an_edit_stays_where_the_hub_changes_another_field(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     image = re.search(r"image: (\S+)", (folder / WEB).read_text())
     assert image
@@ -44,7 +44,7 @@ def test_an_edit_stays_where_the_hub_changes_another_field(
 
 
 def test_comments_and_order_stay_where_the_hub_changes_a_field(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     data = yaml.safe_load((folder / CONFIG).read_text())
     text = f"# ours\nkind: ConfigMap  # first\n{yaml.safe_dump({key: data[key] for key in ('data', 'metadata')})}apiVersion: v1\n"
@@ -55,7 +55,7 @@ def test_comments_and_order_stay_where_the_hub_changes_a_field(
     assert (folder / CONFIG).read_text() == text.replace("EUR", "USD")
 
 
-def test_comments_stay_beside_anchors(folder: Path, observation: Observation) -> None:
+def test_comments_stay_beside_anchors(folder: Path, observation: HubObservation) -> None:
     anchors = "apiVersion: v1\nkind: &k ConfigMap\nmetadata: {name: storefront, namespace: shop, labels: {of: *k}}\n"
     (folder / CONFIG).write_text(f"# ours\n{anchors}data: {{currency: &c EUR, also: *c}}\n")
     found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
@@ -67,7 +67,9 @@ def test_comments_stay_beside_anchors(folder: Path, observation: Observation) ->
     assert found.remarks == ()
 
 
-def test_secrets_are_apart_until_people_write_them(folder: Path, observation: Observation) -> None:
+def test_secrets_are_apart_until_people_write_them(
+    folder: Path, observation: HubObservation
+) -> None:
     secret = "objects/shop/Secret.payment.yaml"
     assert (folder / "observed" / secret).exists()
     assert not (folder / secret).exists()
@@ -88,7 +90,7 @@ def test_secrets_are_apart_until_people_write_them(folder: Path, observation: Ob
 
 
 def test_an_edit_beside_a_secret_is_kept_with_its_file(
-    folder: Path, tmp_path: Path, observation: Observation
+    folder: Path, tmp_path: Path, observation: HubObservation
 ) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(observation, objects=objects)
@@ -147,7 +149,7 @@ def test_settings_that_people_complete_stay(tmp_path: Path) -> None:
 def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(
     written: bool, tmp_path: Path
 ) -> None:
-    def showing(**spec: Any) -> Observation:
+    def showing(**spec: Any) -> HubObservation:
         whole = observed(KARMADA, SYSTEMS["karmada"])
         settings = settings_of([])
         return attrs.evolve(
@@ -170,7 +172,7 @@ def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(
         assert "purgeMode: Directly" in text
 
 
-def test_foreign_files_are_never_touched(folder: Path, observation: Observation) -> None:
+def test_foreign_files_are_never_touched(folder: Path, observation: HubObservation) -> None:
     own = {
         "README.md": "# [hub", "policies/README.md": "x", ".github/workflows/a.yml": "a: [", ".DS_Store": "\0",
         "objects/shop/ConfigMap.storefront.yaml~": "a: [", "values.yaml": "image: {tag: 1}\n", "own/notes.txt": "x",
@@ -190,7 +192,7 @@ def test_foreign_files_are_never_touched(folder: Path, observation: Observation)
 
 
 def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
-    tmp_path: Path, observation: Observation
+    tmp_path: Path, observation: HubObservation
 ) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
     for place in ("mine.yaml", "objects/shop/Secret.payment.yaml"):
@@ -219,7 +221,7 @@ def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
 
 
 def test_a_secret_that_people_have_touched_stays_with_its_data(
-    tmp_path: Path, observation: Observation
+    tmp_path: Path, observation: HubObservation
 ) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(observation, objects=objects)
@@ -230,7 +232,9 @@ def test_a_secret_that_people_have_touched_stays_with_its_data(
     assert SECRET in file.read_text()
 
 
-def test_people_may_leave_out_the_namespace_default(folder: Path, observation: Observation) -> None:
+def test_people_may_leave_out_the_namespace_default(
+    folder: Path, observation: HubObservation
+) -> None:
     one = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -246,7 +250,7 @@ def test_people_may_leave_out_the_namespace_default(folder: Path, observation: O
 
 
 def test_an_object_that_was_written_in_the_place_of_a_removed_one_stays(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     edit(folder / CONFIG, "name: storefront", "name: other")
     found = updated(folder, on_hub(observation, "storefront", lambda _: None, "ConfigMap"))

@@ -14,25 +14,25 @@ from fleet_components.content.observed import MEND
 from fleet_components.content.paths import alone
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.review.planning.survey import CommandLine, survey
 from tests.hub.folder.hubs import kubefleet, observed, texts
 from tests.hub.folder.test_update import CONFIG, KEEPER, currency, on_hub, updated
 
 
 @pytest.fixture(scope="module")
-def observation() -> Observation:
+def observation() -> HubObservation:
     return observed(kubefleet())
 
 
 @pytest.fixture
-def folder(observation: Observation, tmp_path: Path) -> Path:
+def folder(observation: HubObservation, tmp_path: Path) -> Path:
     write_observation(tmp_path / "hub", observation, update=False)
     return tmp_path / "hub"
 
 
 def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
-    folder: Path, observation: Observation, monkeypatch: pytest.MonkeyPatch
+    folder: Path, observation: HubObservation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
     changed = on_hub(
@@ -63,7 +63,7 @@ def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
 
 @pytest.mark.parametrize("moved", [0, 1, 5, 9])
 def test_an_interrupted_first_run_is_told_and_an_update_completes_it(
-    moved: int, observation: Observation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    moved: int, observation: HubObservation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, calls, replace = tmp_path / "hub", [], os.replace
 
@@ -89,7 +89,7 @@ def test_an_interrupted_first_run_is_told_and_an_update_completes_it(
 
 
 def test_of_two_first_runs_at_once_one_writes_and_the_other_says_so(
-    observation: Observation, tmp_path: Path
+    observation: HubObservation, tmp_path: Path
 ) -> None:
     said: list[str] = []
 
@@ -110,7 +110,7 @@ def test_of_two_first_runs_at_once_one_writes_and_the_other_says_so(
     read_observation(tmp_path / "hub", KEEPER)
 
 
-def test_two_at_once_wait_for_each_other(folder: Path, observation: Observation) -> None:
+def test_two_at_once_wait_for_each_other(folder: Path, observation: HubObservation) -> None:
     changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
     other = threading.Thread(target=updated, args=(folder, changed))
     with alone(folder):

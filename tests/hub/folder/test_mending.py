@@ -11,7 +11,7 @@ import pytest
 from fleet_components import FleetError
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.writing import header_before, write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.review.planning.survey import CommandLine, survey
 from tests.hub.folder.hubs import kubefleet, later, observed, texts
 
@@ -45,7 +45,7 @@ DAMAGES: dict[str, Mapping[str, object]] = {
 
 
 @pytest.fixture(scope="module")
-def observation() -> Observation:
+def observation() -> HubObservation:
     return observed(
         [*kubefleet(), {**SECRET, "type": "Opaque"}],
         fleet=FleetResource(
@@ -69,7 +69,7 @@ def damage(file: Path, what: object) -> None:
 
 @pytest.mark.samples(10)
 @pytest.mark.parametrize("what", DAMAGES)
-def test_the_way_out_heals(what: str, observation: Observation, tmp_path: Path) -> None:
+def test_the_way_out_heals(what: str, observation: HubObservation, tmp_path: Path) -> None:
     folder = tmp_path / "hub"
     write_observation(folder, observation, update=False)
     whole = texts(folder)
@@ -96,7 +96,7 @@ def test_the_way_out_heals(what: str, observation: Observation, tmp_path: Path) 
 
 @pytest.mark.parametrize(("path", "old"), [(HUB, "format: 1"), (AZURE, "fleet-components/v1")])
 def test_what_a_later_version_has_written_asks_for_that(
-    path: str, old: str, observation: Observation, tmp_path: Path
+    path: str, old: str, observation: HubObservation, tmp_path: Path
 ) -> None:
     folder = tmp_path / "hub"
     write_observation(folder, observation, update=False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fleet_components.content.load import load
 from fleet_components.hub.folder.paths import memory_files, object_files
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.registry import SYSTEMS
 from tests.hub.folder.hubs import AS_OF
@@ -26,8 +26,8 @@ def role(name: str) -> dict[str, Any]:
     }
 
 
-def hub(*objects: dict[str, Any], **more: Any) -> Observation:
-    return Observation(system=SYSTEMS["karmada"], as_of=AS_OF, objects=objects, **more)
+def hub(*objects: dict[str, Any], **more: Any) -> HubObservation:
+    return HubObservation(system=SYSTEMS["karmada"], as_of=AS_OF, objects=objects, **more)
 
 
 @pytest.mark.parametrize(

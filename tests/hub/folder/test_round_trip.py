@@ -16,7 +16,7 @@ from fleet_components.content.load import load
 from fleet_components.hub.folder.header import Silence
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.observation import Observation, ObservedSubject, resources_of
+from fleet_components.hub.observation import HubObservation, ObservedSubject, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import gather
@@ -39,12 +39,12 @@ def plain(resources: Iterable[StoredResource]) -> dict[str, Mapping[str, Any]]:
     return {one.urn: one.outputs for one in resources}
 
 
-def written(observation: Observation, folder: Path) -> Path:
+def written(observation: HubObservation, folder: Path) -> Path:
     write_observation(folder, observation, update=False)
     return folder
 
 
-def same(observation: Observation) -> None:
+def same(observation: HubObservation) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = written(observation, Path(place, "hub"))
         read = read_observation(folder, KEEPER)
@@ -56,7 +56,7 @@ def same(observation: Observation) -> None:
 
 
 @pytest.mark.parametrize("observation", OBSERVED.values(), ids=OBSERVED)
-def test_what_is_written_is_read(observation: Observation) -> None:
+def test_what_is_written_is_read(observation: HubObservation) -> None:
     same(observation)
 
 
@@ -97,7 +97,7 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
     objects = [
         one for one in history().world.objects() if one["apiVersion"] != "fleet-components/v1"
     ]
-    observation = Observation(
+    observation = HubObservation(
         system=SYSTEMS["kubefleet"],
         as_of=AS_OF,
         members=tuple(one for one in objects if one["kind"] == "MemberCluster"),
@@ -121,7 +121,7 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("observation", OBSERVED.values(), ids=OBSERVED)
 def test_two_observations_differ_in_their_time_alone(
-    observation: Observation, tmp_path: Path
+    observation: HubObservation, tmp_path: Path
 ) -> None:
     first, second = (
         written(observation, tmp_path / "1"),
@@ -157,7 +157,7 @@ def test_the_order_of_lists_that_servers_fill_does_not_count(tmp_path: Path) -> 
     found = [
         texts(
             written(
-                Observation(system=SYSTEMS["karmada"], as_of=AS_OF, members=(each,)),
+                HubObservation(system=SYSTEMS["karmada"], as_of=AS_OF, members=(each,)),
                 tmp_path / name,
             )
         )

@@ -17,7 +17,7 @@ import yaml
 from fleet_components import FleetError, load
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.stored import Keeper
 from fleet_components.systems.framework import System
@@ -53,7 +53,7 @@ def edit(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new))
 
 
-def on_hub(observation: Observation, name: str, change: Any, kind: str = "") -> Observation:
+def on_hub(observation: HubObservation, name: str, change: Any, kind: str = "") -> HubObservation:
     """The hub after somebody has changed the objects of a name there; None for no object."""
 
     def changed(objects: Iterable[Any]) -> tuple[Any, ...]:
@@ -74,13 +74,13 @@ def currency(code: str) -> Any:
     return lambda one: {**one, "data": {"currency": code}}
 
 
-def updated(folder: Path, observation: Observation, **more: Any) -> Changes:
+def updated(folder: Path, observation: HubObservation, **more: Any) -> Changes:
     return write_observation(folder, observation, update=True, **more)
 
 
 @pytest.mark.parametrize(("hours", "written"), [(1, ()), (12, ()), (13, ("observed/hub.yaml",))])
 def test_of_a_hub_that_has_not_changed_only_an_old_time_is_written(
-    hours: int, written: tuple[str, ...], folder: Path, observation: Observation
+    hours: int, written: tuple[str, ...], folder: Path, observation: HubObservation
 ) -> None:
     before = {path: os.stat(folder / path).st_mtime_ns for path in texts(folder)}
     at = observation.as_of + timedelta(hours=hours)
@@ -90,14 +90,14 @@ def test_of_a_hub_that_has_not_changed_only_an_old_time_is_written(
     assert {path for path in before if before[path] != after[path]} == set(written)
 
 
-def test_what_the_hub_has_changed_is_written(folder: Path, observation: Observation) -> None:
+def test_what_the_hub_has_changed_is_written(folder: Path, observation: HubObservation) -> None:
     found = updated(folder, on_hub(observation, "storefront", currency("CHF"), "ConfigMap"))
     assert found == Changes(changed=(CONFIG, "observed/files.json", "observed/hub.yaml"))
     assert "CHF" in (folder / CONFIG).read_text()
 
 
 def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "more"}}
     gone = on_hub(observation, "storefront", lambda one: None, "ConfigMap")
@@ -107,7 +107,7 @@ def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(
 
 
 def test_a_subject_that_is_gone_takes_its_memory_along(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     found = updated(
         folder,
@@ -120,7 +120,7 @@ def test_a_subject_that_is_gone_takes_its_memory_along(
     assert not (folder / "observed/ClusterResourcePlacement").exists()
 
 
-def test_files_of_the_user_stay(folder: Path, observation: Observation) -> None:
+def test_files_of_the_user_stay(folder: Path, observation: HubObservation) -> None:
     own = {
         "README.md": "read me",
         "more/run.yaml": yaml.safe_dump(KARMADA[3]),
@@ -138,7 +138,9 @@ def test_files_of_the_user_stay(folder: Path, observation: Observation) -> None:
     assert found.edited == ()  # the hub has the Namespace
 
 
-def test_a_merged_change_stays_until_the_hub_has_it(folder: Path, observation: Observation) -> None:
+def test_a_merged_change_stays_until_the_hub_has_it(
+    folder: Path, observation: HubObservation
+) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     text = (folder / CONFIG).read_text()
     for _ in range(2):
@@ -150,14 +152,16 @@ def test_a_merged_change_stays_until_the_hub_has_it(folder: Path, observation: O
     assert (folder / CONFIG).read_text() == text
 
 
-def test_comments_stay_where_the_hub_says_the_same(folder: Path, observation: Observation) -> None:
+def test_comments_stay_where_the_hub_says_the_same(
+    folder: Path, observation: HubObservation
+) -> None:
     edit(folder / CONFIG, "\ndata:\n", "\n# agreed with sales\ndata:\n")
     assert updated(folder, later(observation)) == Changes()
     assert "agreed with sales" in (folder / CONFIG).read_text()
 
 
 def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
@@ -167,7 +171,7 @@ def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(
 
 
 def test_a_label_of_a_member_stays_while_its_properties_change(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     edit(folder / MEMBER, "region: europe", "region: west")
     price = {"kubernetes.azure.com/per-cpu-core-cost": {"value": "0.1"}}
@@ -180,7 +184,7 @@ def test_a_label_of_a_member_stays_while_its_properties_change(
 
 
 def test_what_changes_by_itself_in_a_member_is_in_a_file_of_its_own(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     assert yaml.safe_load((folder / MEMBER).read_text()).keys() == {
         "apiVersion",
@@ -203,7 +207,7 @@ def test_what_changes_by_itself_in_a_member_is_in_a_file_of_its_own(
 
 
 def test_a_member_that_a_pull_request_removes_stays_away(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     (folder / MEMBER).unlink()
     found = updated(folder, later(observation))
@@ -212,7 +216,7 @@ def test_a_member_that_a_pull_request_removes_stays_away(
 
 
 def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     new = {
         "apiVersion": "v1",
@@ -234,7 +238,7 @@ def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
 
 
 def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
     (folder / "mine.yaml").write_text(yaml.safe_dump(new))
@@ -253,7 +257,9 @@ def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(
     assert (found.added, found.edited) == ((), ("mine.yaml",))
 
 
-def test_what_a_pull_request_has_removed_stays_away(folder: Path, observation: Observation) -> None:
+def test_what_a_pull_request_has_removed_stays_away(
+    folder: Path, observation: HubObservation
+) -> None:
     (folder / CONFIG).unlink()
     found = updated(folder, later(observation))
     assert (found.added, found.edited) == ((), (CONFIG,))
@@ -263,7 +269,7 @@ def test_what_a_pull_request_has_removed_stays_away(folder: Path, observation: O
 
 
 def test_what_was_edited_and_is_gone_on_the_hub_is_said(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
@@ -273,7 +279,7 @@ def test_what_was_edited_and_is_gone_on_the_hub_is_said(
 
 @pytest.mark.parametrize("text", ["a: [", "{}", "kind: A\n---\nkind: B\n", "", "\xff"])
 def test_a_file_that_cannot_be_read_is_never_overwritten(
-    text: str, folder: Path, observation: Observation
+    text: str, folder: Path, observation: HubObservation
 ) -> None:
     (folder / CONFIG).write_bytes(text.encode("latin-1"))
     for hub in (
@@ -286,7 +292,7 @@ def test_a_file_that_cannot_be_read_is_never_overwritten(
 
 
 def test_a_file_with_other_objects_too_is_one_of_people(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     more = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: shop}\n"
     text = (folder / CONFIG).read_text() + more
@@ -298,7 +304,7 @@ def test_a_file_with_other_objects_too_is_one_of_people(
 
 
 def test_a_silent_member_keeps_its_record_with_its_age(
-    folder: Path, observation: Observation
+    folder: Path, observation: HubObservation
 ) -> None:
     heard = tuple(one for one in observation.members if Manifest(one).name != "iowa")
     for _ in range(2):
@@ -311,7 +317,7 @@ def test_a_silent_member_keeps_its_record_with_its_age(
 
 
 def test_secrets_are_hidden_unless_they_are_asked_for(
-    folder: Path, tmp_path: Path, observation: Observation
+    folder: Path, tmp_path: Path, observation: HubObservation
 ) -> None:
     objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(
@@ -334,7 +340,7 @@ def test_secrets_are_hidden_unless_they_are_asked_for(
     "text", [None, "{", "<<<<<<< HEAD\n{}", '{"objects": {"a": 1}, "memory": {}}']
 )
 def test_without_an_inventory_files_count_and_are_named(
-    text: str | None, folder: Path, observation: Observation
+    text: str | None, folder: Path, observation: HubObservation
 ) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     (folder / "mine.yaml").write_text(yaml.safe_dump({**KARMADA[3], "metadata": {"name": "mine"}}))
@@ -364,7 +370,7 @@ def test_another_directory_is_asked_for(
     with pytest.raises(FleetError, match=what):
         write_observation(
             folder,
-            Observation(system=system, as_of=later(observed(KARMADA, SYSTEMS["karmada"])).as_of),
+            HubObservation(system=system, as_of=later(observed(KARMADA, SYSTEMS["karmada"])).as_of),
             update=update,
         )
     assert texts(folder) == before
@@ -373,7 +379,7 @@ def test_another_directory_is_asked_for(
 @pytest.mark.parametrize("header", ["<<<<<<< HEAD\n", "", None])
 @pytest.mark.parametrize("inventory", [True, False])
 def test_members_tell_the_system_where_the_header_is_damaged(
-    header: str | None, inventory: bool, observation: Observation, tmp_path: Path
+    header: str | None, inventory: bool, observation: HubObservation, tmp_path: Path
 ) -> None:
     karmada = observed(KARMADA, SYSTEMS["karmada"])
     for one, other in ((observation, karmada), (karmada, observation)):
@@ -394,7 +400,7 @@ def test_members_tell_the_system_where_the_header_is_damaged(
 
 
 def test_files_of_others_are_not_brought_up_to_date(
-    tmp_path: Path, observation: Observation
+    tmp_path: Path, observation: HubObservation
 ) -> None:
     (tmp_path / "mine.yaml").write_text("mine")
     with pytest.raises(FleetError, match="is not an observed directory"):
@@ -404,7 +410,7 @@ def test_files_of_others_are_not_brought_up_to_date(
 
 @pytest.mark.parametrize("there", [(), (".gitkeep",)])
 def test_where_nothing_is_an_update_is_the_first_observation(
-    tmp_path: Path, observation: Observation, there: tuple[str, ...]
+    tmp_path: Path, observation: HubObservation, there: tuple[str, ...]
 ) -> None:
     made, folder = tmp_path / "made", tmp_path / "updated"
     write_observation(made, observation, update=False)
@@ -416,7 +422,7 @@ def test_where_nothing_is_an_update_is_the_first_observation(
     assert {path: text for path, text in texts(folder).items() if path not in there} == texts(made)
 
 
-def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: Observation) -> None:
+def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: HubObservation) -> None:
     (tmp_path / CONFIG).parent.mkdir(parents=True)
     (tmp_path / CONFIG).write_text("mine")
     (tmp_path / "README.md").write_text("mine")
@@ -429,7 +435,7 @@ def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: Observat
     "path", ["objects", "objects/shop", "observed", CONFIG, "observed/hub.yaml"]
 )
 def test_nothing_is_written_through_a_link(
-    path: str, folder: Path, tmp_path: Path, observation: Observation
+    path: str, folder: Path, tmp_path: Path, observation: HubObservation
 ) -> None:
     (folder / path).rename(tmp_path / "elsewhere")
     (folder / path).symlink_to(tmp_path / "elsewhere")

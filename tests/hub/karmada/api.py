@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Object, Query, Resource
+from fleet_components.hub.listing import Listing, Object, Query, ServedResource
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN, guess_plural
 from fleet_components.systems.registry import SYSTEMS
@@ -34,9 +34,9 @@ _KARMADA = {
 """Namespaced and cluster-scoped kinds by ``apiVersion``."""
 
 
-def _served() -> dict[tuple[str, str], Resource]:
+def _served() -> dict[tuple[str, str], ServedResource]:
     found = {
-        (group, kind): Resource(
+        (group, kind): ServedResource(
             "/".join(filter(None, (group, "v1"))), kind, one.plural, one.namespaced
         )
         for (group, kind), one in BUILT_IN.items()
@@ -46,7 +46,7 @@ def _served() -> dict[tuple[str, str], Resource]:
         for kind, namespaced in (
             (kind, not place) for place in (0, 1) for kind in kinds[place].split()
         ):
-            found[version.partition("/")[0], kind] = Resource(
+            found[version.partition("/")[0], kind] = ServedResource(
                 version, kind, guess_plural(kind), namespaced
             )
     return found
@@ -76,13 +76,13 @@ class Api:
             )
         return listing
 
-    def _custom(self) -> dict[tuple[str, str], Resource]:
+    def _custom(self) -> dict[tuple[str, str], ServedResource]:
         """The kinds that the definitions among the objects define."""
         specs = [
             data["spec"] for data in self.objects if data["kind"] == "CustomResourceDefinition"
         ]
         return {
-            (spec["group"], spec["names"]["kind"]): Resource(
+            (spec["group"], spec["names"]["kind"]): ServedResource(
                 f"{spec['group']}/{spec['versions'][0]['name']}",
                 spec["names"]["kind"],
                 spec["names"]["plural"],

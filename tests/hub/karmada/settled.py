@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleet_components.hub.observation import SETTINGS, Observation, resources_of
+from fleet_components.hub.observation import SETTINGS, HubObservation, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -19,14 +19,14 @@ from fleet_components.rollout.rollout import Change
 FLEET, STACK = "fleet", "organization/project/stack"
 
 
-def source_of(observation: Observation) -> Source:
+def source_of(observation: HubObservation) -> Source:
     """The source that an observation is written as."""
     documents = (*observation.members, *observation.policies, *observation.objects)
     return gathered(Given(tuple(map(Manifest, documents))))
 
 
 def planned(
-    observation: Observation, source: Source | None = None, *, stack: str = STACK
+    observation: HubObservation, source: Source | None = None, *, stack: str = STACK
 ) -> FleetPlan:
     """The plan from the past that was observed; of another source where one is given."""
     past = Past.of(resources_of(observation, source_of(observation), Keeper(stack, FLEET)), FLEET)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.planning.survey import CommandLine, survey
@@ -30,7 +30,7 @@ def named(name: str, **labels: str) -> dict[str, Any]:
     }
 
 
-def observation(*names: str) -> Observation:
+def observation(*names: str) -> HubObservation:
     """The observation of a control plane with a template and these namespaces."""
     template = claimed(TEMPLATE, WEB), binding(TEMPLATE, WEB, {"a": 2, "b": 2})
     return read_hub(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.given import Given
@@ -55,7 +55,7 @@ def test_a_plan_from_the_step_before_decides_what_the_control_plane_did(name: st
         before = observation
 
 
-def _observed(recording: Recording) -> Iterator[tuple[Step, Observation, list[Data]]]:
+def _observed(recording: Recording) -> Iterator[tuple[Step, HubObservation, list[Data]]]:
     """Each step with its observation, and with the members as they were after it, with what was free before it."""
     hub = ControlPlane(recording)
     for step in recording.steps:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_plan, describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -19,7 +19,7 @@ HERE = {"clusterAffinity": {"labelSelector": {"matchLabels": {"in": "yes"}}}}
 TAINTED = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-11-23T10:00:00Z"}
 
 
-def released(placement: Data, clusters: dict[str, int], now: Data = WEB) -> Observation:
+def released(placement: Data, clusters: dict[str, int], now: Data = WEB) -> HubObservation:
     """The observation of a template that no policy has any more, in a fleet of a, b and c with ``in: yes``."""
     bound = binding(WEB, None, clusters, placement=placement, spec={"replicas": 2})
     works = [work(member, bound, WEB) for member in clusters]
@@ -27,7 +27,7 @@ def released(placement: Data, clusters: dict[str, int], now: Data = WEB) -> Obse
 
 
 def at(
-    observation: Observation, name: str, labels: Data | None = None, **spec: Any
+    observation: HubObservation, name: str, labels: Data | None = None, **spec: Any
 ) -> dict[str, Any]:
     """A member with other labels or fields."""
     found = next(one for one in observation.members if one["metadata"]["name"] == name)
@@ -35,7 +35,7 @@ def at(
     return {**found, "metadata": metadata, "spec": {**found["spec"], **spec}}
 
 
-def evicting(observation: Observation, **spec: Any) -> dict[str, Any]:
+def evicting(observation: HubObservation, **spec: Any) -> dict[str, Any]:
     """The settings of the control plane, with evictions by taints."""
     found = next(one for one in observation.policies if one["kind"] == "KarmadaSettings")
     return {**found, "spec": {**found["spec"], "noExecuteEviction": True, **spec}}

@@ -10,7 +10,7 @@ import pytest
 
 from fleet_components.content.outline import data_written, outlined
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -57,7 +57,7 @@ def secret(when: str = FIRST, **data: str) -> dict[str, Any]:
     }
 
 
-def observed(one: Data, *objects: Data) -> Observation:
+def observed(one: Data, *objects: Data) -> HubObservation:
     """The observation of a Secret on a member, of which a plan has nothing to do."""
     found = read_hub(
         Api(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.observation import Observation, ObservedSubject
+from fleet_components.hub.observation import HubObservation, ObservedSubject
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Fate
@@ -39,7 +39,7 @@ OLD = deployment(2, "web:1")
 
 def observed(
     *objects: Data, members: tuple[str, ...] = ("a", "b", "c"), labels: dict[str, str] | None = None
-) -> Observation:
+) -> HubObservation:
     """The observation of these objects, of which a plan has nothing to do."""
     joining = [joined(name, labels=labels or {}) for name in members]
     observation = read_hub(Api((*joining, *objects)).listing())
@@ -47,7 +47,7 @@ def observed(
     return observation
 
 
-def changed(observation: Observation, *objects: Data) -> FleetPlan:
+def changed(observation: HubObservation, *objects: Data) -> FleetPlan:
     """The plan after these objects were written over what was observed."""
     documents = (*observation.members, *observation.policies, *observation.objects)
     by_key = {Manifest(one).key: one for one in (*documents, *objects)}
@@ -60,7 +60,7 @@ def moves(plan: FleetPlan, name: str = KEY) -> dict[str, str]:
     return {member: entry.change.value for member, entry in one.entries.items()}
 
 
-def subject(observation: Observation, name: str = KEY) -> ObservedSubject:
+def subject(observation: HubObservation, name: str = KEY) -> ObservedSubject:
     """A subject that was observed."""
     return next(one for one in observation.subjects if one.name == name)
 
@@ -184,7 +184,7 @@ def test_how_taints_evict_is_told_by_an_eviction_whose_policy_does_not_say_it(
     assert _settings(found).get("purgeMode", "Gracefully") == told
 
 
-def _settings(observation: Observation) -> Data:
+def _settings(observation: HubObservation) -> Data:
     found: Data = next(
         one["spec"] for one in observation.policies if one["kind"] == "KarmadaSettings"
     )

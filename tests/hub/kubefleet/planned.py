@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from fleet_components.hub.observation import Observation, resources_of
+from fleet_components.hub.observation import HubObservation, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -20,21 +20,21 @@ _STACK, _FLEET = "organization/project/stack", "fleet"
 _STILL = (Change.KEEP, Change.HELD)
 
 
-def source_of(observation: Observation) -> Source:
+def source_of(observation: HubObservation) -> Source:
     """What is read of the files of an observation."""
     written = (*observation.members, *observation.policies, *observation.objects)
     manifests = tuple(Manifest(data) for data in json.loads(json.dumps(written)))
     return gathered(Given(manifests, releases=observation.releases))
 
 
-def past_of(observation: Observation) -> Past:
+def past_of(observation: HubObservation) -> Past:
     """The past that an observation is."""
     resources = resources_of(observation, source_of(observation), Keeper(_STACK, _FLEET))
     return Past.of(resources, _FLEET)
 
 
 def planned(
-    observation: Observation, source: Source | None = None, past: Past | None = None
+    observation: HubObservation, source: Source | None = None, past: Past | None = None
 ) -> FleetPlan:
     """The plan of what was observed; with another source or another past if one is given."""
     past = past or past_of(observation)

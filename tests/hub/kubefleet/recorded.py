@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission import Existing, admit
-from fleet_components.hub.listing import Listing, Object, Query, Resource
+from fleet_components.hub.listing import Listing, Object, Query, ServedResource
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -401,24 +401,26 @@ def _overrides(step: Step) -> Iterator[tuple[str, str, str, int]]:
             yield "ResourceOverride", each["namespace"], name, int(index)
 
 
-def served(objects: Any) -> dict[tuple[str, str], Resource]:
+def served(objects: Any) -> dict[tuple[str, str], ServedResource]:
     """The kinds that the hub serves."""
     found = {
-        key: Resource(_version_of(kind), key[1], kind.plural, kind.namespaced)
+        key: ServedResource(_version_of(kind), key[1], kind.plural, kind.namespaced)
         for key, kind in BUILT_IN.items()
         if not key[0].endswith(".karmada.io")
     }
     for kind in _KINDS:
         namespaced = kind in _NAMESPACED or not kind.startswith("Cluster")
-        found[GROUP, kind] = Resource(f"{GROUP}/v1beta1", kind, kind.lower() + "s", namespaced)
+        found[GROUP, kind] = ServedResource(
+            f"{GROUP}/v1beta1", kind, kind.lower() + "s", namespaced
+        )
     members = "cluster.kubernetes-fleet.io"
-    found[members, "MemberCluster"] = Resource(
+    found[members, "MemberCluster"] = ServedResource(
         f"{members}/v1beta1", "MemberCluster", "memberclusters", False
     )
     for one in objects:
         manifest = Manifest(one)
         namespaced = bool(manifest.namespace)
-        resource = Resource(
+        resource = ServedResource(
             manifest.api_version, manifest.kind, manifest.kind.lower() + "s", namespaced
         )
         found.setdefault((manifest.group, manifest.kind), resource)

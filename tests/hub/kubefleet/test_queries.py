@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.hub.listing import Query, Resource
+from fleet_components.hub.listing import Query, ServedResource
 from fleet_components.systems.kubefleet.hub.queries import AGENT, kubefleet_queries
 from tests.hub.kubefleet.hubs import API, hub_of, member
 
@@ -68,7 +68,8 @@ def test_events_are_not_asked_for() -> None:
     """A hub places none, though no list of KubeFleet's names those of the core group."""
     listing = hub_of(placement(SHOP))
     listing = attrs.evolve(
-        listing, served={**listing.served, ("", "Event"): Resource("v1", "Event", "events", True)}
+        listing,
+        served={**listing.served, ("", "Event"): ServedResource("v1", "Event", "events", True)},
     )
     assert "Event" not in {query.kind for query in kubefleet_queries(listing)}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from tests.delivery.kubefleet.recording import Recording
 from tests.hub.kubefleet.known import LEFT_OUT, UNFORESEEN, UNSETTLED
@@ -21,7 +21,7 @@ NAMES = recordings("kubefleet-live")
 
 
 @cache
-def observations(name: str) -> tuple[Observation, ...]:
+def observations(name: str) -> tuple[HubObservation, ...]:
     hub = RecordedHub(Recording.kept(name))
     return tuple(read_hub(listing) for _, listing in hub.listings())
 
@@ -34,7 +34,7 @@ def sent(records: Iterable[tuple[str, Any]]) -> Any:
     }
 
 
-def foreseen(before: Observation, after: Observation) -> bool:
+def foreseen(before: HubObservation, after: HubObservation) -> bool:
     """Whether a plan with what users have written since leads to what the hub has done, now or once nothing waits."""
     plan = planned(after, past=past_of(before))
     there = sent((one.name, one.record) for one in after.subjects)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
 from tests.hub.kubefleet.hubs import recorded
@@ -13,7 +13,7 @@ from tests.hub.kubefleet.planned import changes, past_of, planned, source_of
 NAME = "two-crps-same-object"
 
 
-def observed(step: int) -> Observation:
+def observed(step: int) -> HubObservation:
     return read_hub(recorded(NAME, step))
 
 

@@ -20,7 +20,7 @@ from fleet_components.systems.karmada.model.policy import (
 )
 from fleet_components.systems.karmada.model.template import Claims, template_key
 from fleet_components.systems.karmada.scheduler import matching
-from fleet_components.systems.karmada.scheduler.matching import Hub, Matched, match_policies
+from fleet_components.systems.karmada.scheduler.matching import HubSnapshot, Matched, match_policies
 
 
 class ControlPlane:
@@ -38,7 +38,7 @@ class ControlPlane:
         """The outcome of one event: ``create``, ``update`` or ``delete``."""
         manifest = Manifest(data)
         refused = self._change(verb, manifest)
-        hub = Hub(
+        hub = HubSnapshot(
             self.templates, tuple(self.policies.values()), frozenset(self.overrides), self.revisions
         )
         done = self._matched(hub)
@@ -50,7 +50,7 @@ class ControlPlane:
             outcome["errors"] = list(done.errors)
         return {**outcome, **({"validationError": refused} if refused else {})}
 
-    def _matched(self, hub: Hub) -> Matched:
+    def _matched(self, hub: HubSnapshot) -> Matched:
         with (
             pytest.MonkeyPatch.context() as patched
         ):  # the recorded control plane skips no namespaces

@@ -17,7 +17,7 @@ from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
 from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
 from fleet_components.systems.karmada.model.policy import Placement
 from fleet_components.systems.karmada.model.template import Estimates, Template
-from fleet_components.systems.karmada.scheduler.candidates import Failure
+from fleet_components.systems.karmada.scheduler.candidates import CycleFailure
 from fleet_components.systems.karmada.scheduler.groups import place
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
@@ -34,7 +34,7 @@ def test_outcome_is_that_of_the_real_core(run: Run) -> None:
         outcome: dict[str, Any] = {
             "clusters": [list(item) for item in place(PROFILE, _state(run)).clusters.items()]
         }
-    except Failure as failure:
+    except CycleFailure as failure:
         outcome = {"error": str(failure)}
     assert outcome == run["outcome"]
 

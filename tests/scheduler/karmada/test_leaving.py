@@ -16,7 +16,11 @@ from fleet_components.systems.karmada.model.policy import (
     Placement,
     Toleration,
 )
-from fleet_components.systems.karmada.scheduler.failover import Eviction, EvictionSettings, evict
+from fleet_components.systems.karmada.scheduler.failover import (
+    EvictionSettings,
+    TaintEviction,
+    evict,
+)
 from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,26 +46,29 @@ def _for(seconds: int | None, key: str = "a") -> Toleration:
 @pytest.mark.parametrize(
     ("taints", "tolerations", "as_of", "expected"),
     [
-        ([_taint()], [], NOW, Eviction(now=True)),
-        ([_taint(effect="NoSchedule")], [], NOW, Eviction()),
-        ([_taint()], [_for(None)], NOW, Eviction()),
-        ([_taint()], [_for(60)], _at(59), Eviction(due=_at(60))),
-        ([_taint()], [_for(60)], _at(60), Eviction(now=True, due=_at(60))),
-        ([_taint()], [_for(60)], None, Eviction(due=_at(60))),
-        ([_taint(added=None)], [_for(60)], _at(99), Eviction()),
-        ([_taint()], [_for(90), _for(10)], _at(20), Eviction(due=_at(90))),
-        ([_taint("a"), _taint("b", _at(-50))], [_for(60, key="")], NOW, Eviction(due=_at(10))),
-        ([_taint("a"), _taint("b")], [_for(None)], NOW, Eviction(now=True)),
+        ([_taint()], [], NOW, TaintEviction(now=True)),
+        ([_taint(effect="NoSchedule")], [], NOW, TaintEviction()),
+        ([_taint()], [_for(None)], NOW, TaintEviction()),
+        ([_taint()], [_for(60)], _at(59), TaintEviction(due=_at(60))),
+        ([_taint()], [_for(60)], _at(60), TaintEviction(now=True, due=_at(60))),
+        ([_taint()], [_for(60)], None, TaintEviction(due=_at(60))),
+        ([_taint(added=None)], [_for(60)], _at(99), TaintEviction()),
+        ([_taint()], [_for(90), _for(10)], _at(20), TaintEviction(due=_at(90))),
+        ([_taint("a"), _taint("b", _at(-50))], [_for(60, key="")], NOW, TaintEviction(due=_at(10))),
+        ([_taint("a"), _taint("b")], [_for(None)], NOW, TaintEviction(now=True)),
     ],
 )
 def test_evictions(
-    taints: list[Taint], tolerations: list[Toleration], as_of: datetime | None, expected: Eviction
+    taints: list[Taint],
+    tolerations: list[Toleration],
+    as_of: datetime | None,
+    expected: TaintEviction,
 ) -> None:
     assert evict(taints, _placement(*tolerations), as_of, ON) == expected
 
 
 def test_by_default_nothing_is_evicted() -> None:
-    assert evict([_taint()], _placement(), NOW) == Eviction()
+    assert evict([_taint()], _placement(), NOW) == TaintEviction()
 
 
 def test_without_an_applied_placement_nothing_can_be_said() -> None:

@@ -9,14 +9,19 @@ import pytest
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.karmada.model.policy import PolicyKey, PropagationPolicy
-from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, template_key
+from fleet_components.systems.karmada.model.template import (
+    BoundPolicy,
+    Claims,
+    PolicyClaim,
+    template_key,
+)
 from fleet_components.systems.karmada.scheduler.match_explanation import (
     PolicyVerdict,
     explain_match,
 )
 from fleet_components.systems.karmada.scheduler.matching import (
     CLAIMED_BY_LABEL,
-    Hub,
+    HubSnapshot,
     match_policies,
 )
 
@@ -50,9 +55,9 @@ def _policy(
 
 def _hub(
     *policies: PropagationPolicy, template: Manifest | None = None, revision: int = 0, **parts: Any
-) -> Hub:
+) -> HubSnapshot:
     template = template or _template()
-    return Hub(
+    return HubSnapshot(
         {template_key(template): template},
         policies,
         revisions={template_key(template): revision},
@@ -60,7 +65,7 @@ def _hub(
     )
 
 
-def _claim(claims: Claims) -> Claim:
+def _claim(claims: Claims) -> PolicyClaim:
     return claims.of("apps/Deployment/default/web")
 
 
@@ -171,7 +176,7 @@ def test_claims_can_be_written_down_and_read_back() -> None:
     wire = json.loads(json.dumps(claims.to_wire()))
     assert Claims.from_wire(wire) == claims
     assert Claims.from_wire(None) == Claims()
-    assert _claim(claims).bound == Bound(
+    assert _claim(claims).bound == BoundPolicy(
         _policy("a").key, {"placement": {"clusterAffinity": {"clusterNames": ["a"]}}}
     )
 

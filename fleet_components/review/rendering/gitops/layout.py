@@ -30,7 +30,7 @@ from fleet_components.review.rendering.gitops.contract import (
 )
 from fleet_components.review.rendering.gitops.settings import ARGOCD, FLUX, HUB, GitopsSettings
 from fleet_components.review.rendering.gitops.steps import Steps, steps_of
-from fleet_components.review.rendering.manifests import PHASES, Files, Layout, manifest_name
+from fleet_components.review.rendering.manifests import PHASES, Files, RenderLayout, manifest_name
 
 TOOL_OF: Mapping[str, GitopsTool] = {ARGOCD: ArgoCD(), FLUX: Flux()}
 _EMPTY = ".gitkeep"
@@ -63,7 +63,7 @@ class LastTree:
     phases: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict, metadata=checked(_no_phases))
 
 
-class GitopsLayout(Layout):
+class GitopsLayout(RenderLayout):
     """Layout of a render for a tool.
 
     Args:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet_components.admission.finding import Denial, Finding
-from fleet_components.admission.registry import Kind, Object, Request, whole
+from fleet_components.admission.registry import AdmissionRequest, AdmittedKind, Object, whole
 from fleet_components.admission.schema import (
     anything,
     flag,
@@ -125,7 +125,7 @@ _STATUS = struct(
 )
 
 
-def validate_cluster(request: Request) -> Denial | None:
+def validate_cluster(request: AdmissionRequest) -> Denial | None:
     """Return the API server's refusal of a Cluster; None if it passes."""
     spec = request.object["spec"]
     return deny_fields(
@@ -200,7 +200,7 @@ def _check_taints(taints: list[Object]) -> Iterator[Finding]:
 
 
 KINDS = (
-    Kind(
+    AdmittedKind(
         "cluster.karmada.io",
         "v1alpha1",
         "Cluster",

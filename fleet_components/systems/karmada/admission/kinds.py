@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from fleet_components.admission.definitions import Declared, kinds_of
-from fleet_components.admission.registry import Kind
+from fleet_components.admission.registry import AdmittedKind
 from fleet_components.model.release import Release
 from fleet_components.systems.karmada.admission import cluster
 from fleet_components.systems.karmada.admission.overlay import overlay_of
@@ -103,7 +103,7 @@ has none.
 
 
 @cache
-def kinds_in(release: Release) -> tuple[Kind, ...]:
+def kinds_in(release: Release) -> tuple[AdmittedKind, ...]:
     """Return the checked kinds of a release."""
     overlay = overlay_of(release)
     return (*kinds_of(_POLICIES, overlay), *cluster.KINDS, *kinds_of(_OTHERS, overlay))

@@ -15,7 +15,13 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.overridden import Forms, Object, Overridden, OverrideError, Step
+from fleet_components.content.overridden import (
+    AppliedRule,
+    Forms,
+    Object,
+    Overridden,
+    OverrideError,
+)
 from fleet_components.content.override_parts import Part, whole
 from fleet_components.content.patch import pointer_steps
 from fleet_components.content.secret import is_hidden, is_secret
@@ -24,7 +30,7 @@ from fleet_components.model.decision import Event
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.systems.karmada.content.overriders import Budget, apply_overriders
+from fleet_components.systems.karmada.content.overriders import OverriderBudget, apply_overriders
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_OVERRIDE,
@@ -70,7 +76,7 @@ def override(
     """
     known = tuple(policies)
     forms = Forms.alike(manifest.data) if stored is None else Forms(manifest.data, stored)
-    state, budget = PolicyOverridden(manifest.data), Budget()
+    state, budget = PolicyOverridden(manifest.data), OverriderBudget()
     for kind in (CLUSTER_OVERRIDE, OVERRIDE):
         # The selectors of the second kind are evaluated on the object as changed by the first kind.
         for policy in applicable(Manifest(forms.stored), known, kind):
@@ -99,7 +105,11 @@ def applicable(
 
 
 def _apply(
-    state: PolicyOverridden, forms: Forms, cluster: Cluster, policy: OverridePolicy, budget: Budget
+    state: PolicyOverridden,
+    forms: Forms,
+    cluster: Cluster,
+    policy: OverridePolicy,
+    budget: OverriderBudget,
 ) -> tuple[PolicyOverridden, Forms]:
     for index, rule in enumerate(policy.spec.rules):
         if not rule.applies_to(cluster):
@@ -115,7 +125,10 @@ def _apply(
             problem = _problem(policy, index, cluster, error.message)
             return PolicyOverridden(None, problem, logged=str(error), events=events), forms
         events = (*state.events, _event("Normal", policy, cluster))
-        steps = (*state.steps, Step(str(policy.manifest.key), index, forms.written, made.written))
+        steps = (
+            *state.steps,
+            AppliedRule(str(policy.manifest.key), index, forms.written, made.written),
+        )
         applied = (*state.applied, policy.key)
         forms = made
         state = PolicyOverridden(forms.written, steps=steps, applied=applied, events=events)

@@ -51,7 +51,7 @@ _POD_SPEC_PATHS = {
 
 
 @attrs.define
-class Budget:
+class OverriderBudget:
     """Work that override policies may still ask for on the way of one object to one member.
 
     Attributes:
@@ -89,7 +89,9 @@ class Budget:
         self.characters -= number
 
 
-def apply_overriders(forms: Forms, overriders: Overriders, budget: Budget | None = None) -> Forms:
+def apply_overriders(
+    forms: Forms, overriders: Overriders, budget: OverriderBudget | None = None
+) -> Forms:
     """Return the object with all overriders applied; the given object is not changed.
 
     Args:
@@ -100,7 +102,7 @@ def apply_overriders(forms: Forms, overriders: Overriders, budget: Budget | None
     Raises:
         OverrideError: an overrider cannot be applied.
     """
-    data, budget = forms.stored, budget or Budget()
+    data, budget = forms.stored, budget or OverriderBudget()
     try:
         for image in overriders.image_overrider:
             data = _override_images(data, image, budget)
@@ -129,7 +131,7 @@ def apply_overriders(forms: Forms, overriders: Overriders, budget: Budget | None
     return patched(made, [Operation(p.operator, p.path, p.value) for p in overriders.plaintext])
 
 
-def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) -> Object:
+def _override_images(data: Object, overrider: ImageOverrider, budget: OverriderBudget) -> Object:
     if overrider.predicate:
         path = overrider.predicate.path
         try:
@@ -260,7 +262,12 @@ def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider
 
 
 def _override_field(
-    data: Object, path: str, overriders: Sequence[FieldOverrider], budget: Budget, *, is_yaml: bool
+    data: Object,
+    path: str,
+    overriders: Sequence[FieldOverrider],
+    budget: OverriderBudget,
+    *,
+    is_yaml: bool,
 ) -> Object:
     """Return the object with the document in a field patched by one overrider after the other,
     read and written once.

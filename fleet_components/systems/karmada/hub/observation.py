@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fleet_components.content.outline import is_outlined
 from fleet_components.content.secret_text import is_secret_kind
 from fleet_components.hub.listing import Listing, Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import count, few
 from fleet_components.plan.names import TEMPLATE_KIND
@@ -30,7 +30,7 @@ from fleet_components.systems.karmada.plan.templates import template_name
 from fleet_components.systems.karmada.scheduler.matching import skips
 
 
-def karmada_observation(listing: Listing) -> Observation:
+def karmada_observation(listing: Listing) -> HubObservation:
     """Return the observation that complete answers amount to.
 
     Raises:
@@ -38,7 +38,7 @@ def karmada_observation(listing: Listing) -> Observation:
     """
     reading = reading_of(listing)
     subjects = (*(copy.observed for copy in reading.copies.values()), *reading.unbound)
-    return Observation(
+    return HubObservation(
         system=listing.system,
         as_of=listing.as_of,
         members=reading.members,

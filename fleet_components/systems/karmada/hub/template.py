@@ -31,7 +31,12 @@ from fleet_components.systems.karmada.model.policy import (
     PropagationPolicy,
     Suspension,
 )
-from fleet_components.systems.karmada.model.template import Bound, Claim, SeenPolicy, Template
+from fleet_components.systems.karmada.model.template import (
+    BoundPolicy,
+    PolicyClaim,
+    SeenPolicy,
+    Template,
+)
 from fleet_components.systems.karmada.plan.place import bound_to, scheduled_form
 from fleet_components.systems.karmada.plan.record import TemplateRecord, TemplateState
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
@@ -99,7 +104,7 @@ class BoundTemplate:
             scheduler = KarmadaState(*asked, rebalances=subject.rebalances)
             memory = attrs.evolve(memory, looked=looked_at(scheduler, bound_to(bound)))
         return TemplateState(
-            claim=Claim(self.claimed, bound, FIRST),
+            claim=PolicyClaim(self.claimed, bound, FIRST),
             policies=seen_policies(subject, {self.claimed, self.policy}),
             seen=digest((subject.manifest.data,)),
             generation=FIRST,
@@ -147,11 +152,11 @@ class BoundTemplate:
         )
 
     @cached_property
-    def _bound(self) -> Bound | None:
+    def _bound(self) -> BoundPolicy | None:
         if self.depends:
             return None
         owner = self.subject.policies.index.named(self.policy) if self.policy else None
-        return Bound(self.policy, self._carried(owner), FIRST if self.follows else FIRST - 1)
+        return BoundPolicy(self.policy, self._carried(owner), FIRST if self.follows else FIRST - 1)
 
     def _carried(self, owner: PropagationPolicy | None) -> dict[str, Any]:
         """Return what the binding has from its policy: as the policy has it written, where it means
@@ -287,7 +292,7 @@ def unbound(subject: TemplateSubject, original: Object) -> ObservedSubject | Non
     key = policy_of(original)
     claimed = key if key and subject.policies.index.named(key) else None
     memory = TemplateState(
-        claim=Claim(claimed, None, FIRST),
+        claim=PolicyClaim(claimed, None, FIRST),
         policies=seen_policies(subject, {claimed}) if claimed else {},
         seen=digest((subject.manifest.data,)),
         generation=FIRST,

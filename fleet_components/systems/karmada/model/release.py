@@ -11,7 +11,7 @@ by default.
 
 from __future__ import annotations
 
-from fleet_components.model.release import Change, ReleaseRule, ReleaseTable
+from fleet_components.model.release import ReleaseChange, ReleaseRule, ReleaseTable
 
 _VALIDATION = "`pkg/util/validation/validation.go`"
 
@@ -19,31 +19,31 @@ _VALIDATION = "`pkg/util/validation/validation.go`"
 class Rule(ReleaseRule):
     """A rule that some releases of Karmada have, and others do not."""
 
-    ANY_ZONE = Change(
+    ANY_ZONE = ReleaseChange(
         "`matchZones` in `pkg/util/selector.go`, #6431",
         "1.18",
         "a member meets `zone In` if it has zones and all of them are among the values",
         "it does if any of them is",
     )
-    OVERFLOW = Change(
+    OVERFLOW = ReleaseChange(
         "`pkg/scheduler/core/common.go`, #7386, #7423",
         "1.18",
         "there is no `overflowAffinities`: it is refused as an unknown field",
         "an affinity group takes members in addition when its own are full",
     )
-    TOLERATIONS_STRICT = Change(
+    TOLERATIONS_STRICT = ReleaseChange(
         f"`validateClusterTolerations` in {_VALIDATION}, 642965131",
         "1.18",
         "tolerations with the operators `Lt` and `Gt` are stored, and tolerate nothing",
         "they are refused",
     )
-    FIELD_OVERRIDERS_STRICT = Change(
+    FIELD_OVERRIDERS_STRICT = ReleaseChange(
         f"{_VALIDATION}, e48521526",
         "1.18",
         "a field overrider without `json` and `yaml` is stored, and changes nothing",
         "it is refused",
     )
-    PURGE_MODES_RENAMED = Change(
+    PURGE_MODES_RENAMED = ReleaseChange(
         "`pkg/apis/policy/v1alpha1/propagation_types.go`, 2aeae1eea",
         "1.19",
         "`purgeMode` may be `Graciously` or `Immediately` as well",

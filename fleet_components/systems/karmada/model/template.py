@@ -87,7 +87,7 @@ def _no_policy(key: PolicyKey | None) -> str:
 
 
 @attrs.frozen
-class Bound:
+class BoundPolicy:
     """The policy-derived part of an object's binding. It stays when the policy is deleted.
 
     Attributes:
@@ -110,7 +110,7 @@ class Bound:
 
 
 @attrs.frozen
-class Claim:
+class PolicyClaim:
     """Persisted claim state of one object.
 
     Attributes:
@@ -121,7 +121,7 @@ class Claim:
     """
 
     policy: PolicyKey | None = attrs.field(default=None, metadata=checked(_no_policy))
-    bound: Bound | None = None
+    bound: BoundPolicy | None = None
     revision: int | None = None
 
 
@@ -147,12 +147,12 @@ class Claims:
         policies: the known policies, by ``kind/namespace/name``.
     """
 
-    objects: Mapping[str, Claim] = attrs.field(factory=dict)
+    objects: Mapping[str, PolicyClaim] = attrs.field(factory=dict)
     policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict)
 
-    def of(self, key: str) -> Claim:
+    def of(self, key: str) -> PolicyClaim:
         """Return the claim on an object; an empty claim if the object is new."""
-        return self.objects.get(key, Claim())
+        return self.objects.get(key, PolicyClaim())
 
     def to_wire(self) -> dict[str, object]:
         """Return the claims in the form of the state: plain maps and lists."""

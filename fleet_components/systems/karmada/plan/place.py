@@ -41,9 +41,9 @@ from fleet_components.systems.karmada.model.policy import (
     PropagationPolicy,
 )
 from fleet_components.systems.karmada.model.template import (
-    Bound,
-    Claim,
+    BoundPolicy,
     Claims,
+    PolicyClaim,
     Template,
     template_key,
 )
@@ -60,7 +60,7 @@ from fleet_components.systems.karmada.scheduler.failover import (
     fail_over,
     going_on,
 )
-from fleet_components.systems.karmada.scheduler.matching import Hub, match_policies, matches
+from fleet_components.systems.karmada.scheduler.matching import HubSnapshot, match_policies, matches
 from fleet_components.systems.karmada.scheduler.status import TemplateDecision
 
 if TYPE_CHECKING:
@@ -319,12 +319,14 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     # The object is older than its first policy: with activationPreference Lazy it is left until it
     # changes.
     if request.waited and not before.seen:
-        before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
+        before = attrs.evolve(
+            before, claim=PolicyClaim(revision=1), seen=request.waited, generation=1
+        )
     key, seen = template_key(request.manifest), _seen(request.manifest, before)
     generation = before.generation + (seen != before.seen)
     overrides = request.policies.override_index.keys
     policies = _concerning(request, before)
-    hub = Hub({key: request.matched}, policies, overrides, {key: generation})
+    hub = HubSnapshot({key: request.matched}, policies, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
     claims = match_policies(hub, known, preemption=request.settings.preemption).claims
     claim = claims.of(key)
@@ -373,7 +375,7 @@ def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[Propag
     )
 
 
-def _settled(claim: Claim) -> Claim:
+def _settled(claim: PolicyClaim) -> PolicyClaim:
     """Return the claim as it is read back from the state."""
     return Claims.from_wire(Claims({"": claim}).to_wire()).of("")
 
@@ -478,7 +480,7 @@ def _decided(
     return decided, decision
 
 
-def bound_to(bound: Bound) -> Mapping[str, Any]:
+def bound_to(bound: BoundPolicy) -> Mapping[str, Any]:
     """Return what the binding holds beside the placement, as far as a change of it makes the
     scheduler look again.
     """

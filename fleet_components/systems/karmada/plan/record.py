@@ -26,7 +26,7 @@ from fleet_components.systems.karmada.model.policy import (
     Suspension,
     is_policy_path,
 )
-from fleet_components.systems.karmada.model.template import Claim, SeenPolicy
+from fleet_components.systems.karmada.model.template import PolicyClaim, SeenPolicy
 from fleet_components.systems.karmada.plan.content import (
     Share,
     check_part,
@@ -65,7 +65,7 @@ class TemplateState:
         schedule: what the scheduler remembers.
     """
 
-    claim: Claim = Claim()
+    claim: PolicyClaim = PolicyClaim()
     policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict, metadata=checked(_no_policies))
     seen: str = ""
     generation: int = attrs.field(default=0, metadata=ranged(0))

@@ -29,7 +29,7 @@ from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject, SubjectPolicy
 from fleet_components.rollout.rollout import Done, Gate, Placed
 from fleet_components.scheduler.cycle import Proposals
-from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
+from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edits, FieldEdit, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.karmada.content.override import OverrideIndex
@@ -56,7 +56,7 @@ from fleet_components.systems.karmada.scheduler.match_explanation import (
     explain_match,
 )
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
-from fleet_components.systems.karmada.scheduler.proposals import Scheduled, proposals
+from fleet_components.systems.karmada.scheduler.proposals import ScheduledTemplate, proposals
 
 _MOST_REPLICAS = 50
 """Number of further replicas that are proposed."""
@@ -85,7 +85,7 @@ class Policies:
         """The propagation policies by what they may match."""
         return PolicyIndex(self.propagation)
 
-    def edited(self, key: PolicyKey, edit: Edit) -> Policies:
+    def edited(self, key: PolicyKey, edit: FieldEdit) -> Policies:
         """Return the policies with a change of one of them."""
         return Policies(
             tuple(
@@ -316,14 +316,14 @@ class TemplateSubject(Subject[TemplateRecord]):
             compare(scheduled, decision.status.divisions, cluster) if scheduled and decision else ""
         )
 
-    def _scheduled(self, outcome: TemplateOutcome) -> Scheduled | None:
+    def _scheduled(self, outcome: TemplateOutcome) -> ScheduledTemplate | None:
         """Return the decision with what it depended on; None if no policy's placement was
         scheduled.
         """
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
         if bound is None or decision is None or bound.policy is None:
             return None
-        return Scheduled(
+        return ScheduledTemplate(
             self.inventory,
             outcome.template,
             bound.placement,
@@ -360,7 +360,8 @@ class TemplateSubject(Subject[TemplateRecord]):
         if shape is None or shape.replicas is None:
             return ()
         return tuple(
-            (Edit(OBJECT, SET, shape.replicas, n, f"with {count(n, 'replica')}"),) for n in numbers
+            (FieldEdit(OBJECT, SET, shape.replicas, n, f"with {count(n, 'replica')}"),)
+            for n in numbers
         )
 
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:

@@ -20,7 +20,7 @@ from fleet_components.plan.idle import Idle
 from fleet_components.plan.no_match import meant
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.trial import Trial, Unchanged, has_value
+from fleet_components.plan.trial import OverrideTrial, Unchanged, has_value
 from fleet_components.systems.karmada.content.override import (
     ANNOTATIONS,
     ARGS,
@@ -44,7 +44,7 @@ from fleet_components.systems.karmada.plan.templates import Templates
 
 
 @attrs.frozen(eq=False, slots=False)
-class TemplateTrial(Trial):
+class TemplateTrial(OverrideTrial):
     """A template, to try override policies on each of its members.
 
     Attributes:

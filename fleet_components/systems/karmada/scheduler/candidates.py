@@ -82,13 +82,13 @@ def _tiers(state: KarmadaState) -> list[int]:
 # is retried.
 
 
-class Failure(SchedulingError):
+class CycleFailure(SchedulingError):
     """Failure of a run; the targets stay, and the scheduler retries."""
 
     reason: ClassVar[str] = "SchedulerError"
 
 
-class Unschedulable(Failure):
+class Unschedulable(CycleFailure):
     """Failure because the members cannot take the replicas; the targets stay, and the scheduler
     retries.
     """
@@ -96,7 +96,7 @@ class Unschedulable(Failure):
     reason = "Unschedulable"
 
 
-class NoClusterFit(Failure):
+class NoClusterFit(CycleFailure):
     """Failure because no member passes the filters; the targets are cleared, and only a change
     leads to a retry.
     """

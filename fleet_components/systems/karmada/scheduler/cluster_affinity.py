@@ -17,8 +17,8 @@ from fleet_components.scheduler.edit import (
     ADD,
     DROP,
     POLICY,
-    Edit,
     Edits,
+    FieldEdit,
     Ladder,
     set_field,
     to_match,
@@ -79,7 +79,7 @@ class ClusterAffinity(Filter[KarmadaState]):
         exclude = (*field, "exclude")
         yield (
             (
-                Edit(
+                FieldEdit(
                     POLICY,
                     ADD,
                     exclude,
@@ -118,7 +118,7 @@ def _to_match(
     listed, name = [*edits, *fields], cluster.name
     if affinity.cluster_names and name not in affinity.cluster_names:
         listed.append(
-            Edit(
+            FieldEdit(
                 POLICY,
                 ADD,
                 (*field, "clusterNames"),
@@ -128,14 +128,16 @@ def _to_match(
         )
     if name in affinity.exclude:
         listed.append(
-            Edit(POLICY, DROP, (*field, "exclude"), name, f"without {name} in the policy's exclude")
+            FieldEdit(
+                POLICY, DROP, (*field, "exclude"), name, f"without {name} in the policy's exclude"
+            )
         )
     return tuple(listed)
 
 
 def _to_match_fields(cluster: Cluster, fields: policy.FieldSelector | None) -> Edits | None:
     """Return the fewest fields with which a member meets a selector; None if there are none."""
-    edits = list[Edit]()
+    edits = list[FieldEdit]()
     for key, asked in _by_key(fields).items():
         if policy.FieldSelector(asked).matches(cluster):
             continue
@@ -172,7 +174,7 @@ def _to_miss_fields(cluster: Cluster, affinity: policy.ClusterAffinity) -> Itera
             yield (edit,)
 
 
-def _with_field(cluster: Cluster, edit: Edit) -> Cluster:
+def _with_field(cluster: Cluster, edit: FieldEdit) -> Cluster:
     """Return a member with an edit of provider, region or zones."""
     match edit.field:
         case ("spec", "zones"):

@@ -16,12 +16,16 @@ from fleet_components.model.text import count
 from fleet_components.systems.karmada.model.policy import AGGREGATED, WeightPreference
 from fleet_components.systems.karmada.model.webster import divide
 from fleet_components.systems.karmada.scheduler import go_sort
-from fleet_components.systems.karmada.scheduler.candidates import Candidates, Failure, Unschedulable
+from fleet_components.systems.karmada.scheduler.candidates import (
+    Candidates,
+    CycleFailure,
+    Unschedulable,
+)
 from fleet_components.systems.karmada.scheduler.state import KarmadaState, matching
 
 
 @attrs.frozen
-class _Step:
+class _DivisionStep:
     """Amount to divide and its weights, besides the replicas that members keep."""
 
     doing: str
@@ -76,15 +80,15 @@ def _step(
     chosen: list[int],
     replicas: int,
     previous: Mapping[str, int],
-) -> _Step:
+) -> _DivisionStep:
     names, held = state.inventory.names, sum(previous.values())
     if state.fresh:
         weights = {names[position]: candidates.available[position] for position in chosen}
-        return _Step("do fresh scale", replicas, weights, "available and own replicas")
+        return _DivisionStep("do fresh scale", replicas, weights, "available and own replicas")
     if held > replicas:
-        return _Step("scale down", replicas, previous, "previous replicas")
+        return _DivisionStep("scale down", replicas, previous, "previous replicas")
     weights = {names[position]: candidates.allocatable[position] for position in chosen}
-    return _Step("scale up", replicas - held, weights, "available replicas", previous)
+    return _DivisionStep("scale up", replicas - held, weights, "available replicas", previous)
 
 
 def _int32(total: int) -> int:
@@ -146,7 +150,7 @@ def assign(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> As
         Failure: no member was selected, or the members cannot take the replicas.
     """
     if not chosen:
-        raise Failure("no clusters available to schedule")
+        raise CycleFailure("no clusters available to schedule")
     template, names = state.template, state.inventory.names
     if not template.workload:
         return Assignment(dict.fromkeys([names[position] for position in chosen], 0))

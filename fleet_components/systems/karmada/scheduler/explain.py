@@ -17,7 +17,7 @@ from fleet_components.systems.karmada.model.policy import ClusterAffinityTerm, P
 from fleet_components.systems.karmada.model.template import Estimates, Template
 from fleet_components.systems.karmada.scheduler.candidates import (
     Candidates,
-    Failure,
+    CycleFailure,
     NoClusterFit,
     rank,
 )
@@ -25,7 +25,7 @@ from fleet_components.systems.karmada.scheduler.division import Division
 from fleet_components.systems.karmada.scheduler.estimator import allocatable
 from fleet_components.systems.karmada.scheduler.groups import place
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
-from fleet_components.systems.karmada.scheduler.proposals import Scheduled
+from fleet_components.systems.karmada.scheduler.proposals import ScheduledTemplate
 from fleet_components.systems.karmada.scheduler.spread import ignores_constraints
 from fleet_components.systems.karmada.scheduler.state import KarmadaState, matching
 from fleet_components.systems.karmada.scheduler.status import TemplateDecision
@@ -134,7 +134,7 @@ class _Members:
             place(self.profile, attrs.evolve(self.unplaced, group=group))
         except NoClusterFit:
             return f"no member of its affinity group {group.affinity_name} passes every filter"
-        except Failure as failure:
+        except CycleFailure as failure:
             return f"its affinity group {group.affinity_name} cannot take it: {failure}"
         return ""
 
@@ -188,7 +188,7 @@ def _division(state: KarmadaState, decision: TemplateDecision) -> tuple[str, ...
 # replicas.
 
 
-def compare(scheduled: Scheduled, divisions: Iterable[Division], cluster: str) -> str:
+def compare(scheduled: ScheduledTemplate, divisions: Iterable[Division], cluster: str) -> str:
     """Return what a member that passes every filter lost to; empty where nothing of that decides.
 
     Args:
@@ -208,7 +208,7 @@ def compare(scheduled: Scheduled, divisions: Iterable[Division], cluster: str) -
     return _outranked(scheduled, cluster)
 
 
-def _outranked(scheduled: Scheduled, cluster: str) -> str:
+def _outranked(scheduled: ScheduledTemplate, cluster: str) -> str:
     """Compare a member with the last of those that a spread constraint by cluster leaves."""
     state, position = scheduled.state, scheduled.inventory.position(cluster)
     fields = [constraint.spread_by_field for constraint in state.placement.spread_constraints]

@@ -251,7 +251,7 @@ class EvictionSettings:
 
 
 @attrs.frozen
-class Eviction:
+class TaintEviction:
     """Result of the taint check for one object on one member.
 
     Attributes:
@@ -269,7 +269,7 @@ def evict(
     placement: Placement | None,
     as_of: datetime | None,
     settings: EvictionSettings = EvictionSettings(),
-) -> Eviction:
+) -> TaintEviction:
     """Check one object on one member.
 
     Args:
@@ -290,9 +290,9 @@ def evict(
     used = [next(iter(placement.tolerations.of(taint)), None) for taint in harmful]
     tolerations = [toleration for toleration in used if toleration]
     if len(tolerations) < len(used):
-        return Eviction(now=True)
+        return TaintEviction(now=True)
     due = min(_ends(harmful, placement.tolerations, frozenset(tolerations)), default=None)
-    return Eviction(due is not None and as_of is not None and due <= as_of, due)
+    return TaintEviction(due is not None and as_of is not None and due <= as_of, due)
 
 
 def _ends(

@@ -16,7 +16,7 @@ from fleet_components.model import mask as masks
 from fleet_components.scheduler.cycle import Filtered, reason_of, run_filters
 from fleet_components.scheduler.framework import Profile, SchedulingError
 from fleet_components.systems.karmada.model.policy import ClusterAffinityTerm
-from fleet_components.systems.karmada.scheduler.candidates import Failure, NoClusterFit, rank
+from fleet_components.systems.karmada.scheduler.candidates import CycleFailure, NoClusterFit, rank
 from fleet_components.systems.karmada.scheduler.division import Assignment, assign
 from fleet_components.systems.karmada.scheduler.spread import select
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
@@ -57,7 +57,7 @@ def _while(doing: str) -> Iterator[None]:
     try:
         yield
     except SchedulingError as failure:
-        kind = type(failure) if isinstance(failure, Failure) else Failure
+        kind = type(failure) if isinstance(failure, CycleFailure) else CycleFailure
         raise kind(f"failed to {doing}: {failure}") from None
 
 
@@ -84,7 +84,7 @@ class GroupsResult:
     attempts: tuple[Attempt, ...]
     assignment: Assignment | None = None
     group: str = ""
-    failure: Failure | None = None
+    failure: CycleFailure | None = None
 
 
 def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
@@ -96,7 +96,7 @@ def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
     if not terms:
         return _alone(profile, state)
     attempts: list[Attempt] = []
-    failures: list[Failure] = []
+    failures: list[CycleFailure] = []
     # Never back to an earlier group that fits again, except by a rebalance: Karmada starts at the
     # observed one.
     for index in range(
@@ -104,7 +104,7 @@ def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
     ):
         try:
             assignment = place(profile, attrs.evolve(state, group=terms[index]))
-        except Failure as failure:
+        except CycleFailure as failure:
             failures.append(failure)
             message = (
                 f"failed to schedule {state.template.binding} with clusterAffiliates"
@@ -131,7 +131,7 @@ def group_index(terms: Sequence[ClusterAffinityTerm], observed: str) -> int:
 def _alone(profile: Profile, state: KarmadaState) -> GroupsResult:
     try:
         assignment = place(profile, state)
-    except Failure as failure:
+    except CycleFailure as failure:
         return GroupsResult((Attempt(error=str(failure)),), failure=failure)
     return GroupsResult((_success(state, assignment),), assignment)
 

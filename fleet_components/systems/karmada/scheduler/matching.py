@@ -27,7 +27,12 @@ from fleet_components.systems.karmada.model.policy import (
     PropagationPolicy,
     Rank,
 )
-from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, SeenPolicy
+from fleet_components.systems.karmada.model.template import (
+    BoundPolicy,
+    Claims,
+    PolicyClaim,
+    SeenPolicy,
+)
 
 CLAIMED_BY_LABEL = "resourcetemplate.karmada.io/claimed-by"
 WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
@@ -95,7 +100,7 @@ def skips(namespace: str) -> bool:
 
 
 @attrs.frozen
-class Hub:
+class HubSnapshot:
     """Snapshot of the objects and policies to match.
 
     Attributes:
@@ -128,7 +133,9 @@ class Matched:
     errors: tuple[str, ...] = ()
 
 
-def match_policies(hub: Hub, claims: Claims = Claims(), *, preemption: bool = False) -> Matched:
+def match_policies(
+    hub: HubSnapshot, claims: Claims = Claims(), *, preemption: bool = False
+) -> Matched:
     """Update the claims to the state of the hub.
 
     Args:
@@ -184,14 +191,14 @@ def missing_overrides(policy: PropagationPolicy, overrides: frozenset[PolicyKey]
 class _Detector:
     """One pass over everything that has changed, with the queue and the claims as they develop."""
 
-    def __init__(self, hub: Hub, claims: Claims, preemption: bool) -> None:
+    def __init__(self, hub: HubSnapshot, claims: Claims, preemption: bool) -> None:
         self.hub, self.claims, self.preemption = hub, claims, preemption
         self.policies = {policy.key: policy for policy in hub.policies}
         looked_at = [key for key, manifest in hub.templates.items() if propagates(manifest)]
         known = {key: claim for key, claim in claims.objects.items() if key in looked_at}
-        self.objects: dict[str, Claim] = {
+        self.objects: dict[str, PolicyClaim] = {
             **known,
-            **{key: Claim() for key in looked_at if key not in known},
+            **{key: PolicyClaim() for key in looked_at if key not in known},
         }
         self.named = {_identity(hub.templates[key]): key for key in self.objects}
         # An object without a revision ended in an error: Karmada retries it by itself, and no
@@ -348,7 +355,7 @@ class _Detector:
         if by_policy and policy.lazy:
             return
         carried = {part: policy.data[part] for part in CARRIED if part in policy.data}
-        bound = Bound(policy.key, carried, self._revision(key))
+        bound = BoundPolicy(policy.key, carried, self._revision(key))
         if (before.policy, before.bound) != (policy.key, bound):
             self._set(key, bound=bound)
             scope = "cluster policy" if policy.key.kind == CLUSTER_PROPAGATION else "policy"

@@ -18,7 +18,7 @@ from fleet_components.scheduler.cycle import (
     scoring_ladders,
     stopping_ladders,
 )
-from fleet_components.scheduler.edit import ADD, MEMBER, POLICY, SET, Edit, Edits, Ladder
+from fleet_components.scheduler.edit import ADD, MEMBER, POLICY, SET, Edits, FieldEdit, Ladder
 from fleet_components.scheduler.framework import Plugin
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import AGGREGATED, ClusterAffinityTerm, Placement
@@ -32,7 +32,7 @@ _WEIGHTS = (*_PLACEMENT, "replicaScheduling", "weightPreference", "staticWeightL
 
 
 @attrs.frozen
-class Scheduled:
+class ScheduledTemplate:
     """A decision on one template, with what it depended on.
 
     Attributes:
@@ -61,7 +61,7 @@ class Scheduled:
         return KarmadaState(self.inventory, self.template, self.placement, self.before, group=group)
 
 
-def proposals(scheduled: Scheduled, cluster: str) -> Proposals:
+def proposals(scheduled: ScheduledTemplate, cluster: str) -> Proposals:
     """Return what might change the outcome of a decision for one member."""
     position = scheduled.inventory.position(cluster)
     if position is None:
@@ -74,7 +74,7 @@ def proposals(scheduled: Scheduled, cluster: str) -> Proposals:
 
 @attrs.frozen
 class _Asked:
-    scheduled: Scheduled
+    scheduled: ScheduledTemplate
     state: KarmadaState
     position: int
 
@@ -133,11 +133,11 @@ class _Asked:
             by = constraint.spread_by_field or constraint.spread_by_label
             field = (*_PLACEMENT, "spreadConstraints", place, "maxGroups")
             yield tuple(
-                (Edit(POLICY, SET, field, n, f"with maxGroups {n} of spreadByField {by}"),)
+                (FieldEdit(POLICY, SET, field, n, f"with maxGroups {n} of spreadByField {by}"),)
                 for n in numbers
             )
 
-    def _weights(self) -> Iterator[tuple[Edit, ...]]:
+    def _weights(self) -> Iterator[tuple[FieldEdit, ...]]:
         """Yield weights for a member that no rule of the static weights selects."""
         scheduling = self.state.placement.replica_scheduling
         preference = scheduling.weight_preference if scheduling else None
@@ -156,9 +156,9 @@ class _Asked:
             return
         for weight in range(1, sum(rule.weight for rule in rules) + 1):
             value = {"targetCluster": {"clusterNames": [self.cluster.name]}, "weight": weight}
-            yield (Edit(POLICY, ADD, _WEIGHTS, value, f"with a static weight of {weight}"),)
+            yield (FieldEdit(POLICY, ADD, _WEIGHTS, value, f"with a static weight of {weight}"),)
 
-    def _other_groups(self) -> Iterator[tuple[ClusterAffinityTerm, Edit]]:
+    def _other_groups(self) -> Iterator[tuple[ClusterAffinityTerm, FieldEdit]]:
         """Yield the other affinity groups that select the member, each with the edit that it is
         tried first.
         """
@@ -171,7 +171,7 @@ class _Asked:
                 field = (*_PLACEMENT, "clusterAffinities")
                 yield (
                     group,
-                    Edit(
+                    FieldEdit(
                         POLICY,
                         SET,
                         field,
@@ -243,7 +243,7 @@ def _taken(requests: Mapping[str, str] | None) -> dict[str, int]:
     return {**(Replica(requests).taken if requests else {}), _PODS: 1}
 
 
-def _changed(cluster: Cluster, name: str, units: int) -> Edit:
+def _changed(cluster: Cluster, name: str, units: int) -> FieldEdit:
     """Return the edit that makes some units more of a resource allocatable, or less."""
     assert cluster.resource_summary is not None
     old = cluster.resource_summary.allocatable.get(name)
@@ -254,7 +254,7 @@ def _changed(cluster: Cluster, name: str, units: int) -> Edit:
         f"with {_shown(name, abs(units))} {'more' if units > 0 else 'less'} {_noun(name, units)}"
         " free"
     )
-    return Edit(
+    return FieldEdit(
         MEMBER, SET, ("status", "resourceSummary", "allocatable", name), value, words, cluster.name
     )
 

@@ -17,7 +17,7 @@ from fleet_components.scheduler.framework import Plugin, Profile
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import ClusterAffinityTerm, Placement
 from fleet_components.systems.karmada.model.template import Estimates, Template
-from fleet_components.systems.karmada.scheduler.candidates import Failure, NoClusterFit
+from fleet_components.systems.karmada.scheduler.candidates import CycleFailure, NoClusterFit
 from fleet_components.systems.karmada.scheduler.groups import GroupsResult, place_in_groups
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.rest import looked_at, rests
@@ -149,7 +149,7 @@ def _shown(status: BindingStatus, outcome: GroupsResult, *, moved: bool) -> Bind
     )
 
 
-def _condition(failure: Failure) -> Condition:
+def _condition(failure: CycleFailure) -> Condition:
     return Condition("Scheduled", "False", failure.reason, str(failure))
 
 

@@ -22,7 +22,7 @@ import attrs
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.systems.karmada.model.policy import AGGREGATED, Placement, SpreadConstraint
-from fleet_components.systems.karmada.scheduler.candidates import Candidates, Failure
+from fleet_components.systems.karmada.scheduler.candidates import Candidates, CycleFailure
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 
@@ -159,10 +159,12 @@ def select_by_region(
     """
     regions = _regions(state, candidates, by_region, by_cluster)
     if len(regions) < by_region.min_groups:
-        raise Failure("the number of feasible region is less than spreadConstraint.MinGroups")
+        raise CycleFailure("the number of feasible region is less than spreadConstraint.MinGroups")
     chosen = best_regions(regions, by_region, by_cluster.min_groups)
     if not chosen:
-        raise Failure("the number of clusters is less than the cluster spreadConstraint.MinGroups")
+        raise CycleFailure(
+            "the number of clusters is less than the cluster spreadConstraint.MinGroups"
+        )
     first = [region.members[0] for region in chosen]
     others = candidates.ranked(position for region in chosen for position in region.members[1:])
     return first + others[: max(0, by_cluster.max_groups - len(first))]
@@ -231,7 +233,9 @@ def select_by_cluster(
         Failure: there are too few members, or too few of them are large enough.
     """
     if len(candidates.order) < by_cluster.min_groups:
-        raise Failure("the number of feasible clusters is less than spreadConstraint.MinGroups")
+        raise CycleFailure(
+            "the number of feasible clusters is less than spreadConstraint.MinGroups"
+        )
     # Karmada has no default for maxGroups: left out it is 0, nothing is chosen, and a division
     # always lacks resources.
     count = min(len(candidates.order), by_cluster.max_groups)
@@ -242,7 +246,7 @@ def select_by_cluster(
     if missing > 0:
         missing -= _exchange(chosen, rest, candidates, missing)
     if not chosen or missing > 0:
-        raise Failure(f"no enough resource when selecting {count} clusters")
+        raise CycleFailure(f"no enough resource when selecting {count} clusters")
     return chosen
 
 
@@ -290,7 +294,7 @@ def select(state: KarmadaState, candidates: Candidates) -> list[int]:
             state, candidates, constraints["region"], by_cluster or SpreadConstraint()
         )
     if by_cluster is None:
-        raise Failure("just support cluster and region spread constraint")
+        raise CycleFailure("just support cluster and region spread constraint")
     return select_by_cluster(
         candidates, by_cluster, state.template.replicas if state.placement.divided else None
     )

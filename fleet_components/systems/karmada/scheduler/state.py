@@ -15,8 +15,8 @@ from fleet_components.model.selector import Requirement
 from fleet_components.scheduler.edit import (
     ADD,
     MEMBER,
-    Edit,
     Edits,
+    FieldEdit,
     Ladder,
     add_taint,
     drop_taint,
@@ -209,7 +209,7 @@ class APIEnablement(Filter[KarmadaState]):
         template, member = state.template, state.inventory.names[position]
         value = {"groupVersion": template.api_version, "resources": [{"kind": template.kind}]}
         words = f"with the API {template.api_version} {template.kind} served there"
-        yield (Edit(MEMBER, ADD, ("status", "apiEnablements"), value, words, member),)
+        yield (FieldEdit(MEMBER, ADD, ("status", "apiEnablements"), value, words, member),)
 
 
 def _serving(state: KarmadaState) -> Mask:

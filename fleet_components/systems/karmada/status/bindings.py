@@ -18,7 +18,7 @@ from fleet_components.model.decision import Condition
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided, Delivery
-from fleet_components.status.facts import Facts
+from fleet_components.status.facts import SubjectFacts
 from fleet_components.systems.karmada.content.health import UNKNOWN, health
 from fleet_components.systems.karmada.hub.kinds import BINDINGS, WORK_GROUP
 from fleet_components.systems.karmada.model.template import binding_name
@@ -209,14 +209,14 @@ def _health(delivery: Delivery, found: ObservedObject) -> str:
     )
 
 
-def facts(decided: Decided) -> Facts:
+def facts(decided: Decided) -> SubjectFacts:
     """Return the facts of a template."""
     subject, outcome = decided.subject, decided.outcome
     assert isinstance(subject, TemplateSubject)
     assert isinstance(outcome, TemplateOutcome)
     verdicts, memory = subject.verdicts(outcome), outcome.record.memory
     policy = memory.policy
-    return Facts(
+    return SubjectFacts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
         policies=tuple(
             {

@@ -11,7 +11,7 @@ from functools import cache, partial
 from fleet_components.admission import decode as gotext
 from fleet_components.admission.definitions import Declared, kinds_of
 from fleet_components.admission.finding import Denial, Finding, deny
-from fleet_components.admission.registry import Kind, Object, Request
+from fleet_components.admission.registry import AdmissionRequest, AdmittedKind, Object
 from fleet_components.model.labels import KUBERNETES_1_34, key_errors, value_errors
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
@@ -33,7 +33,7 @@ from fleet_components.systems.kubefleet.admission.webhook.placement import (
 _FIELDS = {"key": "Key", "value": "Value", "effect": "Effect"}
 
 
-def validate_member_cluster(request: Request) -> Denial | None:
+def validate_member_cluster(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a MemberCluster; None if it passes."""
     return deny(_check_taints(request.object["spec"].get("taints", ())))
 
@@ -58,7 +58,7 @@ def _check_taints(taints: list[dict[str, str]]) -> Iterator[Finding]:
 # ``clusterresourceplacementdisruptionbudget.go`` in ``pkg/utils/validator``.
 
 
-def validate_eviction(request: Request) -> Denial | None:
+def validate_eviction(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a new eviction; None if it passes. A changed eviction is not
     checked.
     """
@@ -67,7 +67,7 @@ def validate_eviction(request: Request) -> Denial | None:
     return deny(_check_target(placement)) if placement and request.old is None else None
 
 
-def validate_budget(request: Request) -> Denial | None:
+def validate_budget(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a disruption budget; None if it passes.
 
     A budget belongs to the placement of the same name.
@@ -78,7 +78,7 @@ def validate_budget(request: Request) -> Denial | None:
     return None
 
 
-def _placement(request: Request, name: str) -> Manifest | None:
+def _placement(request: AdmissionRequest, name: str) -> Manifest | None:
     return next(
         (it for it in request.existing("ClusterResourcePlacement") if it.name == name), None
     )
@@ -154,6 +154,6 @@ DECLARED = (
 
 
 @cache
-def kinds_in(release: Release) -> tuple[Kind, ...]:
+def kinds_in(release: Release) -> tuple[AdmittedKind, ...]:
     """Return the checked kinds of a release, in all their versions."""
     return kinds_of(DECLARED, overlay_of(release))

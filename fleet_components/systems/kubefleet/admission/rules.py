@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fleet_components.admission.schema import Rule, rule, transition
+from fleet_components.admission.schema import ValueRule, rule, transition
 
 _SINGLE_SELECTOR = "NamespaceWithResourceSelectors"
 _PERCENT = "^(100|[0-9]{1,2})%$"
@@ -48,7 +48,7 @@ def _is_amount(value: Any) -> bool:
     return bool(re.fullmatch(_PERCENT, value)) if isinstance(value, str) else bool(value >= 0)
 
 
-def _short_name(limit: int) -> Rule:
+def _short_name(limit: int) -> ValueRule:
     return rule(
         f"metadata.name max length is {limit}",
         lambda it: len(it["metadata"].get("name", "")) <= limit,
@@ -56,7 +56,7 @@ def _short_name(limit: int) -> Rule:
     )
 
 
-def _no_way(before: str, after: str, do: str) -> Rule:
+def _no_way(before: str, after: str, do: str) -> ValueRule:
     return transition(
         f"invalid state transition: cannot transition from {before} to {after}",
         lambda it, old: (old.get("state"), it["state"]) != (before, after),

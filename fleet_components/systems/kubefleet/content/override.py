@@ -23,7 +23,13 @@ import attrs
 
 from fleet_components.content.envelope import contents_of, is_envelope, unopened
 from fleet_components.content.guarded import read_json
-from fleet_components.content.overridden import Forms, Overridden, OverrideError, Step, patched
+from fleet_components.content.overridden import (
+    AppliedRule,
+    Forms,
+    Overridden,
+    OverrideError,
+    patched,
+)
 from fleet_components.content.patch import Operation
 from fleet_components.content.revision import canonical
 from fleet_components.content.secret import as_secret, holds_secret_text
@@ -304,7 +310,7 @@ def _absent(key: str, cluster: Cluster) -> str:
 def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str) -> Overridden:
     data = forms.written
     made: Forms | None = forms
-    steps: list[Step] = []
+    steps: list[AppliedRule] = []
     spoilt: Problem | None = None
     for override in overrides:
         for rule in override.rules:
@@ -316,7 +322,9 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
                 )
             if made is not None:
                 steps.append(
-                    Step(override.key, rule.index, made.written, after.written if after else None)
+                    AppliedRule(
+                        override.key, rule.index, made.written, after.written if after else None
+                    )
                 )
             made = after
             # An envelope is opened after all rules, so a later one may mend what an earlier one has
@@ -340,7 +348,7 @@ def _with_contents(
 
     No API server has stored the contents, so that rules see them as they are written.
     """
-    made, steps = envelope, list[Step]()
+    made, steps = envelope, list[AppliedRule]()
     for key, inner in contents_of(Manifest(envelope)):
         concerning = [
             override for target in targets_of(inner) for override in by_target.get(target, ())
@@ -362,7 +370,7 @@ def _with_contents(
 
 
 def _last(
-    step: Step, by_target: Mapping[OverrideTarget, Sequence[OverrideInForce]]
+    step: AppliedRule, by_target: Mapping[OverrideTarget, Sequence[OverrideInForce]]
 ) -> tuple[OverrideInForce, RuleInForce]:
     """Return the override and the rule of a step."""
     overrides = (override for several in by_target.values() for override in several)

@@ -45,7 +45,7 @@ _UNTRACKABLE = ("NotAllWorkAreAvailabilityTrackable", "NotAllWorksAreAvailabilit
 
 
 @attrs.frozen
-class Bound:
+class BoundMember:
     """A member that a placement has, as its binding says.
 
     Attributes:
@@ -90,7 +90,7 @@ def bindings_of(
     as_of: datetime,
     period: timedelta,
     release: Release = RELEASE,
-) -> tuple[dict[str, Bound], list[str]]:
+) -> tuple[dict[str, BoundMember], list[str]]:
     """Return the members of a placement by name, and those that it is being removed from.
 
     A cluster that is a member no more keeps what it has, which nobody sees to.
@@ -104,7 +104,7 @@ def bindings_of(
         release: the release of KubeFleet.
     """
     waits = _PENDING if release.has(Rule.PENDING_NOT_FAILED) else ()
-    found, going = dict[str, Bound](), []
+    found, going = dict[str, BoundMember](), []
     for binding in kept.all(PLACEMENTS[placement.kind].binding, placement):
         cluster = binding.data["spec"]["targetCluster"]
         if "deletionTimestamp" in binding.metadata:
@@ -114,7 +114,9 @@ def bindings_of(
     return found, sorted({*going} - found.keys())
 
 
-def ranks_of(bindings: Mapping[str, Bound], policy: PlacementPolicy | None) -> Mapping[str, int]:
+def ranks_of(
+    bindings: Mapping[str, BoundMember], policy: PlacementPolicy | None
+) -> Mapping[str, int]:
     """Return the rank of each member: its place in the order in which a scheduler picks them at
     once.
     """
@@ -134,7 +136,9 @@ def ranks_of(bindings: Mapping[str, Bound], policy: PlacementPolicy | None) -> M
     return {name: rank for rank, name in enumerate(names)}
 
 
-def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collection[str]) -> Bound:
+def _bound(
+    binding: Manifest, kept: Kept, ready_by: datetime, pending: Collection[str]
+) -> BoundMember:
     spec, status = binding.data["spec"], binding.data.get("status")
     generation = binding.metadata.get("generation")
     conditions = {
@@ -153,7 +157,7 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collectio
         data is not None and _is(data, "False") and data.get("reason") not in pending
         for data in failing
     )
-    return Bound(
+    return BoundMember(
         cluster,
         state,
         (binding.metadata.get("annotations") or {}).get(PREVIOUS_STATE)

@@ -8,7 +8,7 @@ from fleet_components.content.envelope import is_envelope
 from fleet_components.content.secret import is_secret, redacted
 from fleet_components.content.strip import strip
 from fleet_components.hub.listing import Listing, Object, Query
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import HubObservation
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -25,14 +25,14 @@ from fleet_components.systems.kubefleet.hub.queries import (
     is_agent,
     release_shown,
 )
-from fleet_components.systems.kubefleet.hub.snapshots import Contents, Policies
+from fleet_components.systems.kubefleet.hub.snapshots import Contents, PolicySnapshots
 from fleet_components.systems.kubefleet.hub.subjects import policies_of, subjects_of
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from fleet_components.systems.kubefleet.plan.selection import Placements
 from fleet_components.systems.kubefleet.scheduler import schedule
 
 
-def kubefleet_observation(listing: Listing) -> Observation:
+def kubefleet_observation(listing: Listing) -> HubObservation:
     """Return the observation that complete answers amount to.
 
     Raises:
@@ -61,7 +61,7 @@ def kubefleet_observation(listing: Listing) -> Observation:
         )
         policies = tuple(data for data in policies if Manifest(data).key not in refused)
         source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
-    return Observation(
+    return HubObservation(
         system=listing.system,
         as_of=listing.as_of,
         members=members,
@@ -262,7 +262,7 @@ def refused_policies(
 
 def _unscheduled(placement: Manifest, kept: Kept, inventory: Inventory) -> str:
     """Return why the scheduler fails on a placement; empty if it does not."""
-    policies = Policies.of(kept, placement)
+    policies = PolicySnapshots.of(kept, placement)
     if policies.scheduled:
         return ""
     return schedule(inventory, policies.newest, namespace=placement.namespace).error

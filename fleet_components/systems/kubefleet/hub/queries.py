@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet_components.content.catalogue import HUB_NAMESPACES, labels_of
 from fleet_components.content.eligible import is_disabled
 from fleet_components.content.secret import is_secret
-from fleet_components.hub.listing import Listing, Object, Query, Resource
+from fleet_components.hub.listing import Listing, Object, Query, ServedResource
 from fleet_components.model.codec import decode
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -77,7 +77,7 @@ def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Que
                 yield from _of_kind(listing, resource.api_version, resource.kind, namespace)
 
 
-def _may_be_placed(resource: Resource) -> bool:
+def _may_be_placed(resource: ServedResource) -> bool:
     """Return whether a namespace may hold objects of a kind that are placed.
 
     Core Events are on no list of KubeFleet's, yet snapshots of namespaces in which there are some

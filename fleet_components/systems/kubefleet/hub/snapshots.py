@@ -79,7 +79,7 @@ def _content(objects: list[Mapping[str, Any]]) -> Objects:
 
 
 @attrs.frozen
-class Policies:
+class PolicySnapshots:
     """Policies of a placement that a hub has kept.
 
     Attributes:

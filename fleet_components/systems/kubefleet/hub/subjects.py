@@ -18,7 +18,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.guard import is_protected
 from fleet_components.plan.record import digest
 from fleet_components.rollout.rollout import Done, Placed
-from fleet_components.systems.kubefleet.hub.bindings import Bound, bindings_of, ranks_of
+from fleet_components.systems.kubefleet.hub.bindings import BoundMember, bindings_of, ranks_of
 from fleet_components.systems.kubefleet.hub.kinds import (
     EVICTION,
     GROUP,
@@ -32,14 +32,14 @@ from fleet_components.systems.kubefleet.hub.runs import Begun, times_of
 from fleet_components.systems.kubefleet.hub.snapshots import (
     Contents,
     Numbering,
-    Policies,
+    PolicySnapshots,
     Snapshots,
     override_snapshots,
 )
 from fleet_components.systems.kubefleet.model.eviction import BLOCKED, EXECUTED, INVALID, Handled
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
-from fleet_components.systems.kubefleet.model.placement import Strategy
+from fleet_components.systems.kubefleet.model.placement import PlacementStrategy
 from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.selection import mode_of
@@ -70,7 +70,9 @@ def subjects_of(
     clusters = {cluster.name: cluster for cluster in map(read_member_cluster, members)}
     snapshots = override_snapshots(listing)
     found = [
-        _Subject.of(listing, kept, Manifest(data), clusters, snapshots, release).observed(notes)
+        _ObservedSubject.of(listing, kept, Manifest(data), clusters, snapshots, release).observed(
+            notes
+        )
         for kind in PLACEMENTS
         for data in listing.all(kind, GROUP)
         if Manifest(data).key not in refused
@@ -79,7 +81,7 @@ def subjects_of(
 
 
 @attrs.frozen
-class _Subject:
+class _ObservedSubject:
     """A placement, with all that a hub keeps of it.
 
     Attributes:
@@ -96,11 +98,11 @@ class _Subject:
 
     listing: Listing
     placement: Manifest
-    strategy: Strategy
+    strategy: PlacementStrategy
     clusters: Mapping[str, Cluster]
     contents: Contents
-    policies: Policies
-    bindings: Mapping[str, Bound]
+    policies: PolicySnapshots
+    bindings: Mapping[str, BoundMember]
     going: list[str]
     numbering: Numbering
 
@@ -113,9 +115,11 @@ class _Subject:
         clusters: Mapping[str, Cluster],
         snapshots: Snapshots,
         release: Release,
-    ) -> _Subject:
+    ) -> _ObservedSubject:
         """Find what the hub keeps of a placement."""
-        strategy = decode(Strategy, (placement.data.get("spec") or {}).get("strategy") or {})
+        strategy = decode(
+            PlacementStrategy, (placement.data.get("spec") or {}).get("strategy") or {}
+        )
         period = timedelta(seconds=strategy.rolling_update.unavailable_period_seconds)
         bindings, going = bindings_of(kept, placement, clusters, listing.as_of, period, release)
         return cls(
@@ -124,7 +128,7 @@ class _Subject:
             strategy,
             clusters,
             Contents.of(kept, placement),
-            Policies.of(kept, placement),
+            PolicySnapshots.of(kept, placement),
             bindings,
             going,
             Numbering(

@@ -247,7 +247,7 @@ class DeleteStrategy:
 
 
 @attrs.frozen
-class Strategy:
+class PlacementStrategy:
     """Rollout strategy. ``type`` is RollingUpdate or External (staged update runs)."""
 
     type: str = "RollingUpdate"
@@ -264,7 +264,7 @@ class PlacementSpec:
 
     resource_selectors: tuple[ResourceSelector, ...] = ()
     policy: PlacementPolicy | None = None
-    strategy: Strategy = Strategy()
+    strategy: PlacementStrategy = PlacementStrategy()
     revision_history_limit: int = 10
     status_reporting_scope: str = "ClusterScopeOnly"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from fleet_components.model.release import Change, ReleaseRule, ReleaseTable
+from fleet_components.model.release import ReleaseChange, ReleaseRule, ReleaseTable
 
 _TAG = re.compile(r":v?([0-9]+\.[0-9]+\.[0-9]+)(@|$)")
 _MAIN = "main-2026-08"
@@ -19,20 +19,20 @@ _MAIN = "main-2026-08"
 class Rule(ReleaseRule):
     """A rule that some releases of KubeFleet have, and others do not."""
 
-    EMPTY_STAGES_SKIPPED = Change(
+    EMPTY_STAGES_SKIPPED = ReleaseChange(
         "#609",
         _MAIN,
         "a stage without clusters asks for its approvals and keeps its waits",
         "a stage without clusters is skipped with its tasks",
     )
-    FAILURES_TYPED = Change(
+    FAILURES_TYPED = ReleaseChange(
         "#621",
         _MAIN,
         "a metric counts update runs by their status",
         "the metric also has the type of a failure; texts in statuses are the same",
         "metrics of a hub are not forecast",
     )
-    STAGED_NEVER_PLACED = Change(
+    STAGED_NEVER_PLACED = ReleaseChange(
         "#631",
         _MAIN,
         "StagedUpdateRun, StagedUpdateStrategy and ApprovalRequest objects are placed as"
@@ -40,14 +40,14 @@ class Rule(ReleaseRule):
         "they are never placed",
         "they are never placed here; a warning names what a hub would hand out",
     )
-    WORK_NAMES_HASHED = Change(
+    WORK_NAMES_HASHED = ReleaseChange(
         "#665",
         _MAIN,
         "the Work of an envelope has a random name; statuses show the name of the envelope in its"
         " place",
         "its name ends in a hash of the kind, namespace and name of the envelope",
     )
-    SNAPSHOT_LOOKED_UP = Change(
+    SNAPSHOT_LOOKED_UP = ReleaseChange(
         "#667",
         _MAIN,
         "an update run without a policy snapshot says: no latest policy snapshot associated with"
@@ -55,27 +55,27 @@ class Rule(ReleaseRule):
         "it says: no latest policy snapshot found for placement",
         "a decided placement has a snapshot, so neither is seen",
     )
-    PROPERTY_SELECTORS_STRICT = Change(
+    PROPERTY_SELECTORS_STRICT = ReleaseChange(
         "#668",
         _MAIN,
         "requirements of a property selector that no member can meet are accepted",
         "they are refused, and refusals name the property",
     )
-    PENDING_NOT_FAILED = Change(
+    PENDING_NOT_FAILED = ReleaseChange(
         "#670",
         _MAIN,
         "a binding has failed once a condition is False",
         "it has not where the reason is OverriddenPending, WorkNotSynchronizedYet, ApplyPending or "
         "ResourceNotAvailableYet",
     )
-    OVERRIDE_FAILURES_NAMED = Change(
+    OVERRIDE_FAILURES_NAMED = ReleaseChange(
         "#686",
         _MAIN,
         "the message of a failed override is the error alone",
         "it names the snapshot of the override and the object",
         "statuses here name the override, the member and the object, and hide values",
     )
-    WAIT_TIMES_STRICT = Change(
+    WAIT_TIMES_STRICT = ReleaseChange(
         "#688",
         _MAIN,
         "a waitTime that begins with 0, or ends in a time, is stored: 0, 01h; a plan refuses what"
@@ -83,19 +83,19 @@ class Rule(ReleaseRule):
         "a waitTime is hours, minutes and seconds, each with its unit, and no number has a leading"
         " zero",
     )
-    SELECTORS_OF_NAMESPACE_IN_V1 = Change(
+    SELECTORS_OF_NAMESPACE_IN_V1 = ReleaseChange(
         "#697",
         _MAIN,
         "selectionScope: NamespaceWithResourceSelectors exists in v1beta1 alone",
         "it exists in v1 as well",
     )
-    NO_NAMES_PICKED = Change(
+    NO_NAMES_PICKED = ReleaseChange(
         "#719",
         _MAIN,
         "a ClusterResourcePlacement of type PickFixed without clusterNames is refused",
         "it is accepted, and picks nobody",
     )
-    PLACEMENTS_CHECKED_BY_SCHEMA = Change(
+    PLACEMENTS_CHECKED_BY_SCHEMA = ReleaseChange(
         "#751",
         _MAIN,
         "webhooks alone check which fields go together, which hubs ask for"
@@ -103,13 +103,13 @@ class Rule(ReleaseRule):
         "the definitions check it: fields of a placementType, tolerations, sortOrder,"
         " whenUnsatisfiable, and name beside labelSelector",
     )
-    WORK_TEXT_CORRECTED = Change(
+    WORK_TEXT_CORRECTED = ReleaseChange(
         "#763",
         _MAIN,
         "a placement says: Works(s) are succcesfully created or updated",
         "it says: Work(s) are successfully created or updated",
     )
-    OVERRIDES_IN_ENVELOPES = Change(
+    OVERRIDES_IN_ENVELOPES = ReleaseChange(
         "#774",
         _MAIN,
         "overrides select, patch and delete envelopes, and never what is in them",

@@ -27,14 +27,18 @@ from fleet_components.systems.kubefleet.model.eviction import (
 )
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PICK_N, PlacementPolicy
-from fleet_components.systems.kubefleet.rollout.eviction import Held, allowed, check_eviction
+from fleet_components.systems.kubefleet.rollout.eviction import (
+    EvictableCluster,
+    allowed,
+    check_eviction,
+)
 from fleet_components.systems.kubefleet.scheduler.state import tolerated
 
 _ONCE = "an eviction is checked once, as on a hub: under another name it is checked again"
 
 
 @attrs.frozen
-class Check:
+class EvictionCheck:
     """An eviction that this update has checked, with the state of the placement at that moment.
 
     Attributes:
@@ -45,7 +49,7 @@ class Check:
 
     eviction: Eviction
     handled: Handled
-    held: tuple[Held, ...]
+    held: tuple[EvictableCluster, ...]
 
 
 def carried_out(
@@ -53,8 +57,8 @@ def carried_out(
     policy: PlacementPolicy | None,
     budget: DisruptionBudget | None,
     memory: PlacementMemory,
-    held: Sequence[Held],
-) -> tuple[PlacementMemory, tuple[Check, ...]]:
+    held: Sequence[EvictableCluster],
+) -> tuple[PlacementMemory, tuple[EvictionCheck, ...]]:
     """Return the memory without the bindings that are evicted, and the evictions that were checked.
 
     They are checked in the order of their names, and each counts what those before it have taken.
@@ -67,13 +71,13 @@ def carried_out(
         memory: what is remembered of it.
         held: the clusters that it has.
     """
-    checks: list[Check] = []
+    checks: list[EvictionCheck] = []
     handled: dict[str, Handled] = {}
     for eviction in sorted(evictions, key=lambda item: item.name):
         known = memory.evictions.get(eviction.name)
         if known is None or known.cluster != eviction.cluster:
             known = check_eviction(eviction.cluster, policy, held, budget)
-            checks.append(Check(eviction, known, tuple(held)))
+            checks.append(EvictionCheck(eviction, known, tuple(held)))
             if known.result == EXECUTED:
                 memory = memory.evict(eviction.cluster)
                 held = [
@@ -89,7 +93,7 @@ def held_clusters(
     previous: Mapping[str, Placed],
     inventory: Inventory,
     failing: Collection[str] = (),
-) -> list[Held]:
+) -> list[EvictableCluster]:
     """Return the clusters of a placement as an eviction finds them.
 
     Args:
@@ -109,7 +113,7 @@ def held_clusters(
         if binding.evicted or _leaves(name, inventory)
     }
     return [
-        Held(
+        EvictableCluster(
             cluster,
             sent=cluster in runs or cluster in broken,
             available=cluster in runs and cluster not in broken and cluster not in left,
@@ -121,12 +125,12 @@ def held_clusters(
 
 
 def outcomes_of(
-    checks: Iterable[Check],
+    checks: Iterable[EvictionCheck],
     policy: PlacementPolicy | None,
     budget: DisruptionBudget | None,
     memory: PlacementMemory,
     rollout: Rollout,
-) -> Iterator[tuple[Check, str]]:
+) -> Iterator[tuple[EvictionCheck, str]]:
     """Yield the evictions that were checked, each with what comes of it, in words.
 
     Args:
@@ -150,7 +154,7 @@ def outcomes_of(
 
 
 def guards_only_evictions(
-    budget: DisruptionBudget, rollout: Rollout, checks: Iterable[Check]
+    budget: DisruptionBudget, rollout: Rollout, checks: Iterable[EvictionCheck]
 ) -> str:
     """Return the sentence about clusters that an update takes without regard to the budget; empty
     if there are none.
@@ -169,7 +173,7 @@ def guards_only_evictions(
     )
 
 
-def _deleted(held: Held) -> Held:
+def _deleted(held: EvictableCluster) -> EvictableCluster:
     return attrs.evolve(held, available=False, deleting=True)
 
 
@@ -193,7 +197,7 @@ def _left(cluster: str, rollout: Rollout) -> str:
 
 
 def _lets_through(
-    check: Check, policy: PlacementPolicy | None, budget: DisruptionBudget | None
+    check: EvictionCheck, policy: PlacementPolicy | None, budget: DisruptionBudget | None
 ) -> str:
     """Return what would let the eviction through, with a separator; empty if nothing would."""
     if check.handled.result == BLOCKED:
@@ -205,7 +209,9 @@ def _lets_through(
     return f"it is on {few(others)}; " if others else "it is nowhere yet; "
 
 
-def _room(held: Sequence[Held], policy: PlacementPolicy | None, budget: DisruptionBudget) -> str:
+def _room(
+    held: Sequence[EvictableCluster], policy: PlacementPolicy | None, budget: DisruptionBudget
+) -> str:
     """Return what would make room in a budget."""
     picks_n = policy is not None and policy.placement_type == PICK_N
     if not picks_n and (

@@ -24,7 +24,7 @@ from fleet_components.systems.kubefleet.model.eviction import EXECUTED
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from fleet_components.systems.kubefleet.plan.evictions import (
-    Check,
+    EvictionCheck,
     carried_out,
     guards_only_evictions,
     held_clusters,
@@ -38,7 +38,7 @@ from fleet_components.systems.kubefleet.plan.update_runs import (
     runs_in_force,
 )
 from fleet_components.systems.kubefleet.rollout.planner import plan_rollout
-from fleet_components.systems.kubefleet.rollout.run_record import Scheduled
+from fleet_components.systems.kubefleet.rollout.run_record import ScheduledPlacement
 from fleet_components.systems.kubefleet.rollout.strategy import External, target_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
     decision: Decision[PlacementMemory]
     runs: RunsInForce | None = None
-    evictions: tuple[tuple[Check, str], ...] = ()
+    evictions: tuple[tuple[EvictionCheck, str], ...] = ()
     notes: tuple[str, ...] = ()
     untaken: str = ""
 
@@ -213,7 +213,7 @@ def picked(request: PlacementSubject, before: PlacementRecord) -> frozenset[str]
 
 def _scheduled(
     request: PlacementSubject, before: PlacementRecord
-) -> tuple[Decision[PlacementMemory], Collection[Check]]:
+) -> tuple[Decision[PlacementMemory], Collection[EvictionCheck]]:
     """Return the scheduler's decision once the evictions are carried out, and their checks."""
     memory, checks = _evicted(request, before)
     return request.schedule(memory), checks
@@ -259,7 +259,7 @@ def _goal(
 
 def _evicted(
     request: PlacementSubject, before: PlacementRecord
-) -> tuple[PlacementMemory, Collection[Check]]:
+) -> tuple[PlacementMemory, Collection[EvictionCheck]]:
     """Return what the scheduler remembers once the evictions are carried out, and their checks."""
     # The record is as after a successful update: where one failed, members that it did not reach
     # have nothing.
@@ -363,7 +363,7 @@ def _runs(
     return runs_in_force(
         request.strategy.runs,
         before.runs,
-        Scheduled(
+        ScheduledPlacement(
             placement=request.key,
             wanted=wanted,
             leaving=frozenset(here.keys() - wanted.ranks.keys()),
@@ -491,7 +491,7 @@ def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInFor
 def _notes(
     request: PlacementSubject,
     before: PlacementRecord,
-    outcomes: Collection[tuple[Check, str]],
+    outcomes: Collection[tuple[EvictionCheck, str]],
     rollout: Rollout,
 ) -> Iterator[str]:
     """Yield what is said of evictions that are carried out or forgotten, and of a budget that does

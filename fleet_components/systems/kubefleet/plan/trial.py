@@ -17,7 +17,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.plan.idle import Idle
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.trial import Trial, Unchanged, has_value
+from fleet_components.plan.trial import OverrideTrial, Unchanged, has_value
 from fleet_components.systems.kubefleet.content.override import (
     apply_overrides,
     has_variables,
@@ -35,7 +35,7 @@ from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 
 @attrs.frozen(eq=False, slots=False)
-class PlacementTrial(Trial):
+class PlacementTrial(OverrideTrial):
     """A placement, to try overrides on each of its members.
 
     Attributes:

@@ -15,7 +15,7 @@ from fleet_components.systems.kubefleet.rollout.run_record import (
     FAILED,
     SUCCEEDED,
     RunRecord,
-    Scheduled,
+    ScheduledPlacement,
     begin,
     come_so_far,
     outdated,
@@ -151,7 +151,7 @@ class RunsInForce:
 def runs_in_force(
     runs: Collection[UpdateRun],
     before: RunMemory,
-    scheduled: Scheduled,
+    scheduled: ScheduledPlacement,
     *,
     newest: int,
     kept: Collection[int],
@@ -223,7 +223,7 @@ def _begun(run: UpdateRun, record: RunRecord) -> UpdateRun:
     return attrs.evolve(run, stages=record.stages, had=record.had, since=record.since)
 
 
-def _resumed(record: RunRecord, scheduled: Scheduled) -> RunRecord:
+def _resumed(record: RunRecord, scheduled: ScheduledPlacement) -> RunRecord:
     """Return a run that an update was to finish, and did not: it is not over then."""
     undone = record.concerned & scheduled.stopped or scheduled.leaving.intersection(record.leaving)
     if record.outcome == SUCCEEDED and undone:

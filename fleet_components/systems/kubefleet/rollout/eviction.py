@@ -34,7 +34,7 @@ _OF_A_BUDGET = (
 
 
 @attrs.frozen
-class Held:
+class EvictableCluster:
     """A cluster that a placement has, or is about to leave.
 
     Attributes:
@@ -55,7 +55,7 @@ class Held:
 def check_eviction(
     cluster: str,
     policy: PlacementPolicy | None,
-    held: Sequence[Held],
+    held: Sequence[EvictableCluster],
     budget: DisruptionBudget | None,
 ) -> Handled:
     """Return what comes of an eviction of a placement that exists.
@@ -100,7 +100,9 @@ def missing_placement(cluster: str) -> Handled:
     return Handled(cluster, INVALID, "Failed to find ClusterResourcePlacement targeted by eviction")
 
 
-def allowed(policy: PlacementPolicy | None, held: Sequence[Held], budget: DisruptionBudget) -> int:
+def allowed(
+    policy: PlacementPolicy | None, held: Sequence[EvictableCluster], budget: DisruptionBudget
+) -> int:
     """Return how many clusters a budget lets go; zero or less for none.
 
     Args:
@@ -122,7 +124,10 @@ def allowed(policy: PlacementPolicy | None, held: Sequence[Held], budget: Disrup
 
 
 def _within(
-    cluster: str, policy: PlacementPolicy | None, held: Sequence[Held], budget: DisruptionBudget
+    cluster: str,
+    policy: PlacementPolicy | None,
+    held: Sequence[EvictableCluster],
+    budget: DisruptionBudget,
 ) -> Handled:
     picks_all = policy is None or policy.placement_type == PICK_ALL
     if picks_all and (budget.max_unavailable is not None or isinstance(budget.min_available, str)):

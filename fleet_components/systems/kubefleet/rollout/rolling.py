@@ -17,7 +17,7 @@ from fleet_components.model.message import NEXT_UPDATE, Phrase
 from fleet_components.model.text import count
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.systems.kubefleet.model.placement import RollingUpdate
-from fleet_components.systems.kubefleet.rollout.strategy import Budget
+from fleet_components.systems.kubefleet.rollout.strategy import RolloutBudget
 
 
 @attrs.define
@@ -32,7 +32,7 @@ class _Progress:
         awaited: clusters that an agent may make ready, or may not.
     """
 
-    budget: Budget
+    budget: RolloutBudget
     ready: int
     holding: int
     broken: int
@@ -72,7 +72,7 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
             is then followed by ``unavailablePeriodSeconds``.
     """
     target = situation.wanted.target
-    budget = Budget.of(strategy, len(situation.wanted.ranks) if target is None else target)
+    budget = RolloutBudget.of(strategy, len(situation.wanted.ranks) if target is None else target)
     progress = _start(situation, budget)
     waves = _waves(situation, progress)
     fresh = {cluster: number for number, wave in enumerate(waves, start=1) for cluster in wave}
@@ -90,7 +90,7 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
     )
 
 
-def _start(situation: Situation, budget: Budget) -> _Progress:
+def _start(situation: Situation, budget: RolloutBudget) -> _Progress:
     broken = len(situation.broken.intersection(situation.updates))
     return _Progress(budget, situation.ready, situation.holding, broken, len(situation.awaited))
 
@@ -120,7 +120,7 @@ def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
 
 
 def _as_before(
-    situation: Situation, budget: Budget, moving: Collection[str]
+    situation: Situation, budget: RolloutBudget, moving: Collection[str]
 ) -> Mapping[str, int] | None:
     """Return the waves of the last update if it had the same goal and they still fit the budget,
     else None.
@@ -201,12 +201,12 @@ def _why_not_added(progress: _Progress, *, goes_on: bool) -> Phrase | str:
     return room
 
 
-def _why_not_left(budget: Budget, available: int) -> str:
+def _why_not_left(budget: RolloutBudget, available: int) -> str:
     if budget.disruptable(available):
         return "it stays until there is room for its replacement"
     return _too_few(budget, available)
 
 
-def _too_few(budget: Budget, available: int) -> str:
+def _too_few(budget: RolloutBudget, available: int) -> str:
     clusters = count(budget.target, "cluster")
     return f"{budget.needed} of {clusters} must stay available, and {count(available, 'is', 'are')}"

@@ -19,7 +19,7 @@ from fleet_components.model.codec import MOST_INT32, choice_of, ranged
 from fleet_components.model.digits import integer
 from fleet_components.rollout.rollout import Version, Wanted
 from fleet_components.systems.kubefleet.rollout.stages import ABORTED, InvalidRunError, arrange
-from fleet_components.systems.kubefleet.rollout.strategy import Stage, UpdateRun
+from fleet_components.systems.kubefleet.rollout.strategy import RolloutStage, UpdateRun
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 _UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
@@ -59,7 +59,7 @@ class RunRecord:
 
     spec: str
     revision: int = attrs.field(default=-1, metadata=ranged(-1))
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[RolloutStage, ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
     leaving: tuple[str, ...] = ()
     snapshot: int = attrs.field(default=-1, metadata=ranged(-1))
@@ -120,7 +120,7 @@ class RunRecord:
 
 
 @attrs.frozen(kw_only=True)
-class Scheduled:
+class ScheduledPlacement:
     """A placement as its policy has been scheduled: what an update run begins on.
 
     Attributes:
@@ -149,7 +149,9 @@ class Scheduled:
         return self.standing.get(cluster, (None, None))[0]
 
 
-def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[int]) -> RunRecord:
+def begin(
+    run: UpdateRun, scheduled: ScheduledPlacement, newest: int, kept: Collection[int]
+) -> RunRecord:
     """Return the record of a run that begins; as failed for good if it cannot.
 
     Args:
@@ -183,7 +185,7 @@ def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[in
     )
 
 
-def outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
+def outdated(record: RunRecord, run: UpdateRun, scheduled: ScheduledPlacement) -> str:
     """Return why a run cannot go on, in KubeFleet's words; empty if it can."""
     try:
         return _outdated(record, run, scheduled)
@@ -191,7 +193,7 @@ def outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
         return str(invalid)
 
 
-def come_so_far(record: RunRecord, scheduled: Scheduled) -> RunRecord:
+def come_so_far(record: RunRecord, scheduled: ScheduledPlacement) -> RunRecord:
     """Return a run that ends with the clusters that it has updated, and those that it was
     updating.
     """
@@ -247,7 +249,7 @@ def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]
     return index
 
 
-def _outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
+def _outdated(record: RunRecord, run: UpdateRun, scheduled: ScheduledPlacement) -> str:
     if scheduled.wanted.unscheduled:
         arrange(run, scheduled.wanted)
     if scheduled.snapshot != record.snapshot:

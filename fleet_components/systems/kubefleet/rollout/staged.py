@@ -20,7 +20,7 @@ from fleet_components.rollout.rollout import Gate, Gates, Opens, StageProgress
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.systems.kubefleet.model.release import Rule
 from fleet_components.systems.kubefleet.rollout.stages import InvalidRunError, arrange, in_parts
-from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, UpdateRun
+from fleet_components.systems.kubefleet.rollout.strategy import External, RolloutStage, UpdateRun
 
 
 def unapproved(request: str, gates: Gates) -> Gate | None:
@@ -194,7 +194,7 @@ class _Walk:
     _number: int = 0
     _began: datetime | None = None
 
-    def through(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
+    def through(self, stage: RolloutStage, clusters: Clusters, later: Clusters) -> None:
         """Go through one stage."""
         if not clusters and self.skips:
             self.stages.append(StageProgress(stage.name))
@@ -225,7 +225,7 @@ class _Walk:
             self.closed = unapproved(approval, self.gates)
             self.accepted += [] if self.closed else [approval]
 
-    def _wait(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
+    def _wait(self, stage: RolloutStage, clusters: Clusters, later: Clusters) -> None:
         """Wait after a stage: from its end even if an approval came later, since KubeFleet runs
         both tasks at once.
         """
@@ -243,7 +243,7 @@ class _Walk:
             self.waits[self._number] = self.waits.get(self._number, 0) + seconds
 
     def _progress(
-        self, stage: Stage, parts: Sequence[Sequence[str]], before: Gate | None
+        self, stage: RolloutStage, parts: Sequence[Sequence[str]], before: Gate | None
     ) -> StageProgress:
         moving = {cluster for cluster in self.situation.moving if self._moves(cluster)}
         clusters = [cluster for part in parts for cluster in part]

@@ -11,7 +11,12 @@ from collections.abc import Sequence
 
 from fleet_components.model.digits import integer
 from fleet_components.rollout.rollout import Labels, Wanted
-from fleet_components.systems.kubefleet.rollout.strategy import Stage, Task, UpdateRun, scaled
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    RolloutStage,
+    Task,
+    UpdateRun,
+    scaled,
+)
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 """Length of the longest value of a label."""
@@ -54,7 +59,7 @@ def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
     return arranged
 
 
-def in_parts(stage: Stage, clusters: Sequence[str]) -> list[Sequence[str]]:
+def in_parts(stage: RolloutStage, clusters: Sequence[str]) -> list[Sequence[str]]:
     """Split the clusters of a stage into the parts that are updated together."""
     # Down, unlike the budgets of a rolling update (``calculateMaxConcurrencyValue`` in
     # execution.go).
@@ -66,7 +71,7 @@ def _labels(wanted: Wanted, cluster: str) -> Labels:
     return wanted.labels.get(cluster, {})
 
 
-def _select(run: UpdateRun, stage: Stage, wanted: Wanted) -> list[str]:
+def _select(run: UpdateRun, stage: RolloutStage, wanted: Wanted) -> list[str]:
     selector = stage.selector
     # Left out and empty are opposites: ``LabelSelectorAsSelector`` lets nil match nothing and {}
     # match everything.
@@ -77,14 +82,16 @@ def _select(run: UpdateRun, stage: Stage, wanted: Wanted) -> list[str]:
     return [c for c in sorted(wanted.ranks) if selector.matches(_labels(wanted, c))]
 
 
-def _ordered(stage: Stage, clusters: list[str], wanted: Wanted) -> tuple[str, ...]:
+def _ordered(stage: RolloutStage, clusters: list[str], wanted: Wanted) -> tuple[str, ...]:
     key = stage.sorting_label_key
     if key is None:
         return tuple(clusters)
     return tuple(sorted(clusters, key=lambda c: (integer(_labels(wanted, c)[key]), c)))
 
 
-def _check_clusters(stage: Stage, clusters: list[str], placed: set[str], wanted: Wanted) -> None:
+def _check_clusters(
+    stage: RolloutStage, clusters: list[str], placed: set[str], wanted: Wanted
+) -> None:
     for cluster in clusters:
         if cluster in placed:
             raise InvalidRunError(f"cluster `{cluster}` appears in more than one stages")
@@ -117,7 +124,7 @@ def _check_all_placed(missing: list[str]) -> None:
         )
 
 
-def _check_tasks(run: UpdateRun, stage: Stage) -> None:
+def _check_tasks(run: UpdateRun, stage: RolloutStage) -> None:
     fault = _fault_before(stage.before)
     if fault:
         raise InvalidRunError(_wrong(run, stage, "before stage tasks are", fault))
@@ -126,7 +133,7 @@ def _check_tasks(run: UpdateRun, stage: Stage) -> None:
         raise InvalidRunError(_wrong(run, stage, "after stage tasks are", fault))
 
 
-def _wrong(run: UpdateRun, stage: Stage, what: str, fault: str) -> str:
+def _wrong(run: UpdateRun, stage: RolloutStage, what: str, fault: str) -> str:
     return (
         f"the {what} invalid, updateStrategy: `{run.strategy}`, stage: {stage.name}, err: {fault}"
     )

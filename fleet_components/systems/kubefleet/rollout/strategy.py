@@ -51,7 +51,7 @@ def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
 
 
 @attrs.frozen
-class Budget:
+class RolloutBudget:
     """Limits of a rolling update for unavailable and for additional clusters.
 
     Attributes:
@@ -65,7 +65,7 @@ class Budget:
     surge: int
 
     @classmethod
-    def of(cls, rolling: RollingUpdate, target: int) -> Budget:
+    def of(cls, rolling: RollingUpdate, target: int) -> RolloutBudget:
         """Return the budget of a placement with ``target`` intended clusters; percentages are
         rounded up.
         """
@@ -108,7 +108,7 @@ class Task:
 
 
 @attrs.frozen
-class Stage:
+class RolloutStage:
     """Stage of a staged update.
 
     Attributes:
@@ -149,7 +149,7 @@ class UpdateRun:
 
     name: str
     strategy: str
-    stages: tuple[Stage, ...]
+    stages: tuple[RolloutStage, ...]
     state: RunState = "Initialize"
     index: str = ""
     namespace: str = ""
@@ -163,7 +163,7 @@ class UpdateRun:
         """
         return f"{self.strategy}#{self.index}"
 
-    def approval(self, when: When, stage: Stage) -> str:
+    def approval(self, when: When, stage: RolloutStage) -> str:
         """Return the name of the approval that a stage requires; empty if it requires none.
 
         It is ``RUN-before-STAGE`` or ``RUN-after-STAGE``, with the run's namespace and a slash
@@ -224,9 +224,9 @@ def read_update_run(run: Manifest, strategy: Manifest | None) -> UpdateRun:
     )
 
 
-def _stage(stage: Mapping[str, Any]) -> Stage:
+def _stage(stage: Mapping[str, Any]) -> RolloutStage:
     selector = stage.get("labelSelector")
-    return Stage(
+    return RolloutStage(
         stage["name"],
         None if selector is None else decode(LabelSelector, selector),
         stage.get("sortingLabelKey"),

@@ -15,8 +15,8 @@ from fleet_components.scheduler.edit import (
     MEMBER,
     SET,
     UNSET,
-    Edit,
     Edits,
+    FieldEdit,
     Ladder,
     between,
     first_amount,
@@ -138,12 +138,12 @@ def _rungs(
     return between(old or first, last if beyond is None or beyond.startswith("-") else beyond)
 
 
-def set_property(cluster: Cluster, name: str, value: str, old: str | None) -> Edit:
+def set_property(cluster: Cluster, name: str, value: str, old: str | None) -> FieldEdit:
     """Return the edit that gives a member a property, or an amount of a resource."""
     field = _field(name)
     was = "" if old is None else f" (is {old})"
     if field[1] == "properties":
-        return Edit(MEMBER, SET, field, value, f"with {name} {value}{was}", cluster.name)
+        return FieldEdit(MEMBER, SET, field, value, f"with {name} {value}{was}", cluster.name)
     kind, resource = _kind(name)
     difference, noun = more(value, old), _RESOURCES.get(resource, resource)
     # In units, not thousandths, of one and of several.
@@ -155,12 +155,12 @@ def set_property(cluster: Cluster, name: str, value: str, old: str | None) -> Ed
             f"with {value} {noun}{'s' if noun == 'CPU' and value != '1' else ''}"
             f" {_words(kind)}{was}"
         )
-    return Edit(MEMBER, SET, field, value, words, cluster.name)
+    return FieldEdit(MEMBER, SET, field, value, words, cluster.name)
 
 
-def unset_property(cluster: Cluster, name: str) -> Edit:
+def unset_property(cluster: Cluster, name: str) -> FieldEdit:
     """Return the edit that takes a property away."""
-    return Edit(MEMBER, UNSET, _field(name), None, f"without {name}", cluster.name)
+    return FieldEdit(MEMBER, UNSET, _field(name), None, f"without {name}", cluster.name)
 
 
 def _words(kind: str) -> str:

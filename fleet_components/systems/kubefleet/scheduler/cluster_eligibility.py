@@ -15,7 +15,7 @@ from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
-from fleet_components.scheduler.edit import POLICY, SET, Edit, Edits, set_label
+from fleet_components.scheduler.edit import POLICY, SET, Edits, FieldEdit, set_label
 from fleet_components.scheduler.framework import Filter, PostBatch, PreFilter, PreScore, Score
 from fleet_components.systems.kubefleet.model.placement import TopologySpreadConstraint
 from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
@@ -216,10 +216,10 @@ class TopologySpread(
         return "; ".join(parts)
 
 
-def _with_skew(state: KubeFleetState, constraint: TopologySpreadConstraint, skew: int) -> Edit:
+def _with_skew(state: KubeFleetState, constraint: TopologySpreadConstraint, skew: int) -> FieldEdit:
     place = state.policy.topology_spread_constraints.index(constraint)
     field = ("spec", "policy", "topologySpreadConstraints", place, "maxSkew")
-    return Edit(POLICY, SET, field, skew, f"with maxSkew {skew} for {constraint.topology_key}")
+    return FieldEdit(POLICY, SET, field, skew, f"with maxSkew {skew} for {constraint.topology_key}")
 
 
 def _hard(state: KubeFleetState) -> list[TopologySpreadConstraint]:

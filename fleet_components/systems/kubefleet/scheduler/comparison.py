@@ -23,7 +23,7 @@ from fleet_components.scheduler.cycle import (
     scoring_ladders,
     stopping_ladders,
 )
-from fleet_components.scheduler.edit import ADD, DROP, POLICY, SET, Edit, Ladder
+from fleet_components.scheduler.edit import ADD, DROP, POLICY, SET, FieldEdit, Ladder
 from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import (
@@ -39,7 +39,7 @@ from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
 
 
 @attrs.frozen
-class Comparison:
+class FieldComparison:
     """Scores of a member beside those of another.
 
     Attributes:
@@ -102,7 +102,7 @@ def compare(
     *,
     namespace: str = "",
     plugins: Iterable[Plugin] = (),
-) -> Comparison | None:
+) -> FieldComparison | None:
     """Return the comparison of a member that passes every filter; None where no points decide.
 
     Args:
@@ -132,7 +132,9 @@ def compare(
     return attrs.evolve(found, before=before) if found else None
 
 
-def _next_comparison(profile: Profile, state: KubeFleetState, position: int) -> Comparison | None:
+def _next_comparison(
+    profile: Profile, state: KubeFleetState, position: int
+) -> FieldComparison | None:
     """Compare a picked member with the best of the others, if it would get its place again."""
     free = attrs.evolve(state, present=state.present & ~(1 << position))
     passed = run_filters(profile, free, state.inventory.everything).passed & ~free.present
@@ -146,7 +148,7 @@ def _next_comparison(profile: Profile, state: KubeFleetState, position: int) -> 
 
 def _holder(
     profile: Profile, state: KubeFleetState, picked: list[str], position: int
-) -> Comparison | None:
+) -> FieldComparison | None:
     """Compare a member with the one that was picked last, if that comes before it."""
     last = picked[-1:] if state.policy.topology_spread_constraints else picked
     places = state.inventory.mask_of_names(last)
@@ -163,7 +165,7 @@ def _holder(
 
 def _compared(
     profile: Profile, state: KubeFleetState, position: int, other: int, *, chosen: bool
-) -> Comparison:
+) -> FieldComparison:
     names = state.inventory.names
     for part in profile.parts:
         mine, theirs = _shares(profile, state, position, part), _shares(profile, state, other, part)
@@ -171,8 +173,8 @@ def _compared(
         if points:
             found = {name: mine.get(name, 0) - theirs.get(name, 0) for name in {**mine, **theirs}}
             differing = {name: number for name, number in found.items() if number}
-            return Comparison(names[position], names[other], part, points, differing, chosen)
-    return Comparison(names[position], names[other], "", 0, {}, chosen)
+            return FieldComparison(names[position], names[other], part, points, differing, chosen)
+    return FieldComparison(names[position], names[other], "", 0, {}, chosen)
 
 
 def _shares(profile: Profile, state: KubeFleetState, position: int, part: str) -> dict[str, int]:
@@ -236,9 +238,11 @@ def _fixed(
         stopped = ineligibility(inventory.clusters[position], inventory.as_of)
         if needs_names and set(policy.cluster_names) == {name}:
             return Proposals(stopped=stopped)
-        drop = Edit(POLICY, DROP, _NAMES, name, f"without {name} in clusterNames")
+        drop = FieldEdit(POLICY, DROP, _NAMES, name, f"without {name} in clusterNames")
         return Proposals(losing=(((drop,),),), stopped=stopped)
-    return Proposals(passing=((Edit(POLICY, ADD, _NAMES, name, f"with {name} in clusterNames"),),))
+    return Proposals(
+        passing=((FieldEdit(POLICY, ADD, _NAMES, name, f"with {name} in clusterNames"),),)
+    )
 
 
 def _winning(profile: Profile, state: KubeFleetState, position: int) -> Proposals:
@@ -264,7 +268,7 @@ def _losing(profile: Profile, state: KubeFleetState, position: int) -> Proposals
 def _numbers(numbers: Iterable[int]) -> Ladder:
     return tuple(
         (
-            Edit(
+            FieldEdit(
                 POLICY,
                 SET,
                 ("spec", "policy", "numberOfClusters"),

@@ -27,7 +27,12 @@ from fleet_components.scheduler.framework import AFFINITY, Profile
 from fleet_components.systems.kubefleet.model.memory import Binding
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N
 from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import SPREAD, ineligibility
-from fleet_components.systems.kubefleet.scheduler.state import Bindings, Held, KubeFleetState, Pick
+from fleet_components.systems.kubefleet.scheduler.state import (
+    Bindings,
+    BoundNames,
+    KubeFleetState,
+    Pick,
+)
 
 
 def pick(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status | None:
@@ -51,7 +56,7 @@ def pick(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status 
     return _pick_all(profile, state, bindings)
 
 
-def observed(state: KubeFleetState, held: Held) -> KubeFleetState:
+def observed(state: KubeFleetState, held: BoundNames) -> KubeFleetState:
     """Return the state of the next cycle, with the current bindings."""
     return state.next(
         state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete)

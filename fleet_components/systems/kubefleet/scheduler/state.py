@@ -14,8 +14,8 @@ from fleet_components.model.mask import Mask
 from fleet_components.scheduler.edit import (
     MEMBER,
     SET,
-    Edit,
     Edits,
+    FieldEdit,
     Ladder,
     add_taint,
     drop_taint,
@@ -90,7 +90,7 @@ class Taken:
     patched: tuple[str, ...]
 
 
-class Held(NamedTuple):
+class BoundNames(NamedTuple):
     """Names of members with a binding that is not unscheduled, each list sorted by name.
 
     Attributes:
@@ -125,9 +125,9 @@ class Bindings:
             [name for held in self.held() for name in held if _dangles(name, inventory)]
         )
 
-    def held(self) -> Held:
+    def held(self) -> BoundNames:
         """Return the bindings that are not unscheduled, classified."""
-        held = Held([], [], [])
+        held = BoundNames([], [], [])
         for name, binding in sorted(self.by_name.items()):
             # First of all: an unscheduled binding of an older policy earns no preference as an
             # obsolete one.
@@ -238,7 +238,11 @@ class NamespaceAffinity(Filter[KubeFleetState]):
     def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
         """Yield that the member reports the namespace."""
         member, field = state.inventory.names[position], ("status", "namespaces", state.namespace)
-        yield (Edit(MEMBER, SET, field, "", f"with the namespace {state.namespace} there", member),)
+        yield (
+            FieldEdit(
+                MEMBER, SET, field, "", f"with the namespace {state.namespace} there", member
+            ),
+        )
 
 
 def _lack(cluster: Cluster, namespace: str) -> str:

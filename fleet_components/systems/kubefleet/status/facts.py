@@ -8,7 +8,7 @@ from fleet_components.model.codec import encode
 from fleet_components.model.text import count
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe_stages
-from fleet_components.status.facts import Fact, Facts
+from fleet_components.status.facts import Fact, SubjectFacts
 from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
@@ -18,12 +18,12 @@ from fleet_components.systems.kubefleet.status.placements import (
 )
 
 
-def facts(decided: Decided) -> Facts:
+def facts(decided: Decided) -> SubjectFacts:
     """Return the facts of a placement."""
     subject, status = decided.subject, decided.outcome.decision.status
     assert isinstance(subject, PlacementSubject)
     shown = scheduling_status(decided, status)
-    return Facts(
+    return SubjectFacts(
         policy=_policy(subject),
         first_reasons={
             decision.cluster_name: decision.reason

@@ -20,7 +20,12 @@ from fleet_components.systems.kubefleet.model.release import Rule
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.rollout.run_record import FAILED, SUCCEEDED, RunRecord
-from fleet_components.systems.kubefleet.rollout.strategy import External, Stage, Task, UpdateRun
+from fleet_components.systems.kubefleet.rollout.strategy import (
+    External,
+    RolloutStage,
+    Task,
+    UpdateRun,
+)
 from fleet_components.systems.kubefleet.status.conditions import FALSE, TRUE, to_wire
 
 _VERSION = "placement.kubernetes-fleet.io/v1beta1"
@@ -173,7 +178,7 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
 class _Part:
     """A stage with its clusters; one that is skipped has none."""
 
-    stage: Stage
+    stage: RolloutStage
     clusters: Sequence[str]
     skipped: bool
 
@@ -392,7 +397,7 @@ def _cluster(
 def _task(
     run: UpdateRun,
     record: RunRecord,
-    stage: Stage,
+    stage: RolloutStage,
     when: str,
     task: Task,
     *,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from fleet_components.admission.decode import raw_json
 from fleet_components.admission.finding import Denial, Finding
-from fleet_components.admission.registry import Object, Request
+from fleet_components.admission.registry import AdmissionRequest, Object
 from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.release import Release
@@ -36,12 +36,12 @@ _MAX_ANNOTATIONS = 256 * 1024
 _WRONG_POINTER = 'JSON pointer must be empty or start with a "/"\nJSON pointer error'
 
 
-def validate_override(request: Request) -> Denial | None:
+def validate_override(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of an override policy; None if it passes."""
     return deny_fields(_check(request))
 
 
-def _check(request: Request) -> Iterator[Finding]:
+def _check(request: AdmissionRequest) -> Iterator[Finding]:
     spec, release = request.object["spec"], request.context.releases.karmada
     target, overriders = spec.get("targetCluster"), spec.get("overriders", {})
     if target is not None:
@@ -166,7 +166,7 @@ _NO_EXECUTE = (
 )
 
 
-def validate_taint_policy(request: Request) -> Denial | None:
+def validate_taint_policy(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a ClusterTaintPolicy; None if it passes.
 
     Assumes that the flag ``--allow-no-execute-taint-policy`` is off, as it is by default.

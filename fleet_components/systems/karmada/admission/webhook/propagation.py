@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet_components.admission.finding import Denial, Finding, deny
-from fleet_components.admission.registry import Object, Request
+from fleet_components.admission.registry import AdmissionRequest, Object
 from fleet_components.model.labels import key_errors
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.release import Release
@@ -34,7 +34,7 @@ PERMANENT_ID = {
 """Label that Karmada sets on a new policy of each kind; users do not write it."""
 
 
-def validate_propagation(request: Request) -> Denial | None:
+def validate_propagation(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a propagation policy; None if it passes."""
     return deny(_check_change(request)) or deny_fields(_check_spec(request))
 
@@ -53,13 +53,13 @@ def check_selectors_namespace(selectors: list[Object], namespace: str) -> Iterat
             yield invalid(path, quoted(selector["namespace"]), detail, hint)
 
 
-def namespace_of(request: Request) -> str:
+def namespace_of(request: AdmissionRequest) -> str:
     """Return the namespace of a namespaced policy; empty for a cluster-wide one."""
     cluster_wide = str(request.object["kind"]).startswith("Cluster")
     return "" if cluster_wide else str(request.metadata.get("namespace") or "default")
 
 
-def _check_change(request: Request) -> list[Finding]:
+def _check_change(request: AdmissionRequest) -> list[Finding]:
     """Return the first forbidden change, which is all that the webhook reports."""
     if request.old is None:
         return []
@@ -79,7 +79,7 @@ def _check_change(request: Request) -> list[Finding]:
     return []
 
 
-def _check_spec(request: Request) -> Iterator[Finding]:
+def _check_spec(request: AdmissionRequest) -> Iterator[Finding]:
     spec = request.object["spec"]
     failover = spec.get("failover", {})
     yield from check_placement(spec.get("placement", {}), request.context.releases.karmada)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from fleet_components.admission import decode as gotext
 from fleet_components.admission.finding import Denial, Finding, deny
-from fleet_components.admission.registry import Object, Request
+from fleet_components.admission.registry import AdmissionRequest, Object
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.kubefleet.admission.webhook.resources import (
     check_label_selector,
@@ -23,7 +23,7 @@ _RULES = ("spec", "policy", "overrideRules")
 _ANNOTATION = "write, for example, path: /metadata/annotations/owner"
 
 
-def validate_cluster_override(request: Request) -> Denial | None:
+def validate_cluster_override(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a ClusterResourceOverride; None if it passes."""
     others = list(request.existing("ClusterResourceOverride"))
     if _is_full(request, others):
@@ -34,7 +34,7 @@ def validate_cluster_override(request: Request) -> Denial | None:
     return _verdict(request, others, "clusterResourceSelectors", show_resource_term)
 
 
-def validate_override(request: Request) -> Denial | None:
+def validate_override(request: AdmissionRequest) -> Denial | None:
     """Return the webhook's refusal of a ResourceOverride; None if it passes."""
     namespace = request.metadata.get("namespace", "")
     others = [it for it in request.existing("ResourceOverride") if it.namespace == namespace]
@@ -45,7 +45,7 @@ def validate_override(request: Request) -> Denial | None:
     return _verdict(request, others, "resourceSelectors", lambda term: gotext.fields(term, _NAMED))
 
 
-def _is_full(request: Request, others: Sequence[Manifest]) -> bool:
+def _is_full(request: AdmissionRequest, others: Sequence[Manifest]) -> bool:
     return request.old is None and sum(it.name != request.name for it in others) >= _MAX_OVERRIDES
 
 
@@ -54,7 +54,7 @@ def _limit(what: str) -> Denial | None:
 
 
 def _verdict(
-    request: Request, others: Sequence[Manifest], field: str, show: Callable[[Object], str]
+    request: AdmissionRequest, others: Sequence[Manifest], field: str, show: Callable[[Object], str]
 ) -> Denial | None:
     spec = request.object["spec"]
     unfit = list(_check_selectors(spec[field], field, show))
@@ -81,7 +81,7 @@ def _check_selectors(
 
 
 def _check_taken(
-    request: Request, others: Sequence[Manifest], field: str, show: Callable[[Object], str]
+    request: AdmissionRequest, others: Sequence[Manifest], field: str, show: Callable[[Object], str]
 ) -> Iterator[Finding]:
     terms = request.object["spec"][field]
     for index, term in enumerate(terms):

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission.finding import Denial, Finding, deny
-from fleet_components.admission.registry import Object, Request
+from fleet_components.admission.registry import AdmissionRequest, Object
 from fleet_components.systems.kubefleet.admission.webhook.policy import check_policy
 from fleet_components.systems.kubefleet.admission.webhook.resources import (
     brings_contents,
@@ -31,7 +31,7 @@ _MAX_NAME = 63
 _POLICY = ("spec", "policy")
 
 
-def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | None:
+def validate_placement(request: AdmissionRequest, *, cluster_scoped: bool) -> Denial | None:
     """Return the refusal of a placement; None if it passes.
 
     The placement is a ClusterResourcePlacement, or a ResourcePlacement if ``cluster_scoped`` is
@@ -52,7 +52,7 @@ def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | No
     )
 
 
-def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
+def _check(request: AdmissionRequest, cluster_scoped: bool) -> Iterator[Finding]:
     spec = request.object["spec"]
     if len(request.name.encode()) > _MAX_NAME:
         what = f"the name field cannot have length exceeding {_MAX_NAME}"
