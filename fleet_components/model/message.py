@@ -16,7 +16,7 @@ import attrs
 
 
 class Wording(Flag):
-    """What the reader of a message has before him, and so how a message calls it."""
+    """Place from which a message is read: it decides how settings and the memory are called."""
 
     PROGRAM = 0
     """A program and its stack: settings are keys of the configuration, the memory is a state."""
@@ -78,7 +78,7 @@ class OfMemory:
 
 MEMORY = OfMemory("the state", "the observation")
 NEXT_UPDATE = OfMemory("the next update", "the hub itself")
-"""What carries out what is left."""
+"""Subject of the rest of an update."""
 
 
 def _dashed(key: str) -> str:

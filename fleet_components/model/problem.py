@@ -36,7 +36,7 @@ class Problem:
     Attributes:
         message: the error.
         path: the field, from the root of the object.
-        advice: how to fix it, given as ``hint``; empty if nothing helps.
+        advice: the remedy, given as ``hint``; empty if nothing helps.
         subject: the object, as ``Kind namespace/name``.
         file: the file that it was read from; empty for objects made in a program.
         line: the line in that file, from 1.
@@ -62,7 +62,7 @@ class Problem:
 
     @property
     def hint(self) -> str:
-        """How to fix it; empty if nothing helps."""
+        """Remedy of the error; empty if nothing helps."""
         advice = self.advice
         return advice if isinstance(advice, str) else advice.worded(self.wording)
 

@@ -144,7 +144,9 @@ def enroll(feed: Feed) -> None:
     """
     refused = read_feed(feed)["refused"]
     if refused:
-        raise FleetError(Problem(text) for text in refused)
+        raise FleetError(
+            Problem(Message("plan-refused", "{reason}", reason=text)) for text in refused
+        )
 
 
 def read_feed(feed: Feed) -> Any:

@@ -20,7 +20,7 @@ from fleet_components.plan.ways import Ways
 from fleet_components.systems.registry import SYSTEMS
 
 _PATH = ("passOver",)
-_TAKE_OUT = "leave it out of fleet:passOver"
+_TAKE_OUT = Phrase("leave it out of {setting}", setting=Setting("passOver"))
 _MEMBERS = {system.MEMBER[1] for system in SYSTEMS.values()}
 _INSTEAD = {
     "ResourceInterpreterCustomization": (

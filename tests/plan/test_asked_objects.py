@@ -53,5 +53,7 @@ def test_the_hint_says_where_it_is_or_how_it_is_written() -> None:
 
 
 def test_of_an_observation_it_says_that_the_hub_may_have_it() -> None:
-    what, _ = missing(True, name="x", namespace="shop")
-    assert what == f"no ConfigMap x of namespace shop {UNSEEN}"
+    asked = AskedFor(group="", kind="ConfigMap", name="x", namespace="shop")
+    message, _ = AskedObjects(Catalogue(HERE), partial=True).missing(asked)
+    assert message.code in UNSEEN
+    assert str(message).startswith("no ConfigMap x of namespace shop is in this observation")
