@@ -20,8 +20,8 @@ from semver import VersionInfo
 
 from fleet_components.automation.pulumi_command import Ended, PulumiCommand
 from fleet_components.content.guarded import UnreadableError, read_json, read_yaml
+from fleet_components.live.credentials import without_opaque
 from fleet_components.live.echo import Spelled
-from fleet_components.live.unsecret import without_opaque
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.kubeconfigs import (

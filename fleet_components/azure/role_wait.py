@@ -17,8 +17,8 @@ import attrs
 
 from fleet_components.azure.values.checks import LONGEST_ROLE_WAIT
 from fleet_components.live.connection import UnexpectedAnswer, connected
+from fleet_components.live.credentials import AbsentPlugin
 from fleet_components.live.exchange import member_room
-from fleet_components.live.unsecret import AbsentPlugin
 from fleet_components.model.text import count
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

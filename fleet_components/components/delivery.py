@@ -11,7 +11,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.earlier_names import Arrivals, EarlierNames, between
+from fleet_components.components.handing_over import Arrivals, EarlierNames, between
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.live.connection import Leftover

@@ -15,7 +15,6 @@ import pulumi
 from fleet_components import dynamic
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
-from fleet_components.components.earlier_names import Arrivals, EarlierNames, between
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import (
     in_subscription,
@@ -24,22 +23,23 @@ from fleet_components.components.fleet_options import (
     refuse_together,
     to_be_provisioned,
 )
+from fleet_components.components.handing_over import Arrivals, EarlierNames, between
 from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
 from fleet_components.components.member import Member, identities_of
-from fleet_components.components.observed import (
-    ObservedStart,
-    StandingResources,
-    start_of,
-    under_releases,
-)
 from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import (
     as_members_say,
     once_declared,
     past_kubeconfigs,
     read_past,
+)
+from fleet_components.components.plan_start import (
+    ObservedStart,
+    StandingResources,
+    start_of,
+    under_releases,
 )
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.program_objects import manifests_of

@@ -14,7 +14,7 @@ import attrs
 import pulumi
 from pulumi.resource_hooks import ResourceHookBinding
 
-from fleet_components.components.earlier_names import between
+from fleet_components.components.handing_over import between
 from fleet_components.components.keeping import before_creation
 from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
 from fleet_components.components.process import in_process, in_thread

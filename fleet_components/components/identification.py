@@ -18,7 +18,7 @@ import pulumi
 
 from fleet_components.components.answers import AnswerChecks
 from fleet_components.components.asking import ask_member, asked_for, compare_all, live_in
-from fleet_components.components.earlier_names import EarlierNames, between
+from fleet_components.components.handing_over import EarlierNames, between
 from fleet_components.components.member import Member, identifier_of
 from fleet_components.components.own_provider import (
     ProviderSettings,

@@ -18,7 +18,7 @@ from pulumi.runtime import rpc
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
-from fleet_components.components.earlier_names import EarlierNames
+from fleet_components.components.handing_over import EarlierNames
 from fleet_components.components.member import Member
 from fleet_components.live.kubeconfig import chosen, names_no_cluster, read_kubeconfig
 from fleet_components.model.message import Message

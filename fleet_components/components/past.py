@@ -23,7 +23,7 @@ from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 from pulumi.runtime.sync_await import _sync_await
 
-from fleet_components.components.earlier_names import EarlierNames
+from fleet_components.components.handing_over import EarlierNames
 from fleet_components.components.member import Member
 from fleet_components.components.process import in_process, output_of
 from fleet_components.components.run import EngineRun

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.components.earlier_names import EarlierNames
+from fleet_components.components.handing_over import EarlierNames
 from fleet_components.components.member import Member, identifier_of
 from fleet_components.components.own_provider import ProviderSettings, settings_of
 from fleet_components.components.process import in_process

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.components.earlier_names import Arrivals, EarlierNames, between
+from fleet_components.components.handing_over import Arrivals, EarlierNames, between
 from fleet_components.components.hub import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, output_of, unknown
 from fleet_components.components.refusal import RefusedError

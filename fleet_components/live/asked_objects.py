@@ -19,8 +19,8 @@ from fleet_components.live.connection import (
     connected,
     within,
 )
+from fleet_components.live.credentials import without, without_in
 from fleet_components.live.exchange import member_room
-from fleet_components.live.unsecret import without, without_in
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import (
     Applied,

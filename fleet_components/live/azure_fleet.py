@@ -23,9 +23,9 @@ from fleet_components.hub.azure.fleet_resource import FleetId, FleetResource
 from fleet_components.live.at_once import at_once
 from fleet_components.live.azure_login import access_token, mode_of, resource_api
 from fleet_components.live.connection import UnexpectedAnswer
+from fleet_components.live.credentials import signing_in, unsecret
 from fleet_components.live.exchange import AnswerBudget, Received, TooLargeError, hub_room, received
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.live.unsecret import signing_in, unsecret
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 

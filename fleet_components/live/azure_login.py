@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from fleet_components.live.connection import within
-from fleet_components.live.unsecret import unsecret
+from fleet_components.live.credentials import unsecret
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 

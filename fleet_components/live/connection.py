@@ -19,6 +19,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.secret import is_secret, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
+from fleet_components.live.credentials import credential, unsecret
 from fleet_components.live.exchange import (
     PER_OBJECT,
     AnswerBudget,
@@ -26,7 +27,6 @@ from fleet_components.live.exchange import (
     member_room,
     received,
 )
-from fleet_components.live.unsecret import credential, unsecret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.message import Message
 from fleet_components.model.observed import SILENT, UNUSABLE

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import lru_cache
 from urllib.parse import quote
 
-from fleet_components.live.unsecret import HIDDEN, SHORTEST
+from fleet_components.live.credentials import HIDDEN, SHORTEST
 
 _ESCAPED = re.compile(rb"\\(?:u00(2[013-9a-fA-F]|[3467][0-9a-fA-F]|5[0-9abdefABDEF])|(/)|.)")
 """An escape of JSON; in its first group the code of a sign that may stand for itself as well."""

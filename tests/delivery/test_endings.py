@@ -14,7 +14,7 @@ import pytest
 from fleet_components import Fleet, Options, Past, plan_fleet, source_of
 from fleet_components.components import process
 from fleet_components.components import trials as module
-from fleet_components.components.observed import StandingResources
+from fleet_components.components.plan_start import StandingResources
 from fleet_components.components.trials import FormTrials
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.departures import Replacement

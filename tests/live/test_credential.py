@@ -12,8 +12,8 @@ import yaml
 from lightkube import KubeConfig
 
 from fleet_components.live.connection import ask_cluster
+from fleet_components.live.credentials import credential, signing_in
 from fleet_components.live.getting import Unreachable, getter
-from fleet_components.live.unsecret import credential, signing_in
 from fleet_components.model.problem import FleetError
 from tests.live.api_server import api_server, kubeconfig
 from tests.live.plugins import gives, program

@@ -20,7 +20,7 @@ from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.components.past import read_stored
 from fleet_components.components.process import unknown
 from fleet_components.components.refusal import Arguments
-from fleet_components.live.unsecret import signing_in
+from fleet_components.live.credentials import signing_in
 from fleet_components.model.codec import camel
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem

@@ -14,8 +14,8 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json, read_scalars
 from fleet_components.content.secret import REDACTED
+from fleet_components.live.credentials import names_secret
 from fleet_components.live.kubeconfig import chosen, read_kubeconfig, read_kubeconfig_file
-from fleet_components.live.unsecret import names_secret
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest

@@ -1,5 +1,5 @@
-"""The start of a forecast: what a hub had decided, and what ran, when the directory of the source
-was observed.
+"""Where a plan starts: what a hub had decided and what ran when the directory of the source was
+observed, and which resources of a broken update stand already.
 """
 
 from __future__ import annotations

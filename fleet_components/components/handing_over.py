@@ -1,5 +1,5 @@
-"""Aliases of resources that were renamed or moved, which keep them from being deleted and created
-anew.
+"""Resources that are handed over: the aliases of those that were renamed or moved, which keep them
+from being deleted and created anew, and the barrier that waits until another subject has them.
 """
 
 from __future__ import annotations

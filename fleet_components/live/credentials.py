@@ -1,4 +1,6 @@
-"""Words of programs and services, without what could be a secret in them."""
+"""Credentials: those that a plug-in of a kubeconfig prints, and how words of programs and services
+are shown without them.
+"""
 
 from __future__ import annotations
 
