@@ -16,7 +16,6 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.explanation import (
     facts_of,
     overridden_members,
-    update_run_in,
 )
 from fleet_components.review.documents.schema import OverriddenObject
 from fleet_components.review.showing.words import show_field, update_run
@@ -80,7 +79,7 @@ def _overridden(decided: Decided) -> dict[str, dict[str, Any]]:
 
 def _stages(decided: Decided) -> list[str]:
     """The update run with its stages, or why it has failed."""
-    run = update_run_in(facts_of(decided))
+    run = facts_of(decided).update_run
     return update_run(run) or ([f"{run.name}: {run.message}"] if run else [])
 
 
