@@ -42,6 +42,7 @@ FEED = "feed"
 """The input that only a decision needs: the path of a file. ``check`` does not return it."""
 REPORTED = ("differences", "failures", "degraded")
 """The inputs of a report that a member is asked for."""
+# Seconds between two checks whether the engine is still there.
 _LOOK_SECONDS = 3
 
 
@@ -53,6 +54,7 @@ class RecordProvider(ResourceProvider):
 
     def configure(self, _req: ConfigureRequest) -> None:
         """Let the process of the providers end with its engine: the SDK's server waits for ever."""
+        # The host of dynamic providers gets the address of the engine as its last argument.
         end_with_engine(sys.argv[-1], signal.SIGTERM)
 
     def create(self, props: Props) -> CreateResult:
@@ -99,6 +101,7 @@ class BindingProvider(RecordProvider):
         stays: that is still to be done.
         """
         if news.pop("unsent", None):
+            # The record of a new binding says that no revision has arrived.
             nothing = {**news, "revision": None, "unsent": True}
             return CheckResult({**(olds or nothing), "__provider": news["__provider"]}, [])
         # Each run brings a time of its own: taken over, it would change every binding and begin its

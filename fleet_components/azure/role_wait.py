@@ -79,6 +79,8 @@ class RolesWait:
         ago.
         """
         age = min(map(_age, self.created), default=float("inf")) / 60
+        # A hub answers for the roles themselves, so their age only excludes roles that must have
+        # reached.
         if self.kubeconfig is not None:
             return self.minutes if age < LONGEST_ROLE_WAIT else 0.0
         return self.minutes - age
@@ -110,6 +112,7 @@ class RolesWait:
     def _answer(self, kubeconfig: str) -> str:
         """Return :data:`_ALLOWED`, or in words what the hub does instead."""
         try:
+            # One question takes no longer than the pause between two, in seconds.
             with connected(
                 kubeconfig, time.monotonic() + max(self.every, 1.0), member_room(0)
             ) as hub:
@@ -154,4 +157,5 @@ def _age(created: str | None) -> float:
         then = datetime.fromisoformat(created or "")
     except ValueError:
         return 0.0
+    # A time without a zone is in UTC.
     return max((datetime.now(UTC) - then.replace(tzinfo=then.tzinfo or UTC)).total_seconds(), 0.0)

@@ -62,6 +62,7 @@ async def own_providers(ask: AskUid) -> tuple[OwnProvider, ...]:
 async def _asked(stored: StoredResource, ask: AskUid) -> OwnProvider:
     settings = ProviderSettings(stored.outputs)
     fleet = names.FLEET in Urn.parse(stored.urn).types
+    # The members of a fleet are asked anyway.
     text = "" if fleet else settings.kubeconfig(stored.name)
     uid = await in_thread(partial(ask, text)) if text else None
     return OwnProvider(stored.name, settings, fleet, uid)

@@ -48,6 +48,7 @@ def read_config() -> FromConfig:
         values.problems.append(
             _wrong("source", Message("setting-not-set", "is not set"), A_DIRECTORY)
         )
+    # Read as text, because the source needs it now; _configured checks the value.
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")

@@ -245,6 +245,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             decided=self.decided,
             cluster=cluster,
             objects=objects,
+            # A policy that only reports differences writes nothing.
             provider=None if mode.reports else args.providers.of(cluster, mode),
             earlier=args.earlier,
             tries=partial(args.tries, cluster),

@@ -131,6 +131,7 @@ class Fleet(pulumi.ComponentResource):
         if self.plan.hidden and not in_process():
             raise FleetError(self.plan.hidden)
         args = provisioned(name, args, self.plan, options)
+        # Once more: members that were just provisioned have their kubeconfigs now.
         members, _ = _members(name, args)
         self.inventory = self.plan.inventory
         earlier = EarlierNames(self.plan)
@@ -138,6 +139,8 @@ class Fleet(pulumi.ComponentResource):
         members |= {text: member for text, member in gone.items() if member.lost}
         own = pulumi.ResourceOptions.merge(earlier.component(), observed(options.own))
         # Everything of the fleet waits for its component, and so for all fleets of the program.
+        # An output as dependencies: it lists no resource, but resolves only when all fleets are
+        # judged.
         known = pulumi.ResourceOptions(depends_on=self._planned.known.apply(lambda _: []))
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(own, known))
         written = args.source.origins
@@ -160,6 +163,7 @@ class Fleet(pulumi.ComponentResource):
             marks=taking_over.marks,
             aliases=taking_over.aliases,
             compare=partial(compare, identification),
+            # Once per member: the engine refuses a second hook of the same name.
             hooks=cache(partial(keeping, identification, args.ready_timeout)),
             ready_timeout=args.ready_timeout,
             arrivals=Arrivals(),
@@ -360,6 +364,7 @@ def _plan(
         FleetError: there is no plan; carries all problems that prevent one.
     """
     past, guessed, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    # Where objects are only rendered, no member is asked.
     past = past if args.render_to else as_members_say(past, members.values(), args.confirm)
     try:
         start = start_of(past, name, stack_name(), args)
@@ -472,6 +477,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
             follows=True,
         )
         for field, hints in named.items()
+        # A lost member need not be declared any more.
         for name in sorted(set(hints) - set(members) - set(args.lost))
     ]
     in_program = {member.name for member in args.members}

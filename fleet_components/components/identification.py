@@ -274,6 +274,7 @@ class Identification:
         others = [
             name for name in self.members if name in answers and checks.another(name, answers)
         ]
+        # On another cluster nothing stands yet, so everything arrives.
         arriving |= {name: arrivals(self.plan, name, elsewhere=True) for name in others}
         answers |= await self._answers_on_leaving(kubeconfigs, arriving, others)
         checks.warn_of_others(others, answers)
@@ -344,6 +345,7 @@ class Identification:
 
         Raises:
             RefusedError: what somebody else has made would be deleted, or that is not known.
+        # Members that were asked before: their first question did not name these objects.
         """
         leaving = [arrival for name in kubeconfigs for arrival in self.checks.leaving(name, others)]
         again = sorted({*others, *(arrival.cluster for arrival in leaving)})
@@ -411,6 +413,7 @@ class Identification:
             return pulumi.Output.from_input(None)
 
         def delete(found: list[Any]) -> None:
+            # Empty if the provider of the member has no kubeconfig, see _kubeconfig.
             if not found[0]:
                 raise RefusedError([unreached(name, list(map(str, found[2])))])
             with refusing():

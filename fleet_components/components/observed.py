@@ -94,6 +94,7 @@ def under_releases(args: FleetArgs) -> FleetArgs:
     the source itself.
     """
     names = args.source.given.releases.names
+    # Reversed, so that of several directories the first wins.
     for folder in reversed(list(observed_in(map(Path, args.source.given.paths)))):
         names |= releases_in(folder)
     names |= {setting: name for setting, name in names_in(args).items() if name}
@@ -165,6 +166,7 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         standing=(
             *(standing for standing in past.standing if standing.subject not in names),
             *(
+                # The state does not have these objects, so they have no URN.
                 attrs.evolve(standing, hub=True, urn="")
                 for standing in observed.standing
                 if standing.subject in names
@@ -224,7 +226,10 @@ class StandingResources:
             waves = {
                 cluster: delivery.decided.record.decisions[cluster].wave for cluster in missing
             }
+            # Waves come one after the other, so only the first one that is not complete was under
+            # way.
             broken = [cluster for cluster, wave in waves.items() if wave == min(waves.values())]
+            # Nothing broke where no component of these members was registered yet.
             if any(missing[cluster] in self._stands for cluster in broken):
                 untouched = {
                     cluster: wave for cluster, wave in waves.items() if cluster not in broken

@@ -118,6 +118,7 @@ def _interrupted(before: Any, number: int, frame: Any) -> None:
     # own end.
     private_files.remove()
     _SPEAKING.release()
+    # Python's own handler raises an interrupt, whose traceback would bury the error.
     if before is not signal.default_int_handler and callable(before):
         before(number, frame)
     raise SystemExit(1)  # without the traceback of an interrupt, which would bury the error

@@ -73,6 +73,7 @@ def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
     return options
 
 
+# Equal for one engine: caches have the monitor as their key (past.py), and each fleet makes one.
 @attrs.define(unsafe_hash=True)
 class Registrations:
     """The engine's monitor, through which the resources of a fleet are registered.
@@ -182,6 +183,7 @@ class Registrations:
                 [Problem(_NO_PLACE, subject=f"{request.type} {request.name}", hint=UNLIMITED)]
             )
         begin, _, _ = request.parent.rpartition("::")
+        # In a URN, the types of the parents precede that of the resource, separated by "$".
         urn = f"{begin}${request.type}::{request.name}"
         return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object, unknown=True)
 

@@ -147,6 +147,7 @@ class EngineRun:
         for name in _LAST_CALLS:
             call = getattr(root, name, None)
             if call:
+                # On this instance only; the class belongs to the SDK.
                 setattr(root, name, self._ending(call))
 
     def _ending(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,6 +169,7 @@ class EngineRun:
         """
         if self.ended.is_set():
             return
+        # The error of the body, if the SDK makes this call while that error propagates.
         self.error = sys.exc_info()[1]
         self.ended.set()
         try:

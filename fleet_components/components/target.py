@@ -299,6 +299,7 @@ class Target(pulumi.ComponentResource):
         await _once(placed).future()
         plan, decided, cluster = args.earlier.plan, args.decided, args.cluster
         last, found = decided.before.decisions.get(cluster), []
+        # A member that is sent something is in the inventory; "or 0" is only for the type checker.
         member = decided.subject.inventory.clusters[
             decided.subject.inventory.position(cluster) or 0
         ]

@@ -112,7 +112,9 @@ class FormTrials:
             problems = list(_refused(trials, self.written))
             if problems:
                 raise RefusedError(problems)
+            # Only answers that are new: the others were reported by ``begin``.
             fresh = dict(trials.items() - self.found.items())
+            # Without a uid the first answer stays, which has the uid of the object that stood.
             self.found |= {pair: trial for pair, trial in fresh.items() if trial.uid}
             for warning in _unchecked(fresh):
                 pulumi.log.warn(str(warning), self.parent)

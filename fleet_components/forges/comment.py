@@ -23,6 +23,7 @@ FORGES: Mapping[str, Callable[[Mapping[str, str]], ChangeRequest]] = {
 """Function that finds the pull request of a run in its environment, by forge."""
 REVIEW, ERRORS = "review.md", "errors.txt"
 """Files of a review: what ``fleet review -o markdown`` prints, and what it says besides."""
+# Less than MOST, because a quotation adds two characters to each line.
 LIMIT = 65_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 _LARGEST = 4 * LIMIT  # of a character in UTF-8
@@ -106,6 +107,7 @@ def _quoted(text: str) -> str:
 
 
 def _errors(text: str) -> str:
+    # Half of the limit, because ``disarmed`` may add a character in many places.
     shown = visible(text.strip(), lines=True)[: LIMIT // 2]
     if not shown:
         return "### Fleet review\n\nThe review has failed without a word: see the log of its run.\n"
@@ -116,6 +118,7 @@ def _errors(text: str) -> str:
 
 def _read(path: Path) -> str:
     try:
+        # A link is refused, and a pipe does not block; Windows has neither of these flags.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         with open(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

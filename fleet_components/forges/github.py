@@ -78,6 +78,7 @@ def pull_request(environment: Mapping[str, str]) -> PullRequest:
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
     api = Api(f"{url}/repos/{quote(repository)}", headers, _RIGHTS_HINT)
     author = environment.get(AUTHOR) or _ACTIONS
+    # Events of pull_request have the number; those of workflow_run need a request.
     number = part(event, "pull_request", "number")
     if isinstance(number, int):
         return PullRequest(f"pull request {number}", False, api, str(number), author)

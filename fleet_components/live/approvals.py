@@ -83,6 +83,7 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
         FleetError: the hub does not take it.
     """
     request = asked.request
+    # The plurals of these kinds are regular.
     metadata, plural = request["metadata"], f"{request['kind'].lower()}s"
     space = (
         f"/namespaces/{quote(metadata['namespace'], safe='')}" if metadata.get("namespace") else ""

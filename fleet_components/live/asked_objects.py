@@ -97,6 +97,7 @@ def observe(
 
 def _observe(kubeconfig: str, wanted: Sequence[WantedObject], timeout: float) -> ObservedMember:
     found: dict[ObjectKey, ObservedObject] = {}
+    # The last reason counts, wherever the thread is when it is abandoned.
     reasons = [_UNUSABLE.format(timeout)]
 
     def ask(deadline: float) -> None:
@@ -109,6 +110,7 @@ def _observe(kubeconfig: str, wanted: Sequence[WantedObject], timeout: float) ->
             reasons.append("")
 
     within(timeout + len(wanted) / 4, ask)
+    # A copy, because an abandoned thread may still change it.
     return ObservedMember(dict(found), reasons[-1])
 
 

@@ -115,6 +115,7 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> FleetHubAnswer:
 
     work: list[Callable[[], None]] = [partial(read, part) for part in PARTS]
     work += [credentials] if has_hub else []
+    # Read to its end, which waits for all requests.
     for _ in at_once(work, len(work)):
         pass
     if api.version != VERSIONS[0] and MEMBERS in found:
@@ -160,6 +161,7 @@ def _kubeconfig(answer: Any, fleet: FleetId) -> str:
         raise _refused(
             fleet, Message("azure-gives-no-kubeconfig-hub", "Azure gives no kubeconfig for its hub")
         )
+    # With a line break, since a kubeconfig in one line would be taken for a path.
     return read_kubeconfig(f"{text}\n", f"hub of {fleet.name}")
 
 
@@ -196,6 +198,7 @@ def _refused(fleet: FleetId, what: Message, hint: str = "") -> FleetError:
 
 
 _AGAIN = (http.REQUEST_TIMEOUT, http.TOO_MANY_REQUESTS, *range(500, 600))
+# Pauses in seconds; each is twice as long as the one before, up to the longest.
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 1.0, 20.0
 _MOST_PAGES = 200
 _SILENT = "does not answer"

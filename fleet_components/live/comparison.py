@@ -55,6 +55,7 @@ none of them.
 """
 _NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
 """A label that API servers set."""
+# With "-compared" the name stays within the 63 characters of a DNS label.
 _LONGEST_NAME = 50
 
 
@@ -109,6 +110,8 @@ def compare(
             return attrs.evolve(forced, refused=forced.refused or error.words(sent))
         if there is None:
             return LiveComparison(None, (WHOLE,), refused=error.words(sent))
+        # Only a refusal of the content leaves something to compare; other errors concern the
+        # request.
         degraded = error.code == http.UNPROCESSABLE_ENTITY
         # What an API server has added cannot be told from what others have.
         fields = (

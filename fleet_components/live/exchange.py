@@ -38,6 +38,7 @@ LARGE_PLACES = 4
 hundreds of MiB.
 """
 _LARGE = threading.BoundedSemaphore(LARGE_PLACES)
+# The window bits by which zlib expects the header of gzip.
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 2**20
 
@@ -127,6 +128,7 @@ class AnswerBudget:
         Raises:
             TimeoutError: no time is left.
         """
+        # One thread of a budget waits for the place; the others wait for that thread.
         with self._growing:
             if not self._is_large and not _LARGE.acquire(timeout=self.seconds()):
                 raise TimeoutError
@@ -258,6 +260,7 @@ def _unpacked(answer: Response, budget: AnswerBudget) -> Iterator[bytes]:
             yield chunk
             continue
         rest = chunk
+        # Bytes after the end of the gzip data are not part of the answer.
         while rest and not inflater.eof:
             try:
                 piece = inflater.decompress(rest, _PIECE)

@@ -29,6 +29,7 @@ from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
 
 T = TypeVar("T")
+# Waits in seconds.
 _ATTEMPTS, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.2, 10.0
 _BUSY = (
     http.TOO_MANY_REQUESTS,
@@ -125,6 +126,8 @@ class Getter:
             within(self.budget.seconds(), run)
             if found:
                 return found[0]
+            # Raises an error if the time is over. If not, the work has failed with another error,
+            # which ``within`` drops because it may quote the kubeconfig.
             self.budget.seconds()
             raise refused[0] if refused else UnansweredError(NOT_KUBERNETES)
         raise refused[0] if refused else self._late()

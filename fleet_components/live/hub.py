@@ -67,6 +67,7 @@ def ask_hub(
                     )
                 )
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
+            # Answers lead to further requests, for the objects that placements select for example.
             while queries := missing(listing):
                 asked = tuple(
                     query for query in queries if not (no_secrets and is_secret_kind(query.kind))
@@ -200,10 +201,12 @@ def _answers(
             ask_alone(asked)
 
     parts = _parts(listing, queries)
+    # A part of several requests is for one kind in many namespaces.
     done = at_once(
         (partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE
     )
     for number in range(len(parts)):
+        # Copies, because threads add to it meanwhile.
         objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
         # They are begun in their order.
         begun = [

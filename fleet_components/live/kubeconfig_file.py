@@ -118,6 +118,7 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
         for name, part in found.items()
     }
     name = str(context or config.get("current-context"))
+    # The names inside are free, because nothing outside refers to them.
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
@@ -195,6 +196,7 @@ def _refused(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
 
 def _absolute(field: str, value: Any, folder: Path) -> Any:
     if field in _PATHS and isinstance(value, str) and value:
+        # An absolute path replaces the folder.
         return str(folder / value)
     command = value.get("command") if field == "exec" and isinstance(value, Mapping) else None
     # As for a shell: a name alone is looked up on PATH.

@@ -42,6 +42,7 @@ def objects_of(cluster: Getter, query: Query, resource: ServedResource) -> tuple
         try:
             return tuple(_pages(cluster, query, resource, 0 if start == _STARTS else _PAGE))
         except UnansweredError as error:
+            # 410 Gone: the token for the rest of the list has expired.
             if error.code != http.GONE or start == _STARTS:
                 raise
     raise AssertionError  # the last start returns or raises
@@ -72,6 +73,7 @@ def _pages(cluster: Getter, query: Query, resource: ServedResource, size: int) -
         }
         answer = cluster.get(f"{path}?{urlencode(options)}" if options else path, accept)
         try:
+            # Go writes an empty list as null.
             items, following = (
                 answer["items"] or (),
                 (answer.get("metadata") or {}).get("continue") or "",
@@ -131,6 +133,7 @@ def _is_name(name: Any) -> bool:
 
 
 Served = dict[tuple[str, str], ServedResource]
+# Newer servers answer with all groups at once; others ignore these types and send plain lists.
 _ALL_AT_ONCE = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/json"])
 
@@ -154,6 +157,7 @@ def served_by(cluster: Getter) -> Served:
     for item in _all(cluster):
         if item.listable:
             group = item.resource.api_version.rpartition("/")[0]
+            # A group's versions come in the order of preference, so the first one counts.
             found.setdefault((group, item.resource.kind), item.resource)
     return found
 

@@ -45,6 +45,7 @@ def connecting(
     Raises:
         FleetError: it does not answer, or refuses something.
     """
+    # Empty if the thread is abandoned before it has a result.
     done: list[T] = []
     refused: list[str] = []
 
@@ -112,6 +113,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
     marks = SYSTEMS[hub].marks
     is_agent = marks.owner
     taken_off = marks.left if is_agent else ()
+    # Counts down to 0, the last try, whose error is raised.
     for left in reversed(range(_TRIES)):
         found = member.get(leftover)
         if found is None:
@@ -149,6 +151,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
         try:
             member.change(leftover, patch, manager=manager)
         except UnexpectedAnswer as error:
+            # A ``test`` that fails is answered with 422.
             if left and error.code in (http.CONFLICT, http.UNPROCESSABLE_ENTITY):
                 continue
             raise

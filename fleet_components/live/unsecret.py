@@ -170,6 +170,7 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
     with process:
         try:
             out, err = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
+        # Also on an interrupt: the plugin must not outlive the program.
         except BaseException as error:
             _end(process)
             if not isinstance(error, subprocess.TimeoutExpired):
@@ -285,6 +286,7 @@ def signing_in(kubeconfig: str, mode: str, flags: Mapping[str, str], *, alone: b
 
 def sign_in_hint(args: Sequence[Any]) -> str:
     """Return advice for a kubelogin that fails or does not answer, from its arguments."""
+    # Flags and their values alternate, so every second pair is meaningless, and its key is no flag.
     given = dict(pairwise(map(str, args)))
     mode = given.get("--login") or given.get("-l") or DEFAULT_MODE
     if mode in _INTERACTIVE:
@@ -301,6 +303,7 @@ def _args(args: list[str], mode: str, more: Mapping[str, str]) -> list[str]:
     given = dict(pairwise(args))
     flags = {flag: given[flag] for flag in _KEPT if flag in given}
     flags |= {"--login": mode, **more}
+    # This mode requires a tenant, and Azure has written it into the kubeconfig.
     if mode == "spn" and "--tenant-id" in given:
         flags.setdefault("--tenant-id", given["--tenant-id"])
     return ["get-token", *(part for flag in flags.items() for part in flag)]

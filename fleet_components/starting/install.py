@@ -140,6 +140,7 @@ def write(files: Mapping[Path, str]) -> None:
     problems = [
         Problem(Message("file-exists", "exists"), file=str(path), hint=hint)
         for path in files
+        # ``lexists``, because a link that leads nowhere is in the way as well.
         if os.path.lexists(path)
     ]
     if problems:
@@ -148,6 +149,7 @@ def write(files: Mapping[Path, str]) -> None:
     try:
         for path, text in files.items():
             made += _made_folders(path.parent)
+            # "x" fails if somebody has made the file in the meantime.
             with open(path, "x", encoding="utf-8", newline="\n") as stream:
                 made.append(path)
                 stream.write(text)
@@ -163,6 +165,7 @@ def write(files: Mapping[Path, str]) -> None:
                 )
             ]
         ) from error
+    # After an interrupt, too, no file stays.
     except BaseException:
         _remove(made)
         raise

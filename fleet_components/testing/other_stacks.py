@@ -63,6 +63,7 @@ class OtherStacks:
         program runs.
         """
         parts = stack.split("/")
+        # With one part both are missing, with two only the organization, with three nothing.
         return "/".join([*(self.organization, self.project)[: 3 - len(parts)], *parts])
 
 

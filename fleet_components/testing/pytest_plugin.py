@@ -86,6 +86,7 @@ def fleet_plan(pytestconfig: pytest.Config, plan_fleet_of: PlanFleetOf) -> Plann
     from fleet_components.model.problem import FleetError
 
     here = pytestconfig.invocation_params.dir
+    # Options are relative to the working directory, keys of the ini file to that file.
     paths = [here / path for path in pytestconfig.getoption(_SOURCE) or ()] or pytestconfig.getini(
         _SOURCE
     )

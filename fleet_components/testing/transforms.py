@@ -184,6 +184,7 @@ def _copy(source: Any, field: str, target: Any, name: str) -> None:
     target.
     """
     target.ClearField(name)
+    # A repeated field has no presence; it is copied even if it is empty.
     if source.DESCRIPTOR.fields_by_name[field].has_presence and not source.HasField(field):
         return
     value = getattr(source, field)

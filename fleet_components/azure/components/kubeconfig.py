@@ -26,6 +26,8 @@ from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 
+# The modes of kubelogin that need no person, with the fields that each requires. Azure's
+# kubeconfigs come with devicecode, which does.
 _NEEDS = {
     "azurecli": (),
     "azd": (),
@@ -119,6 +121,7 @@ def decoded(credentials: Any) -> str:
 # An AKS cluster that a program created, with what Azure says of it.
 
 
+# The key of the nodes' identity in Azure's identityProfile.
 _KUBELET = "kubeletidentity"
 _OUTPUTS = (
     *(

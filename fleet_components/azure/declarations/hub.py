@@ -104,6 +104,7 @@ def read_declarations(
     except FleetError as error:
         problems += error.problems
     try:
+        # Further hubs are reported by disagreements.
         hub = _hub(hubs[0], table, found) if hubs else None
     except FleetError as error:
         problems += error.problems

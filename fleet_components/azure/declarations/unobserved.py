@@ -173,11 +173,14 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         raise RefusedError(of_the_program(args.source.problems))
     declared = declarations_among(args.source.catalogue.manifests)
     if not declared:
+        # Nothing is declared any more, but the last update may have provisioned something.
         refuse(removals(name, args, opts).refused, f"AzureFleet {name}")
         return args
     made = AzureFleet.from_manifests(
         name, declared, AzureFleetArgs(confirm=tuple(args.confirm), as_of=args.as_of), opts
     )
+    # The source has planned these members by their declarations already; only their kubeconfigs are
+    # new.
     known = {cluster.name for cluster in args.source.clusters}
     return attrs.evolve(
         args,

@@ -55,6 +55,7 @@ class SizeTable:
     def __init__(
         self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]
     ) -> None:
+        # Rows remain texts until one is looked up: a program needs a few of many hundred.
         self._rows = rows
         self._regions = regions
         self.notes = notes
@@ -87,6 +88,7 @@ class SizeTable:
         """
         same = [
             found
+            # Compared as texts, so that only rows that match are parsed.
             for row in self._rows.values()
             if row[1:5] == [str(size.vcpus), str(size.memory_mib), str(size.gpus), size.arch]
             if region in (found := _size(row, self._regions)).prices
@@ -234,6 +236,7 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
 
 
 def _is_price(text: str) -> bool:
+    # ``float`` would also accept signs, exponents and "nan".
     return text.replace(".", "", 1).isdigit()
 
 

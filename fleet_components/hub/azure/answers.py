@@ -79,6 +79,7 @@ def _member(name: str, answer: Object) -> JoinedCluster:
 
 
 def _run(name: str, answer: Object) -> UpgradeRun:
+    # Beside the status of each stage, the status of a run contains a status of its own.
     status = _map(answer, "status")
     own = _map(status, "status")
     state = _text(own, "state")

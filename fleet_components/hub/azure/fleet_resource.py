@@ -19,6 +19,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 
 _ENDED = ("Completed", "Failed", "Skipped", "Stopped")
+# A state may be missing.
 _NOT_BEGUN = ("NotStarted", "")
 
 
@@ -231,6 +232,7 @@ _ID = re.compile(
     re.IGNORECASE,
 )
 _GUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+# The lookaheads forbid a dot at the end, and more than 63 characters.
 _GROUP = re.compile(r"(?!.*\.$)[\w().-]{1,90}")
 _NAME = re.compile("(?!.{64})[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.IGNORECASE)
 

@@ -42,6 +42,7 @@ def settled(member: Object) -> Object:
 
 def digest(text: str) -> str:
     """Return a digest of a text."""
+    # 64 bits are enough: the digest only has to show that a text has changed.
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -133,6 +134,7 @@ def _value(value: Any) -> str:
 
 
 def _is_plain(text: str) -> bool:
+    # Quoted are texts that YAML reads differently, and those whose ends a reader cannot see.
     try:
         return (
             plain(text) == text and text == text.strip() and text.isprintable() and ", " not in text

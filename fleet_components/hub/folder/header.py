@@ -117,6 +117,7 @@ class Header:
         """Return whether an earlier header says the same, with a time that is not too old."""
         if before is None or self.as_of - before.as_of > REFRESHED:
             return False
+        # Compared as texts and with the same time: only what the file shows counts.
         return attrs.evolve(self, as_of=before.as_of).text() == before.text()
 
     def text(self) -> str:
@@ -155,6 +156,8 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
     """
     found = {}
     for name, why in reasons.items():
+        # A member that was silent before keeps the time of its record; that of any other is from
+        # the last observation.
         known = before.silent.get(name) if before else None
         since = known.since if known else time_text(before.as_of) if before else ""
         found[name] = Silence(why, since)
@@ -187,6 +190,7 @@ def unanswered_since(
         {unanswered.query: unanswered.since for unanswered in before.unanswered} if before else {}
     )
     since = time_text(before.as_of) if before else ""
+    # Without label and metadata_only, which an UnansweredList does not record.
     whys = {
         Query(query.api_version, query.kind, query.namespace): why
         for query, why in sorted(reasons.items())
@@ -272,6 +276,7 @@ def read_header(text: bytes, file: str) -> Header:
         )
     try:
         with below("spec"):
+            # The format first: a later version may have other fields.
             written = decode(_Format, found.get("spec")).format
             if written > FORMAT:
                 what = Message(

@@ -68,6 +68,7 @@ def memory_texts(resources: Iterable[StoredResource]) -> tuple[str, dict[str, st
             case names.MEMBER:
                 continue  # says nothing that the roster does not
             case _:
+                # KEEPER has named these resources, so all others are objects with a place.
                 place = names.place_of(KEEPER.fleet, urn)
                 assert place is not None
                 kept = subjects.setdefault(_subject_of(urn, place.key), _Kept())
@@ -225,6 +226,7 @@ def _written(version: str, key: ObjectKey) -> str:
 def _subject_of(urn: names.Urn, key: str) -> str:
     if names.component_type(names.TEMPLATE_KIND) in urn.types:
         return f"{names.TEMPLATE_KIND}/{key}"
+    # Only the key of a ResourcePlacement has a namespace.
     return f"{'ResourcePlacement' if '/' in key else 'ClusterResourcePlacement'}/{key}"
 
 

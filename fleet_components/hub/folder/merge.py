@@ -154,8 +154,11 @@ class ObjectUpdate:
         for path in self._before.objects.keys() - self.found.keys():
             text = _read(self.folder / path)
             if text is not None:
+                # By what was written there last: the hub has no object for this path any more.
                 self._look_at(path, text, None)
                 moved = self._here.get(path)
+                # The hub has the object under another path now, for example since a second group
+                # has its kind: the text of the file moves there.
                 if (
                     moved
                     and (place := keys.get(moved.manifest.key))
@@ -177,6 +180,7 @@ class ObjectUpdate:
         if same and not problems:
             self._here[path] = _File(path, text, found[0])
         else:
+            # True if it cannot be read, False if it has other objects than the expected one.
             self._foreign[path] = bool(problems)
             self._note(path, found)
 
@@ -212,6 +216,8 @@ class ObjectUpdate:
         now = shape_of(data)
         base = self._before.objects.get(path) or self._before.own.get(path)
         self.bases[path] = now
+        # The file was removed here and the hub has changed nothing since: the removal stays, as an
+        # edit.
         if base is not None and within(base, now):
             self.edited.add(path)
             self.bases[path] = base
@@ -318,6 +324,7 @@ class ObjectUpdate:
         keys = {Manifest(data).key for data in self.found.values()}
         for their in self._theirs.values():
             if (
+                # Settings are not objects of a hub.
                 keys.isdisjoint(keys_of(their.manifest))
                 and their.manifest.api_version != API_VERSION
             ):

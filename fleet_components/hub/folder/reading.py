@@ -78,6 +78,7 @@ class Remembered:
     fleet: FleetResource | None = None
     azure: Silence | None = None
     written: frozenset[str] = attrs.field(default=frozenset(), repr=False)
+    # Computing a past takes long, and several readers ask for the same one.
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
@@ -158,6 +159,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         header.azure,
         frozenset(inventory.objects),
     )
+    # Before the digests, since its errors name the fields and theirs only the files.
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)
     return read
@@ -278,6 +280,7 @@ def system_of_members(folder: Path) -> System | None:
 def _is_path(path: str) -> bool:
     """Return whether a path stays in its folder."""
     return all(
+        # Backslashes and colons lead elsewhere on Windows.
         part not in ("", ".", "..") and not set(part) & {"\\", "\0", ":"}
         for part in path.split("/")
     )

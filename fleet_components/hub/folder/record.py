@@ -103,6 +103,7 @@ def _falls_under(folder: Path, path: str, lists: Collection[Query]) -> bool:
     kind = name.partition(".")[0]
     return any(
         query.kind == kind
+        # A list of all namespaces matches any folder.
         and place in ((directory_of(query.namespace),) if query.namespace else (place,))
         for query in lists
     )
@@ -118,6 +119,7 @@ def _is_asked_for(subject: str, lists: Collection[Query]) -> bool:
     *spaces, called, name = key.split("/")
     named, _, group = called.partition(".")
     keys = [ObjectKey(group, named, "".join(spaces), name)]
+    # A kind without a group may be of the core group, or of any other that is built in.
     if not group:
         keys += [
             ObjectKey(text, named, "".join(spaces), name)
@@ -138,6 +140,7 @@ def _subject(file: Path) -> str:
 
 def _waiting(folder: Path) -> Iterator[tuple[str, str]]:
     try:
+        # The roster comes first, before the members.
         roster = next(roster_of(read_regular(folder / FLEET), KEEPER))
     except (OSError, UnreadableError, MisfitError):
         return

@@ -229,6 +229,7 @@ def _written(folder: Path, observation: HubObservation, update: bool, secrets: b
         }
     )
     found = hidden_apart(found, secrets=secrets)
+    # Objects in people's own files are among those whose record may stay.
     everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
     old = OldRecord.of(folder, everywhere, observation, found)
     observation = old.with_new(observation)
@@ -436,9 +437,11 @@ def _put(
             create(staged / path, text, private=path in private)
         for path in texts:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            # Before the new inventory, which no longer names these files.
             if path == INVENTORY:
                 _remove(folder, removed)
             os.replace(staged / path, folder / path)
+        # Again, because an update may leave the inventory as it is.
         _remove(folder, removed)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
