@@ -149,7 +149,7 @@ class MemberProvider(RecordProvider):
         )
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
         uid, old = news.get("uid") or olds.get("uid"), olds.get("uid")
-        # Which objects are on the other cluster already is told by their annotation.
+        # An annotation of the objects shows which of them are on the other cluster already.
         anew = uid if old and old != uid else olds.get("anew")
         rest = {key: value for key, value in kept.items() if key != "uid"}
         rest |= {"anew": anew} if anew else {}

@@ -135,7 +135,7 @@ def texts_by_member(text: str) -> dict[str, str]:
 
 
 def renames_in(text: str) -> Renamed:
-    """Parse what is called otherwise now."""
+    """Parse the renames since the last update."""
     given = _map(text, Message("not-map", "is not a map"), _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     strange = sorted(given.keys() - {"fleet", *maps})

@@ -1,7 +1,7 @@
 """Waits until new role assignments reach, in the process of the dynamic providers.
 
-Azure answers "created" at once; until an assignment reaches, whoever it is for is refused, and
-neither provider tries a refusal again. Most take up to 10 minutes ("Troubleshoot Azure RBAC"),
+Azure answers "created" at once. Until an assignment reaches, its principal is refused, and neither
+provider repeats a request that was refused. Most take up to 10 minutes ("Troubleshoot Azure RBAC"),
 those of managed identities up to 60 ("Use managed identities with Azure Kubernetes Fleet Manager",
 both Microsoft).
 """
@@ -41,7 +41,7 @@ class RolesWait:
         minutes: how long to wait at most.
         kubeconfig: the kubeconfig of a hub, which is asked whether it lets its user taint members;
             None where nobody can be asked: then the time is waited out.
-        tell: is told how it goes, once a minute.
+        tell: receives a line about the progress, once a minute.
         minute: seconds in a minute.
         every: seconds between two questions.
     """

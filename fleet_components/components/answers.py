@@ -1,5 +1,5 @@
-"""Judgement of what members answer: each is the cluster that it was, and what comes to it is nobody
-else's already.
+"""Judgement of what members answer: each is the cluster that it was, and no object that comes to it
+belongs to somebody else already.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class AnswerChecks:
                 )
 
     def unsure(self, name: str) -> Mapping[Leftover, Standing]:
-        """Return the objects that have to be on a member for all that is known, and that somebody
-        has renamed.
+        """Return the objects that have to be on a member as far as is known, and that somebody has
+        renamed in the state.
         """
         found = (
             standing
@@ -353,7 +353,7 @@ class AnswerChecks:
         answers: Mapping[str, Answer],
         settings: Mapping[str, ProviderSettings],
     ) -> None:
-        """Warn of what is taken over, and of members of which that is not known."""
+        """Warn of what is taken over, and of members for which that is not known."""
         # A provider that refuses objects that exist takes nothing over.
         refusing = {
             name

@@ -1,4 +1,6 @@
-"""Which objects that come to members other resources of the stack are: facts from the state."""
+"""Facts from the state on objects that come to members and are other resources of the stack
+already.
+"""
 
 from __future__ import annotations
 

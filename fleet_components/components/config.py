@@ -63,9 +63,9 @@ def read_config() -> FromConfig:
 def configured(args: FleetArgs) -> FleetArgs:
     """Return a program's arguments with the configuration of its stack applied.
 
-    A value from the configuration replaces the program's; lists and maps of both are merged. Only a
-    kubeconfig or a provider that the program gives a member itself stays, and a provider that it
-    gives the hub. A program may have several fleets, so a key that names a member of another fleet
+    A value from the configuration replaces the program's; lists and maps of both are merged. Only
+    the kubeconfig or provider of a member and the provider of the hub stay if the program gives
+    them itself. A program may have several fleets, so a key that names a member of another fleet
     only causes a warning.
     """
     if isinstance(args, FromConfig):

@@ -1,5 +1,5 @@
 """Aliases of resources that were renamed or moved, which keep them from being deleted and created
-anew.
+again.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Verification that each member is the cluster that it was, and that what comes to it is nobody
-else's already.
+"""Verification that each member is the cluster that it was, and that no object that comes to it
+belongs to somebody else already.
 
 All members are asked before anything is written to any of them.
 """
@@ -188,7 +188,7 @@ class Identification:
         known = name in self.plan.past.members
 
         def identifier(settings: ProviderSettings) -> Any:
-            # In a preview the setting may be unknown: a name in its place would not be what the
+            # In a preview the setting may be unknown: the name would then differ from what the
             # update records.
             return settings.identifier or (before if known else unknown())
 
@@ -216,7 +216,7 @@ class Identification:
         """Return an output that is known once the new form of an object was tried, in an update.
 
         Args:
-            name: the member that deletes the object and creates it anew.
+            name: the member that recreates the object.
             data: its new form.
             mode: how it is written.
             after: output that has to be known first.

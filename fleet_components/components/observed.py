@@ -57,8 +57,8 @@ class ObservedStart:
     sent: Mapping[str, Record[Any, Any]] = attrs.field(factory=dict)
 
     def untold(self, plan: FleetPlan) -> Problem | None:
-        """Return a warning if a plan tells again what this stack has sent after the observation;
-        None otherwise.
+        """Return a warning if a plan repeats what this stack has sent after the observation; None
+        otherwise.
         """
         again = [
             subject.name for subject in plan.subjects if subject.changes and self._is_sent(subject)
@@ -179,7 +179,7 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
     )
 
 
-# Progress of an update, which tells where it broke when the engine ends the program because
+# Progress of an update, which shows where it broke when the engine ends the program because
 # something failed.
 
 
@@ -201,7 +201,7 @@ class StandingResources:
 
     Args:
         deliveries: the placements and templates of a fleet.
-        trials: the objects that are deleted and created anew, as they stood before the update.
+        trials: the objects that are deleted and recreated, as they stood before the update.
     """
 
     def __init__(self, deliveries: Sequence[SubjectDelivery], trials: FormTrials) -> None:
@@ -238,8 +238,8 @@ class StandingResources:
                 yield self._stands.get(delivery, ""), visible(line)
 
     async def _follow(self, resource: pulumi.Resource) -> None:
-        # With --continue-on-error what failed has a URN and no id. Any error is told by who waits
-        # for the resource.
+        # With --continue-on-error what failed has a URN and no id. Any error is reported where the
+        # resource is waited for.
         mark = resource.id if isinstance(resource, pulumi.CustomResource) else resource.urn
         with suppress(Exception):
             found = await mark.future()

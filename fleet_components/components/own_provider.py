@@ -1,7 +1,7 @@
 """Checks of a provider that a member brings itself, on its settings as the engine has them.
 
-The plan determines what such a provider has to do. One that this package declares is set up so from
-the start.
+The plan determines what such a provider has to do. A provider that this package declares has the
+right settings from the start.
 """
 
 from __future__ import annotations

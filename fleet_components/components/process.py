@@ -126,6 +126,6 @@ def _interrupted(before: Any, number: int, frame: Any) -> None:
 
 def _warn(all_words: Iterable[LastWords]) -> None:
     engine: Any = get_engine()
-    with suppress(Exception):  # the update has failed, and its error is told
+    with suppress(Exception):  # the update has failed, and its error is reported
         for urn, text in (word for last_words in all_words for word in last_words()):
             engine.Log(engine_pb2.LogRequest(severity=engine_pb2.WARNING, message=text, urn=urn))

@@ -1,7 +1,7 @@
 """Registration of a fleet's resources: what the engine need not know, and what an update leaves
 out.
 
-``pulumi up --target`` and ``--exclude`` leave resources out, and no program is told so. The engine
+``pulumi up --target`` and ``--exclude`` leave resources out, and no program learns that. The engine
 answers the registration of a new resource that is left out with ``unknown``, and that of a known
 one with its old outputs (pulumi/pulumi v3.260.0, pkg/resource/deploy/step.go, SameStep).
 """
@@ -62,8 +62,8 @@ def registrations() -> Registrations | None:
 
 
 def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-    """Return the options of the fleet that is being made, with transforms of which is known what
-    they ignore.
+    """Return the options of the fleet that is being made, with transforms that also record which
+    fields they ignore.
     """
     known = registrations()
     if known is None:

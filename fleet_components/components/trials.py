@@ -125,7 +125,7 @@ class FormTrials:
         """Return which of the objects that stood are not there any more as they were.
 
         Returns:
-            True for what is gone, False for what was created anew, None for what was to be replaced
+            True for what is gone, False for what was recreated, None for what was to be replaced
             and whose member does not answer at once. Everything else is left out.
         """
         uids = {pair: self._uid_before(pair) for pair in pairs}

@@ -79,7 +79,7 @@ def comment_text(folder: Path) -> str:
     text = _read(folder / REVIEW)
     if not text.strip():
         text = _errors(_read(folder / ERRORS))
-    # Whatever else ends a line for some bot.
+    # One kind of line end: a bot may take others for one as well.
     text = "".join(f"{line}\n" for line in text.splitlines())
     text = disarmed(text)
     if len(text) > LIMIT:

@@ -68,7 +68,7 @@ def pull_request(environment: Mapping[str, str]) -> PullRequest:
     run's artifact.
 
     Raises:
-        FleetError: it is no run of GitHub, or the pull request cannot be told.
+        FleetError: it is no run of GitHub, or the pull request cannot be determined.
         NothingToDoError: the review is old, or of a pull request that is closed.
     """
     repository = setting(environment, "GITHUB_REPOSITORY", _WHERE)
@@ -103,7 +103,7 @@ def _event(path: Path) -> Mapping[str, Any]:
 
 @attrs.frozen
 class _Run:
-    """Run of the workflow that has made a review, as the event tells it."""
+    """Run of the workflow that has made a review, as the event describes it."""
 
     owner: str
     repository: str
@@ -116,7 +116,7 @@ class _Run:
         """Return the run.
 
         Raises:
-            FleetError: the event tells none.
+            FleetError: the event describes none.
         """
         paths = (
             ("head_repository", "owner", "login"),

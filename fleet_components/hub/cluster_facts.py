@@ -1,4 +1,4 @@
-"""The facts that a cluster tells of itself, and sums over its nodes and pods."""
+"""The facts that a cluster reports about itself, and sums over its nodes and pods."""
 
 from __future__ import annotations
 

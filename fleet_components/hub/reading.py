@@ -74,8 +74,8 @@ def read_hub(listing: Listing) -> HubObservation:
 
 @contextmanager
 def understood(system: System) -> Iterator[None]:
-    """Turn the errors of reading objects that no API server of the system would have stored into
-    one that is told.
+    """Convert the errors from reading objects that no API server of the system would have stored
+    to an error for users.
 
     Raises:
         FleetError: the body has raised one of them.
@@ -83,7 +83,7 @@ def understood(system: System) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, MisfitError, TypeError, ValueError) as error:
-        # Nothing of a value is told, which may be secret.
+        # No part of a value is shown, since it may be secret.
         field = f": {error.args[0]} is missing" if isinstance(error, KeyError) else ""
         what = Message(
             "hub-answers-oddly",

@@ -75,7 +75,7 @@ def observe(
         kubeconfigs: the texts of their kubeconfigs, by member.
         wanted: the objects, by member.
         timeout: limit for each member, in seconds; a quarter of a second is added for each object.
-        watch: is told how many have answered.
+        watch: reports how many have answered.
 
     Returns:
         By member, the objects that it has answered for, and why it has not answered for the others.

@@ -61,7 +61,7 @@ class FleetHubAnswer:
     """A fleet and the way to its hub.
 
     Attributes:
-        fleet: the fleet, as the resource API tells it.
+        fleet: the fleet, as the resource API reports it.
         kubeconfig: the text of the hub's kubeconfig, whose user signs in with ``kubelogin`` in the
             mode of the login; empty for a fleet without a hub.
     """
@@ -73,7 +73,7 @@ class FleetHubAnswer:
 def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> FleetHubAnswer:
     """Ask the resource API for a fleet. Nothing is changed there.
 
-    Lists that Azure does not let be read are told in ``fleet.unread``.
+    ``fleet.unread`` names the lists that Azure does not allow to be read.
 
     Args:
         fleet: the fleet.

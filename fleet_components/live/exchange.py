@@ -184,9 +184,7 @@ class Received:
 
     @property
     def pause(self) -> float | None:
-        """Seconds after which to ask again; None if that is not told, and 1 where it is told as a
-        date.
-        """
+        """Seconds until the next attempt; None if the answer has none, 1 if it has a date."""
         header = self.headers.get("Retry-After")
         if header is None:
             return None

@@ -76,8 +76,8 @@ class Getter:
     Attributes:
         connection: the connection, with its deadline.
         timeout: how long the whole may take, in seconds, for messages.
-        date: the time of the cluster's own clock at its first answer; None before that, and if it
-            did not tell.
+        date: the time of the cluster's own clock at its first answer; None before that, and if the
+            answer had none.
     """
 
     connection: Connection
@@ -133,8 +133,8 @@ class Getter:
         raise refused[0] if refused else self._late()
 
     def _attempt(self, path: str, accept: str, *, last: bool) -> tuple[Any, float | None]:
-        """Return an answer and None, or how many seconds to wait for the next attempt; 0 if that is
-        not told.
+        """Return an answer and None, or how many seconds to wait for the next attempt; 0 if the
+        answer does not say it.
         """
         from httpx2 import DecodingError, HTTPError, InvalidURL, TimeoutException
         from lightkube.core.exceptions import ConfigError

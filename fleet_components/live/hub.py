@@ -48,7 +48,7 @@ def ask_hub(
         no_secrets: True not to ask for Secrets, not even for their names.
         partly: True to return a listing, too, that lacks what steers the hub.
         timeout: limit for the whole call, in seconds.
-        watch: is told how many lists have come.
+        watch: reports how many lists have come.
 
     Raises:
         FleetError: the hub cannot be asked, runs neither system, or does not answer for what steers

@@ -1,4 +1,4 @@
-"""The marks by which hubs know their objects on members, and what a hub is told before it lets
+"""The marks by which hubs know their objects on members, and the change of a hub before it lets
 objects go.
 """
 
@@ -56,7 +56,7 @@ def connecting(
             except UnexpectedAnswer as error:
                 refused.append(f"{error}: {error.message}")
             except (AttributeError, KeyError, TypeError, ValueError):
-                refused.append(_ODD)  # whatever it has in the place of what is read
+                refused.append(_ODD)  # an answer of another form than Kubernetes has
 
     within(timeout, run)
     if not done:
@@ -101,7 +101,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
 
     Args:
         member: the member.
-        one: the object.
+        leftover: the object.
         hub: the way of the hub; the marks of Karmada stay, since it would set them again.
         stack: the stack, as ``organization/project/stack``.
         manager: the field manager of the stack.

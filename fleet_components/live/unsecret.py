@@ -145,8 +145,8 @@ def credential(plugin: UserExec, deadline: float) -> User:
 
 
 def _answer(plugin: UserExec, deadline: float) -> bytes:
-    # A plugin that asks its user something would wait for ever: it is told that nobody is there,
-    # and has no input.
+    # A plugin that asks its user something would wait for ever: ``interactive`` says that nobody is
+    # there, and it has no input.
     asked = {
         "kind": "ExecCredential",
         "apiVersion": plugin.apiVersion,
@@ -236,7 +236,7 @@ def _problem(plugin: UserExec, what: str, hint: str = "") -> Problem:
 def _absent_hint(plugin: UserExec) -> str:
     if _is_kubelogin(plugin):
         return f"put {KUBELOGIN} on PATH: `az aks install-cli` installs it"
-    # What whoever made the kubeconfig says of it.
+    # The hint of the person who made the kubeconfig.
     return unsecret(plugin.installHint) if plugin.installHint else "install it, or put it on PATH"
 
 

@@ -151,7 +151,7 @@ _FOLDER = files("fleet_components.starting") / "templates"
 
 
 class FileTemplate(string.Template):
-    """A text with places like ``%{name}``: a dollar belongs to the shell and to the CI systems."""
+    """A text with places like ``%{name}``: the shell and the CI systems use the dollar sign."""
 
     delimiter = "%"
 

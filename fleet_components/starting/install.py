@@ -1,7 +1,8 @@
 """The command with which the jobs of a workflow install this package: from a named source, never by
 its name alone.
 
-The name is not registered at any public index yet, so whoever registers it would run in these jobs.
+The name is not registered at any public index yet, so the code of anyone who registers it would run
+in these jobs.
 """
 
 from __future__ import annotations

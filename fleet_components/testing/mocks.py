@@ -65,7 +65,7 @@ class FleetMocks(Mocks):
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
         self.stacks = OtherStacks()
-        # By type and name, because mocks are not told the URN; a monitor that knows it calls
+        # By type and name, because mocks do not get the URN; a monitor that knows it calls
         # ``stood``.
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
         self._stood: dict[tuple[str, str], str] = {}
@@ -187,7 +187,7 @@ class FleetMocks(Mocks):
 
 
 def _answered(stored: StoredResource) -> dict[str, Any]:
-    """Return a resource as the engine tells it; and what the engine knows and does not tell."""
+    """Return a resource as the engine returns it; and what the engine knows but does not return."""
     known = {PENDING_REPLACEMENT: stored.pending_replacement, INTERRUPTED: stored.interrupted}
     more = {key: value for key, value in known.items() if value}
     return {"type": stored.type, "outputs": _plain(stored.outputs), **more}

@@ -13,7 +13,7 @@ from fleet_components.model.selector import Requirement
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan.no_match import meant
 
-# Frames of this module say nothing to who reads a test that fails.
+# A test that fails shows the line of the test, not the frames of this module.
 __tracebackhide__ = True
 
 Values = Mapping[str, str]

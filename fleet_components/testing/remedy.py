@@ -16,8 +16,8 @@ EXPLAIN = "see what fleet explain says of each member"
 
 
 def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: By) -> str:
-    """Return what would bring a placement to a number of regions, or of whatever members are told
-    apart by.
+    """Return what would bring a placement to a number of regions, or of other groups by which
+    members are distinguished.
 
     Args:
         placement: the placement.

@@ -133,8 +133,8 @@ class Broken:
             raise BrokenRuleError(self.rule, self.violations)
 
 
-# Classes, not ``contextlib``: its frames would stand between the line of a test and what breaks the
-# rule.
+# Classes, not ``contextlib``: its frames would appear between the line of a test and the rule that
+# is broken.
 @attrs.frozen
 class _Assumed(AbstractContextManager[None]):
     broken: Broken

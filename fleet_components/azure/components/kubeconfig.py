@@ -227,7 +227,7 @@ def sooner_or_later(value: str | None, *, expected: bool) -> Any:
     """Return a value that Azure adds to what it was sent; an unknown output if it is expected and a
     preview lacks it.
 
-    None would be told to whatever is built on it, and refused there.
+    Otherwise a resource that is built on the value would get None, and refuse it.
     """
     if value is not None or not expected or not pulumi.runtime.is_dry_run():
         return value
@@ -269,8 +269,7 @@ def roles_reached(
     return [RolesReach(name, props, opts)]
 
 
-# Tells what a fleet, a member or a hub costs, and what it did by the last update, which recorded
-# that.
+# Logs what a fleet, a member or a hub costs, and what it cost by the record of the last update.
 
 
 COST = "cost"
@@ -294,7 +293,7 @@ def tell_cost(
         what: the subject of the sentence.
         cost: the estimate.
         table: the prices that it was made with.
-        parts: what it is made of, a line each; a single part is not told.
+        parts: what it is made of, a line each; a single part is not logged.
     """
     month = cost.monthly(table)
     stored = read_stored((component.pulumi_resource_type,))

@@ -1,6 +1,4 @@
-"""A fleet resource and what belongs to it, as far as it tells a reviewer something that its hub
-does not.
-"""
+"""A fleet resource and its parts, as far as they show a reviewer something that its hub does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remarks on a hub, and warnings about a plan, that follow from what the resource API tells."""
+"""Remarks on a hub, and warnings about a plan, that follow from what the resource API reports."""
 
 from __future__ import annotations
 

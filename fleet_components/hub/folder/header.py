@@ -97,8 +97,8 @@ class Header:
         unanswered: lists that the hub did not answer.
         unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
-        azure: why what Azure has told of the fleet is older; None if it is not, or has told
-            nothing.
+        azure: why the record of Azure is older than the rest; None if it is not, or if there is
+            none.
         release: the release of its system that the hub runs; empty where it does not show a known
             one.
     """

@@ -69,7 +69,7 @@ class _File:
     @property
     def is_ours(self) -> bool:
         """True if it is written as an observation writes, so that nothing is lost if it is written
-        anew.
+        again.
         """
         return self.text == object_text(self.data)
 
@@ -82,7 +82,7 @@ class ObjectUpdate:
         folder: the directory.
         inventory: what the last observation has written; None if that is not known.
         found: what the hub has, by path.
-        kept: paths of objects of which the hub has not told whether it has them.
+        kept: paths of objects that the hub may still have, because it did not answer for them.
         texts: the texts of the files that are to be there.
         removed: the files that go.
         edited: files with something that the hub does not have.
@@ -308,7 +308,7 @@ class ObjectUpdate:
             return object_text(merge.whole), merge.whole
 
     def _without(self, path: str) -> None:
-        """Find what becomes of a file whose object the hub has no more."""
+        """Find what becomes of a file whose object the hub no longer has."""
         mine, base = self._here.get(path), self._before.objects[path]
         edits = list(_edits(base, mine.data)) if mine else []
         if path in self.kept:
@@ -331,7 +331,7 @@ class ObjectUpdate:
                 self.edited.add(their.path)
 
     def _tidy(self) -> None:
-        """Remove what is kept below ``observed`` of objects that need it no more."""
+        """Remove what is kept below ``observed`` of objects that no longer need it."""
         stay = {*self.texts, *self.bases, *self.kept, *map(part_of, self.kept)}
         for place in _PARTIAL:
             for file in files_below(self.folder / part_of(place), ".yaml"):
@@ -341,7 +341,7 @@ class ObjectUpdate:
 
 
 def _edits(base: Shape, mine: Object) -> Iterator[LostEdit]:
-    """Yield what a file says of an object otherwise than it was observed."""
+    """Yield the fields in which a file differs from the object as it was observed."""
     yield from _differing((), base, shape_of(mine), public(mine))
 
 
@@ -373,8 +373,8 @@ def _field(metadata: Shape, key: str) -> Shape:
 
 
 def _shown_once(stated: Shape, now: Shape) -> Shape:
-    """Return what settings said without what objects show no more: a flag is not gone with what has
-    shown it.
+    """Return what settings said without what objects no longer show: a flag does not go with the
+    object that has shown it.
     """
     if not isinstance(stated, dict) or not isinstance(now, dict):
         return stated

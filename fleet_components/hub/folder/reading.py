@@ -60,7 +60,7 @@ class Remembered:
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
         files: the file that a resource was read from, by URN.
-        fleet: what the resource API of Azure told of the fleet; None if it was never asked.
+        fleet: what the resource API of Azure reported of the fleet; None if it was never asked.
         azure: why that is older than the rest; None if it is not.
         written: paths of the files that the observation has written, in the directory.
     """

@@ -176,7 +176,7 @@ def _has_files(folder: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # whoever writes there tells why not
+        return True  # the attempt to write there reports the cause
 
 
 def _unreadable(observation: HubObservation) -> Iterable[Problem]:
@@ -304,7 +304,7 @@ def _source(observation: HubObservation) -> Source:
 
 
 def _memory(observation: HubObservation) -> dict[str, str]:
-    # Only of policies is remembered what must not change.
+    # Only policies have fields that must not change, and that are remembered.
     resources = resources_of(observation, _source(observation), KEEPER)
     fleet, subjects = memory_texts(resources)
     return {
@@ -341,7 +341,7 @@ def _header(folder: Path) -> Header | None:
 
 
 def _azure(folder: Path) -> FleetResource | None:
-    """Return what Azure has told; None if it has told nothing, or that is damaged.
+    """Return what Azure has reported; None if there is nothing, or if it is damaged.
 
     Raises:
         FleetError: a later version has written it.
@@ -372,7 +372,7 @@ def _inventory(folder: Path) -> WrittenFiles | None:
     try:
         return read_inventory(folder)
     except FleetError:
-        return None  # it is written anew, and what files have counts
+        return None  # it is written again, and what files have counts
 
 
 def _attributes(folder: Path) -> dict[str, str]:
