@@ -78,6 +78,7 @@ class Api:
         except UnreadableError as error:
             raise self._problem(method, path, f"answers what {error.message}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
+            # URLError has its cause in ``reason``.
             why = getattr(error, "reason", None) or error
             raise self._problem(method, path, f"cannot be asked: {visible(str(why))}") from None
 

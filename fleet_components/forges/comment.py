@@ -23,7 +23,7 @@ FORGES: Mapping[str, Callable[[Mapping[str, str]], ChangeRequest]] = {
 """Function that finds the pull request of a run in its environment, by forge."""
 REVIEW, ERRORS = "review.md", "errors.txt"
 """Files of a review: what ``fleet review -o markdown`` prints, and what it says besides."""
-# Less than MOST, because a quotation adds two characters to each line.
+# Less than MOST, because the marker and the marks of a quotation are added.
 LIMIT = 65_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 _LARGEST = 4 * LIMIT  # of a character in UTF-8
@@ -46,6 +46,7 @@ def publish(request: ChangeRequest, text: str, about: str) -> str:
     Raises:
         FleetError: the forge refuses.
     """
+    # A comment of HTML, which readers do not see.
     marker = f"<!-- fleet-review {about} -->"
     text = f"{marker}\n{_STRANGER}{_quoted(text)}" if request.stranger else f"{marker}\n{text}"
     if len(text) > MOST:

@@ -27,6 +27,7 @@ def check_essential(listing: Listing) -> None:
     Raises:
         FleetError: something was not.
     """
+    # The dot in front also lets a group match that has no part before the suffix.
     lacking = {
         query: why for query, why in listing.refused.items() if f".{query.group}".endswith(STEERING)
     }
@@ -84,6 +85,7 @@ def understood(system: System) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, MisfitError, TypeError, ValueError) as error:
         # No part of a value is shown, since it may be secret.
+        # The argument of a KeyError is the name of a field, not a value.
         field = f": {error.args[0]} is missing" if isinstance(error, KeyError) else ""
         what = Message(
             "hub-answers-oddly",

@@ -135,6 +135,7 @@ def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
     for placement in PLACEMENTS.values():
         for kind, found in ((placement.approval, requests), (placement.run, runs)):
             resource = served.get(kind)
+            # A hub may serve the requests of one kind of placement only.
             if resource:
                 found += objects_of(hub, Query(version, kind), resource)
     return requests, runs
@@ -160,6 +161,7 @@ def _served(hub: Getter) -> tuple[str, dict[str, ServedResource]]:
                 raise
             continue
         except (KeyError, TypeError):
+            # An answer of another form says that nothing is served in this version.
             continue
         if any(placement.approval in found for placement in PLACEMENTS.values()):
             return version, found

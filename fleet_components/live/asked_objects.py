@@ -130,6 +130,7 @@ def observed_object(member: Connection, wanted: WantedObject) -> ObservedObject:
             wanted.data,
             manager=wanted.manager,
             full=mode.full,
+            # A report shows fields that others have set as differences, not as conflicts.
             force=mode.forces or mode.reports,
         )
     except UnexpectedAnswer as error:
@@ -147,6 +148,7 @@ def observed_object(member: Connection, wanted: WantedObject) -> ObservedObject:
     )
     if mode.reports:
         return attrs.evolve(known, compared=_compared(found), generation=_generation(found))
+    # Nothing is there, so it is neither applied nor available.
     if found.there is None:
         return known
     known = attrs.evolve(

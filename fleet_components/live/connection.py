@@ -148,6 +148,7 @@ def delete_leftovers(
             # reason.
             outcome.update(dict.fromkeys(objects, _UNDELETED.format(SILENT)))
             for leftover in outcome:
+                # An object that fails keeps the reason from before.
                 with suppress(Exception):
                     outcome[leftover] = member.delete(leftover, stacks, spares_found=spares_found)
 

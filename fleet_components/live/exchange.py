@@ -120,6 +120,7 @@ class AnswerBudget:
             )
         if self._taken > self.size // _FREE:
             self._become_large()
+        # Raises an error if the time is over.
         self.seconds()
 
     def _become_large(self) -> None:

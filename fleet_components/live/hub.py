@@ -129,6 +129,7 @@ def system_of(served: Served) -> System:
         system: [mark for mark in system.SERVED if mark not in served]
         for system in SYSTEMS.values()
     }
+    # A system of which some kinds are served, but not all.
     partly = next(
         (system for system, marks in lacking.items() if len(marks) < len(system.SERVED)), None
     )

@@ -18,6 +18,7 @@ from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 
+# Fields whose values are paths.
 _PATHS = {"certificate-authority", "client-certificate", "client-key", "tokenFile"}
 _NOT_CARRIED_OUT = {
     "cluster": {

@@ -93,6 +93,7 @@ def _checked(item: Any, query: Query, resource: ServedResource) -> Object:
     if not isinstance(metadata, dict) or not _is_name(metadata.get("name")):
         raise UnansweredError(NOT_KUBERNETES)
     space = metadata.get("namespace")
+    # An object has a namespace if and only if its kind is namespaced.
     if resource.namespaced != _is_name(space) or (
         query.namespace and resource.namespaced and space != query.namespace
     ):

@@ -105,6 +105,7 @@ def tried(member: Connection, wanted: WantedObject) -> FormTrial:
     beside, held = (_beside(sent, there), _held(sent, there)) if there else (sent, ())
     mode, shape = wanted.mode, _without(beside, held)
     try:
+        # A provider that does not adopt objects creates them, any other applies them.
         member.try_out(shape, manager=wanted.manager, force=mode.forces, create=not mode.adopts)
     except UnexpectedAnswer as error:
         unclear = _unclear(member, error, sent, there) or _barred(member, error, sent, shape)

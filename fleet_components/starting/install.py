@@ -89,6 +89,7 @@ def from_requirements(file: Path) -> str:
         FleetError: it cannot be read, lacks the package or a hash, or has what no workflow can
             hold.
     """
+    # A backslash at the end of a line joins it with the next one, as for pip.
     lines = [line.strip() for line in read_file(file).replace("\\\n", " ").splitlines()]
     lines = [" ".join(line.split()) for line in lines if line and not line.startswith("#")]
     unfit = [(line, _unfit(line)) for line in lines]

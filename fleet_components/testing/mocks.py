@@ -268,6 +268,7 @@ def _formed(value: Any, declared: Any) -> Any:
         inner = _formed(value["value"], declared)
         return _NOTHING if inner is _NOTHING else {**value, "value": inner}
     wanted = _types.unwrap_optional_type(declared) if declared else None
+    # Nothing is declared from which the value could differ.
     if wanted in (None, Any, object) or value is None or _types.is_discriminated_union(wanted):
         return value
     kind, parts = get_origin(wanted), get_args(wanted)

@@ -75,6 +75,7 @@ def referenced(stack: str, outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _on_the_wire(value: Any) -> Any:
     if is_marked_secret(value):
+        # Only encrypted: there is no passphrase to read it with.
         encrypted = "ciphertext" in value and "plaintext" not in value
         return {**SECRET_MARK, "value": REDACTED if encrypted else reveal(value)}
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""A fleet resource and its parts, as far as they show a reviewer something that its hub does not."""
+"""A fleet resource and its parts, as far as they show a reviewer what its hub does not show."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ def object_text(data: Object) -> str:
     """
     whole = {key: _sorted(value) for key, value in _in_order(data, _FIRST)}
     if isinstance(data.get("metadata"), Mapping):
+        # Replaced in place, so that metadata keeps its position.
         whole["metadata"] = {
             key: _sorted(value) for key, value in _in_order(data["metadata"], _FIRST_OF_METADATA)
         }

@@ -229,6 +229,7 @@ def releases_in(folder: Path) -> dict[str, str]:
     """Return the name of the release in the header of an observed directory, by the setting that
     names it; empty if the header has none.
     """
+    # read_observation reports a header that is damaged.
     with suppress(FleetError, OSError, UnreadableError):
         header = read_header(read_part(folder, HEADER), HEADER)
         return {header.system.NAME: header.release} if header.release else {}

@@ -109,6 +109,7 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
         raise MisfitError(Problem(Message("names-no-subject", "names no subject"), ("subject",)))
     members = _map(whole.get(_MEMBERS), (_MEMBERS,))
     component = names.component_of(name)
+    # ``_member`` checks the form of each line, on which the loop below relies.
     decisions = {m: item[_DECISION] for m, item in members.items() if _DECISION in _member(item, m)}
     contents = {
         key: _packed(kept, key) for key, kept in _map(whole.get("contents"), ("contents",)).items()
@@ -139,6 +140,7 @@ def shown_path(path: FieldPath, urn: str) -> FieldPath:
 
 def _text(name: str, kept: _Kept) -> str:
     outputs = dict(kept.outputs)
+    # These three have places of their own in the file.
     decisions, contents = outputs.pop("decisions"), outputs.pop("contents")
     clusters = sorted({*decisions, *kept.done, *kept.stands})
     members = {cluster: _line(cluster, decisions, kept) for cluster in clusters}

@@ -130,6 +130,7 @@ class ObjectUpdate:
         self._look()
         for path, data in self.found.items():
             self._bring(path, data)
+        # Files whose objects went to no new path are judged at their old one.
         self._here |= {file.path: file for file in self._moved.values()}
         for path in sorted(self._before.objects.keys() - self.found.keys()):
             self._without(path)
@@ -149,6 +150,7 @@ class ObjectUpdate:
         keys = {Manifest(data).key: path for path, data in self.found.items()}
         for path, data in self.found.items():
             text = _read(self.folder / path)
+            # A file that has what the hub has needs no merge.
             if text is not None and text != object_text(data):
                 self._look_at(path, text, Manifest(data).key)
         for path in self._before.objects.keys() - self.found.keys():
@@ -166,6 +168,7 @@ class ObjectUpdate:
                 ):
                     self._moved[moved.manifest.key] = self._here.pop(path)
         ours = {self.folder / path for path in (*self.found, *self._before.objects)}
+        # All other files of the directory are people's own.
         for entry in find(self.folder, []):
             if entry.kind == "file" and not entry.part and entry.path not in ours:
                 self._note(entry.path.relative_to(self.folder).as_posix(), None)
@@ -188,13 +191,17 @@ class ObjectUpdate:
         """Note the objects of a file of people."""
         for manifest in _manifests(self.folder / path, []) if found is None else found:
             for key in keys_of(manifest):
+                # If several files have the object, the first one counts.
                 self._theirs.setdefault(key, _File(path, "", manifest))
 
     def _bring(self, path: str, data: Object) -> None:
         """Find what becomes of one object that the hub has."""
         key = Manifest(data).key
         file, mine, own = self.folder / path, self._here.get(path), self._theirs.get(key)
+        # Nothing has the object at its place: it was removed, or something else is there.
         absent = mine is None and (path in self._foreign or not file.exists())
+        # A file of people counts if the observation has none, and always if that one hides the
+        # data.
         if own and (absent or is_hidden_place(path)):
             self._counts_for(
                 path, own, data, self._before.own.get(path) or self._before.objects.get(path)
@@ -222,8 +229,10 @@ class ObjectUpdate:
             self.edited.add(path)
             self.bases[path] = base
             return
+        # The hub has changed it since: it comes back, and the removal is named as lost.
         if base is not None:
             self.lost.append(f"{path}: {_REMOVED_HERE}")
+        # Only objects and policies may be divided between two files.
         if path in self._foreign and not path.startswith(_PARTIAL):
             self.edited.add(path)
         elif path in self._foreign:
@@ -260,6 +269,8 @@ class ObjectUpdate:
                 self._counts_for(path, mine, data, base)
                 return
             merge = attrs.evolve(merge, whole=data, stated=data)
+        # A file says only a part if the rest is kept already, or if people have written it on their
+        # own.
         partial = path.startswith(_PARTIAL) and (
             (self.folder / part_of(path)).exists() or (base is None and not mine.is_ours)
         )
@@ -270,6 +281,7 @@ class ObjectUpdate:
         self.bases[path] = merge.base if partial else shape_of(data)
         if mine.path != path:
             self.removed.append(mine.path)
+        # A file is written only if it has to say something else: the text of people stays.
         if shape(meant) != shape(mine.data) or mine.path != path:
             self.texts[path], meant = self._text(mine, merge, meant)
         if partial and shape(meant) != shape(merge.whole):

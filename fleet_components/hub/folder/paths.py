@@ -98,6 +98,7 @@ def part_of(path: str) -> str:
 
 def memory_files(subjects: Iterable[str]) -> dict[str, str]:
     """Return the names of the subjects, ``Kind/key``, by the paths of their files."""
+    # Kind and key, without the slash between them.
     named = ((subject, *subject.partition("/")[::2]) for subject in subjects)
     return _unique(
         (f"{MEMORY}/{kind}/{_of_subject(key)}.json", ObjectKey("", kind, "", key), subject)

@@ -223,6 +223,7 @@ def read_inventory(folder: Path) -> WrittenFiles:
     except UnreadableError as error:
         raise FleetError([error.problem(file, MEND)]) from None
     parts = dict(whole) if isinstance(whole, Mapping) else {}
+    # Left out of the file if it is empty, see WrittenFiles.text.
     parts.setdefault("own", {})
     for key, is_part in (
         ("objects", _is_shape_of_object),

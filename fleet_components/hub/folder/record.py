@@ -94,11 +94,13 @@ def _falls_under(folder: Path, path: str, lists: Collection[Query]) -> bool:
     """Return whether the object of a file falls under a list; one that people have removed is known
     by its path.
     """
+    # An object whose data is hidden has its file below ``observed``, under the same path.
     if not path.removeprefix(f"{MEMORY}/").startswith(f"{OBJECTS}/"):
         return False
     found = readable([folder / path], [], [], build=False)
     if len(found) == 1:
         return any(query.asks_for(found[0].key) for query in lists)
+    # The path is objects/NAMESPACE/Kind.name.yaml.
     *_, place, name = path.split("/")
     kind = name.partition(".")[0]
     return any(

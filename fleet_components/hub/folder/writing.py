@@ -172,6 +172,7 @@ def header_before(folder: Path, *, update: bool) -> Header | None:
 def _has_files(folder: Path) -> bool:
     """Return whether a directory has something that is not hidden; True for a file."""
     try:
+        # Hidden files, such as .git, are in the way of nothing.
         return any(not name.startswith(".") for name in os.listdir(folder))
     except FileNotFoundError:
         return False
@@ -203,7 +204,9 @@ def _unreadable(observation: HubObservation) -> Iterable[Problem]:
 def _check(folder: Path, observation: HubObservation, update: bool) -> None:
     before = header_before(folder, update=update)
     if update:
+        # Only for its error: a later version has written it.
         _azure(folder)
+    # Without a readable header, the members show the system.
     system = before.system if before else system_of_members(folder) if update else None
     if system and system != observation.system:
         what = Message(
@@ -320,6 +323,7 @@ def _with_silent(
     order sorted.
     """
     members = {Manifest(member).name: settled(member) for member in observation.members}
+    # Files are read only if a silent member is missing in the observation.
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if (
             path.startswith(f"{MEMBERS}/")
@@ -428,6 +432,7 @@ def _put(
     """Write files aside, and then move all of them to their places; the inventory and the header
     come last.
     """
+    # Left by a run that was interrupted: the lock excludes another one that is still running.
     for left in folder.glob(f"{STAGED}*"):
         shutil.rmtree(left, ignore_errors=True)
     staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))
@@ -440,6 +445,7 @@ def _put(
             # Before the new inventory, which no longer names these files.
             if path == INVENTORY:
                 _remove(folder, removed)
+            # A rename replaces the file at once, so that it is whole at any time.
             os.replace(staged / path, folder / path)
         # Again, because an update may leave the inventory as it is.
         _remove(folder, removed)
