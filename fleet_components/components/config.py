@@ -222,6 +222,7 @@ class _Values:
             return stated
         if isinstance(stated, Renamed):
             return attrs.evolve(stated, members=self._of_members(key, stated.members))
+        # The keys of a map, or the items of a list.
         for name in sorted(set(stated) - self.members):
             known = f"its members are: {few(sorted(self.members)) or 'none'}"
             self.warnings.append(

@@ -111,9 +111,11 @@ class Fleet(pulumi.ComponentResource):
         self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         expect(type(self), name, args, FleetArgs, opts)
+        # From here on the objects are a part of the source, and checked with it.
         args = attrs.evolve(
             args, source=args.source.with_objects(manifests_of(args.objects)), objects=()
         )
+        # After the configuration, which may name a release.
         args = under_releases(configured(args))
         options = read_options(opts)
         args = in_subscription(args, options)
@@ -136,6 +138,7 @@ class Fleet(pulumi.ComponentResource):
         self.inventory = self.plan.inventory
         earlier = EarlierNames(self.plan)
         gone = _gone(self.plan, members)
+        # Lost members stay, so that their providers are let go in ``_reach``.
         members |= {text: member for text, member in gone.items() if member.lost}
         own = pulumi.ResourceOptions.merge(earlier.component(), observed(options.own))
         # Everything of the fleet waits for its component, and so for all fleets of the program.
@@ -328,6 +331,7 @@ def _gone(plan: FleetPlan, members: Mapping[str, Member]) -> dict[str, Member]:
     if not gone:
         return {}
     reached = past_kubeconfigs(plan)
+    # Against mocks no cluster is reached, so the text is not needed.
     kubeconfigs = {
         name: REDACTED if in_process() else reached[name] for name in gone if name in reached
     }
@@ -519,6 +523,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         name: id(member.provider) for name, member in members.items() if member.provider is not None
     }
     problems += same_cluster(brought, _SAME_PROVIDER)
+    # Both separate the parts of resource names, see plan/names.py.
     if "/" in name or "@" in name or not name:
         problems.append(
             Problem(

@@ -152,6 +152,7 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         name for name in observed.records if name not in past.records or name in past.forecast
     )
     shown = {
+        # What the stack has recorded goes before what was observed.
         name: {
             **observed.shown.get(name, {}),
             **past.shown.get(name, {}),

@@ -136,6 +136,7 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
         objects = {Leftover.of(item.api_version, item.key): item.urn for item in standing}
         with suppress(FleetError):  # its provider says what is wrong with the kubeconfig
             answer = ask_cluster(read_kubeconfig(known[name].kubeconfig, name), list(objects))
+            # A member that does not answer counts as having all of them.
             there = objects.keys() if answer.objects is None else answer.objects.keys()
             elsewhere = name in traced and confirmed_elsewhere(past, name, answer.uid, confirm)
             anew.update({name: answer.uid or ""} if elsewhere else {})
@@ -264,6 +265,8 @@ def _object(urn: names.Urn, found: Struct) -> StoredResource:
     interrupted = found.fields[INTERRUPTED].string_value
     outputs = found.fields["outputs"]
     sent = outputs.struct_value.fields[SENT]
+    # Of most objects the marks are enough. Those that the API server may have stored in another
+    # form than they were sent (content/unkept.py) are needed whole.
     kept = not _may_have_empty_fields(sent) and not _has_moved_items(sent, outputs)
     return _OnMember(
         urn.text,

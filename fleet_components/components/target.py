@@ -188,6 +188,7 @@ class Target(pulumi.ComponentResource):
         if args.delivery.mode.reports:
             placed = [self._report(args, before)]
         self._tell_drift(args, after)
+        # Without any object, the binding waits for its turn alone.
         self.binding = self._bind(args, [*placed, *passed] or before)
         self.register_outputs({})
 

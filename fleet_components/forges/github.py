@@ -74,6 +74,7 @@ def pull_request(environment: Mapping[str, str]) -> PullRequest:
     repository = setting(environment, "GITHUB_REPOSITORY", _WHERE)
     event = _event(Path(setting(environment, "GITHUB_EVENT_PATH", _WHERE)))
     token = token_of(environment, _TOKEN_HINT)
+    # GitHub Enterprise has an address of its own.
     url = environment.get("GITHUB_API_URL") or "https://api.github.com"
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
     api = Api(f"{url}/repos/{quote(repository)}", headers, _RIGHTS_HINT)

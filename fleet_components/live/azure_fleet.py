@@ -123,6 +123,7 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> FleetHubAnswer:
     listing = fleet_resource(str(fleet), resource, found, unread)
     if not given:
         return FleetHubAnswer(listing)
+    # ``credentials`` was called once, and adds one answer in any case.
     (answer,) = given
     if isinstance(answer, UnexpectedAnswer):
         raise _no_credentials(listing, answer)

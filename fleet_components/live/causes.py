@@ -99,6 +99,7 @@ def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
             if waiting.get("reason")
             else []
         )
+        # An exit code of 0 is no reason.
         reasons += (
             [f"ended with {ended['exitCode']} ({ended.get('reason')})"]
             if ended.get("exitCode")

@@ -189,6 +189,7 @@ def _place(field_difference: FieldDifference) -> list[tuple[int, str]]:
 
 
 def _shown(difference: Difference, secret: Any) -> FieldDifference:
+    # A JSON pointer, as in the reports of KubeFleet.
     path = "/" + "/".join(
         str(step).replace("~", "~0").replace("/", "~1") for step in difference.path
     )

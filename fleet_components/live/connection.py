@@ -140,6 +140,7 @@ def delete_leftovers(
     Raises:
         FleetError: some objects could not be deleted; the others were.
     """
+    # A text is a reason, a boolean whether the object was deleted.
     outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNDELETED.format(UNUSABLE))
 
     def delete(deadline: float) -> None:

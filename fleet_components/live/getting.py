@@ -111,6 +111,7 @@ class Getter:
         Raises:
             Unanswered: it has raised that, or has not ended.
         """
+        # Lists, because the thread that fills them may be abandoned.
         found: list[T] = []
         refused: list[UnansweredError] = []
 

@@ -62,6 +62,7 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
     Raises:
         FleetError: as for :func:`context_of`, for all contexts that are wrong.
     """
+    # Unlike Path.expanduser, it takes any text.
     path = Path(os.path.expanduser(path))
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))

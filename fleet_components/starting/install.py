@@ -64,6 +64,7 @@ def given(command: str) -> str:
                 )
             ]
         ) from None
+    # The value of an option may follow its name after "=".
     named = any(word.partition("=")[0] in _ELSEWHERE for word in words)
     if any(_BARE.fullmatch(word) for word in words) and not named:
         what = Message(

@@ -86,6 +86,7 @@ class PlannedFleet:
         Raises:
             FleetError: none is found, or the label is no selector.
         """
+        # Only for its error, which is due also in a fleet without placements.
         parsed(label)
         found = tuple(
             placement

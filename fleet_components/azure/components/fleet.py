@@ -190,6 +190,7 @@ class AzureFleet(pulumi.ComponentResource):
         things = things_declared(name, args, opts)
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
+        # A hub that is to be created follows below, once the barrier exists.
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
         self._subscriptions = Subscriptions(name, args.providers)
         with self._all_held(name) as held:

@@ -109,6 +109,7 @@ class ClusterRequests:
         if member.system_pool.autoscaled:
             fields.append(_Field(first, "count", listed or "agentPoolProfiles[0].count"))
         ignored = self._unless_changed(_CLUSTER, name, args, fields)
+        # A new request: it states what Azure has now, since Pulumi sends all fields.
         if ignored is None:
             standing = self._standing_cluster()
             if self._azure_decides_version:

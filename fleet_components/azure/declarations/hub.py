@@ -99,6 +99,7 @@ def read_declarations(
     found: tuple[FleetMember, ...] = ()
     login: Login | None = None
     upgrades = Upgrades()
+    # Each part is read on its own, so that one error names the problems of all parts.
     try:
         found = read_member_lists(manifests, table)
     except FleetError as error:

@@ -67,6 +67,7 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
         FleetError: the object is invalid; carries all problems, with file and line.
     """
     problems = list(_shape_problems(manifest.data))
+    # ``_members`` adds to the problems while it is read.
     members = [] if problems else list(_members(manifest.data["spec"], table, problems))
     if problems:
         # A problem of a shared field is reported by each member that has it.

@@ -167,6 +167,7 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
             fleet that is refused; or something would be deleted that no token allows.
     """
     expect(provision, name, args, FleetArgs, opts)
+    # The same subscription as for the provisioning, so that labels and records agree.
     source = args.source.in_subscription(default_subscription(opts))
     args = args if source is args.source else attrs.evolve(args, source=source)
     if args.source.problems:

@@ -116,6 +116,7 @@ class NodePool(Typed):
     @property
     def nodes(self) -> int:
         """The number of nodes of a new pool."""
+        # None only in a declaration that is refused as unclear.
         return (self.min_count if self.autoscaled else self.count) or 0
 
     @property

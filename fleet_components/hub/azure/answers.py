@@ -155,6 +155,7 @@ def _last(identity: str) -> str:
     return identity.rpartition("/")[2]
 
 
+# An answer of another form gives an empty value, and no error.
 def _text(answer: Any, field: str) -> str:
     value = answer.get(field) if isinstance(answer, Mapping) else None
     return value if isinstance(value, str) else ""
