@@ -345,9 +345,9 @@ class Identification:
 
         Raises:
             RefusedError: what somebody else has made would be deleted, or that is not known.
-        # Members that were asked before: their first question did not name these objects.
         """
         leaving = [arrival for name in kubeconfigs for arrival in self.checks.leaving(name, others)]
+        # Members that were asked before: their first question did not name these objects.
         again = sorted({*others, *(arrival.cluster for arrival in leaving)})
         gone = grouped(leaving, lambda arrival: arrival.cluster)
         asked = []

@@ -169,7 +169,7 @@ def template(name: str) -> FileTemplate:
 # something else.
 
 
-# Texts that every YAML reader takes for a text without quotes: no numbers, no dates.
+# Texts that need no quotes, except the words below: no numbers, no dates.
 _PLAIN = re.compile(r"(~/)?[A-Za-z/]([A-Za-z0-9_./:@-]*[A-Za-z0-9_/])?")
 # YAML 1.1 reads these as booleans or null.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}

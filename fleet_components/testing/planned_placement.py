@@ -177,7 +177,7 @@ class PlannedPlacement:
         Raises:
             FleetError: no member has this name.
         """
-        # Only for its error: there is no such member.
+        # Only for its error, if there is no such member.
         if member not in self._decided.entries:
             self.fleet.member(member)
         delivery = self._decided.deliveries.get(str(member))

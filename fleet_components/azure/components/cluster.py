@@ -114,7 +114,7 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
         "region": member.region,
         "resourceGroup": member.resource_group,
         "clusterName": member.aks_name,
-        # With its default, so that writing out the default is no change. So below and in the hub.
+        # With its default, so that writing the default out is no change.
         "dnsPrefix": member.dns_prefix or member.aks_name,
         "nodeResourceGroup": member.node_resource_group,
         "network": {
