@@ -93,7 +93,7 @@ class Getter:
         """Return the value of a JSON answer.
 
         Raises:
-            Unanswered: there is no usable answer, after a few attempts if the cluster is busy or
+            UnansweredError: there is no usable answer, after a few attempts if the cluster is busy or
                 hangs up.
         """
         for attempt in range(_ATTEMPTS):
@@ -109,7 +109,7 @@ class Getter:
         in time.
 
         Raises:
-            Unanswered: it has raised that, or has not ended.
+            UnansweredError: it has raised that, or has not ended.
         """
         # Lists, because the thread that fills them may be abandoned.
         found: list[T] = []

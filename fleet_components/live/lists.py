@@ -36,7 +36,7 @@ def objects_of(cluster: Getter, query: Query, resource: ServedResource) -> tuple
     whole.
 
     Raises:
-        Unanswered: there is no usable answer for all of them.
+        UnansweredError: there is no usable answer for all of them.
     """
     for start in range(1, _STARTS + 1):
         try:
@@ -152,7 +152,7 @@ def served_by(cluster: Getter) -> Served:
     prefers.
 
     Raises:
-        Unanswered: the cluster does not tell.
+        UnansweredError: the cluster does not tell.
     """
     found: Served = {}
     for item in _all(cluster):
@@ -167,7 +167,7 @@ def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
     """Return all kinds in all versions.
 
     Raises:
-        Unanswered: the cluster does not tell.
+        UnansweredError: the cluster does not tell.
     """
     listed = (item.resource for item in _all(cluster))
     return tuple(

@@ -103,7 +103,7 @@ def write_observation(
     """Write an observation into a directory.
 
     Files that no observation has written stay, and so does what people have changed in the others
-    until the hub has it or has changed the same: :func:`fleet_components.hub.folder.merge.merged`.
+    until the hub has it or has changed the same: see :class:`ObjectUpdate`.
     An interrupted run leaves each file whole, and the next one with ``update`` completes it.
 
     Args:
