@@ -93,8 +93,8 @@ class Getter:
         """Return the value of a JSON answer.
 
         Raises:
-            UnansweredError: there is no usable answer, after a few attempts if the cluster is busy or
-                hangs up.
+            UnansweredError: there is no usable answer, after a few attempts if the cluster is busy
+                or hangs up.
         """
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1
