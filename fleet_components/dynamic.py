@@ -42,6 +42,7 @@ FEED = "feed"
 """The input that only a decision needs: the path of a file. ``check`` does not return it."""
 REPORTED = ("differences", "failures", "degraded")
 """The inputs of a report that a member is asked for."""
+# Seconds between two checks whether the engine is still there.
 _LOOK_SECONDS = 3
 
 
@@ -53,6 +54,7 @@ class RecordProvider(ResourceProvider):
 
     def configure(self, _req: ConfigureRequest) -> None:
         """Let the process of the providers end with its engine: the SDK's server waits for ever."""
+        # The host of dynamic providers gets the address of the engine as its last argument.
         end_with_engine(sys.argv[-1], signal.SIGTERM)
 
     def create(self, props: Props) -> CreateResult:
@@ -99,6 +101,7 @@ class BindingProvider(RecordProvider):
         stays: that is still to be done.
         """
         if news.pop("unsent", None):
+            # The record of a new binding says that no revision has arrived.
             nothing = {**news, "revision": None, "unsent": True}
             return CheckResult({**(olds or nothing), "__provider": news["__provider"]}, [])
         # Each run brings a time of its own: taken over, it would change every binding and begin its
@@ -146,7 +149,7 @@ class MemberProvider(RecordProvider):
         )
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
         uid, old = news.get("uid") or olds.get("uid"), olds.get("uid")
-        # Which objects are on the other cluster already is told by their annotation.
+        # An annotation of the objects shows which of them are on the other cluster already.
         anew = uid if old and old != uid else olds.get("anew")
         rest = {key: value for key, value in kept.items() if key != "uid"}
         rest |= {"anew": anew} if anew else {}

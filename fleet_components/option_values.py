@@ -89,6 +89,7 @@ def names_in(text: str) -> tuple[str, ...]:
     Raises:
         WrongValueError: the text is neither.
     """
+    # A map is parsed as well, so that it is refused and not split at its commas.
     listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
     if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
         raise WrongValueError(
@@ -134,7 +135,7 @@ def texts_by_member(text: str) -> dict[str, str]:
 
 
 def renames_in(text: str) -> Renamed:
-    """Parse what is called otherwise now."""
+    """Parse the renames since the last update."""
     given = _map(text, Message("not-map", "is not a map"), _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     strange = sorted(given.keys() - {"fleet", *maps})
@@ -176,6 +177,7 @@ def lists_by_member(text: str) -> dict[str, list[str]]:
 
 def seconds_in(text: str) -> int:
     """Parse a whole number."""
+    # Nine digits are more than any limit, and a longer text is not worth converting.
     if not re.fullmatch("[0-9]{1,9}", text):
         raise ValueError(text)
     return int(text)
@@ -192,6 +194,7 @@ def flag_in(text: str) -> bool:
 
 def _map(text: str, what: Message, hint: str) -> dict[str, Any]:
     given = _parsed(text)
+    # A key without a value in YAML is null.
     if given is None:
         return {}
     if not isinstance(given, dict):
@@ -203,6 +206,7 @@ def _parsed(text: str) -> Any:
     try:
         return read_json(text)
     except UnreadableError:
+        # Not JSON: the reader that needs a list or a map refuses the text.
         return text
 
 

@@ -449,7 +449,7 @@ def field_of(name: str, **more: Any) -> Any:
     metadata: dict[str, Any] = {_ROW: option}
     if option.hint:
         metadata |= checked(option.wrong)
-    # What is no whole number at all gets the hint of its type.
+    # A value that is not a whole number gets the hint of its type.
     if option.hint and option.read is not seconds_in:
         metadata[HINT] = option.hint
     return attrs.field(**{"default": option.default, "metadata": metadata, **more})

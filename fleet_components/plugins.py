@@ -1,5 +1,4 @@
-"""The contracts of the scheduler's plug-ins, for plug-ins of your own; ``docs/plugins.md`` tells
-how.
+"""The contracts of the scheduler's plug-ins, for plug-ins of your own; see ``docs/plugins.md``.
 
 A plug-in for both systems works on :class:`State`; one for a single system may use the state of
 that system.

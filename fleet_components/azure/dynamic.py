@@ -159,7 +159,10 @@ def _wait(props: Props) -> RolesWait:
     from fleet_components.azure.role_wait import RolesWait
 
     given = {field: value for field, value in props.items() if not has_unknown(value)}
+    # An empty text is a hub whose kubeconfig is not known yet, as in a preview; None is no hub to
+    # ask.
     kubeconfig = given.get("kubeconfig", "") if props.get("kubeconfig") is not None else None
+    # A time that is unknown counts as new.
     created = given.get("created", [None])
     return RolesWait(
         roles=props["roles"],

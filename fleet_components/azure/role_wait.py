@@ -1,7 +1,7 @@
 """Waits until new role assignments reach, in the process of the dynamic providers.
 
-Azure answers "created" at once; until an assignment reaches, whoever it is for is refused, and
-neither provider tries a refusal again. Most take up to 10 minutes ("Troubleshoot Azure RBAC"),
+Azure answers "created" at once. Until an assignment reaches, its principal is refused, and neither
+provider repeats a request that was refused. Most take up to 10 minutes ("Troubleshoot Azure RBAC"),
 those of managed identities up to 60 ("Use managed identities with Azure Kubernetes Fleet Manager",
 both Microsoft).
 """
@@ -41,7 +41,7 @@ class RolesWait:
         minutes: how long to wait at most.
         kubeconfig: the kubeconfig of a hub, which is asked whether it lets its user taint members;
             None where nobody can be asked: then the time is waited out.
-        tell: is told how it goes, once a minute.
+        tell: receives a line about the progress, once a minute.
         minute: seconds in a minute.
         every: seconds between two questions.
     """
@@ -79,6 +79,8 @@ class RolesWait:
         ago.
         """
         age = min(map(_age, self.created), default=float("inf")) / 60
+        # A hub answers for the roles themselves, so their age only excludes roles that must have
+        # reached.
         if self.kubeconfig is not None:
             return self.minutes if age < LONGEST_ROLE_WAIT else 0.0
         return self.minutes - age
@@ -110,6 +112,7 @@ class RolesWait:
     def _answer(self, kubeconfig: str) -> str:
         """Return :data:`_ALLOWED`, or in words what the hub does instead."""
         try:
+            # One question takes no longer than the pause between two, in seconds.
             with connected(
                 kubeconfig, time.monotonic() + max(self.every, 1.0), member_room(0)
             ) as hub:
@@ -154,4 +157,5 @@ def _age(created: str | None) -> float:
         then = datetime.fromisoformat(created or "")
     except ValueError:
         return 0.0
+    # A time without a zone is in UTC.
     return max((datetime.now(UTC) - then.replace(tzinfo=then.tzinfo or UTC)).total_seconds(), 0.0)

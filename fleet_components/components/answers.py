@@ -1,5 +1,5 @@
-"""Judgement of what members answer: each is the cluster that it was, and what comes to it is nobody
-else's already.
+"""Judgement of what members answer: each is the cluster that it was, and no object that comes to it
+belongs to somebody else already.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ class AnswerChecks:
         """Return the uid of a member's cluster if its name leads to another one than before; else
         an empty text.
         """
+        # A member that was not asked has no entry, and counts as one without an answer.
         known, answer = self.plan.past.members.get(name), answers.get(name, Answer())
         return answer.uid if known and known.uid and answer.uid and known.uid != answer.uid else ""
 
@@ -115,8 +116,8 @@ class AnswerChecks:
                 )
 
     def unsure(self, name: str) -> Mapping[Leftover, Standing]:
-        """Return the objects that have to be on a member for all that is known, and that somebody
-        has renamed.
+        """Return the objects that have to be on a member as far as is known, and that somebody has
+        renamed in the state.
         """
         found = (
             standing
@@ -249,6 +250,7 @@ class AnswerChecks:
 
         def holds(stack: str, arrival: Arrival) -> bool:
             uid = answers[arrival.cluster].uid
+            # The other stack may not know the uid of its cluster.
             return bool({(uid, arrival.key), ("", arrival.key)} & held_by(stack))
 
         problems = [
@@ -300,6 +302,8 @@ class AnswerChecks:
             others=others,
             unasked=UNASKED if in_process() else SILENT,
         )
+        # Every provider of the program is asked for its cluster, which takes time; only objects
+        # that another resource may have need it.
         providers: tuple[OwnProvider, ...] = ()
         if not in_process() and contested:
             providers = await own_providers(lambda text: ask_cluster(text).uid)
@@ -308,6 +312,7 @@ class AnswerChecks:
         refused = [*judgement.refused, *judge_releases(self.plan, objects, facts)]
         for (name, _), urn in judgement.taken.items():
             claim = next(claim for claim in self.plan.past.others if claim.urn == urn)
+            # As member_provider in providers.py sets up the provider that the fleet declares.
             reached = settings.get(name) or ProviderSettings(
                 {
                     "kubeconfig": kubeconfigs.get(name, ""),
@@ -348,7 +353,8 @@ class AnswerChecks:
         answers: Mapping[str, Answer],
         settings: Mapping[str, ProviderSettings],
     ) -> None:
-        """Warn of what is taken over, and of members of which that is not known."""
+        """Warn of what is taken over, and of members for which that is not known."""
+        # A provider that refuses objects that exist takes nothing over.
         refusing = {
             name
             for name, provider in settings.items()

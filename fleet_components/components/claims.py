@@ -1,4 +1,6 @@
-"""Which objects that come to members other resources of the stack are: facts from the state."""
+"""Facts from the state on objects that come to members and are other resources of the stack
+already.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +64,7 @@ async def own_providers(ask: AskUid) -> tuple[OwnProvider, ...]:
 async def _asked(stored: StoredResource, ask: AskUid) -> OwnProvider:
     settings = ProviderSettings(stored.outputs)
     fleet = names.FLEET in Urn.parse(stored.urn).types
+    # The members of a fleet are asked anyway.
     text = "" if fleet else settings.kubeconfig(stored.name)
     uid = await in_thread(partial(ask, text)) if text else None
     return OwnProvider(stored.name, settings, fleet, uid)
@@ -108,7 +111,7 @@ def _may_have(own_provider: OwnProvider, claim: Claim, uid: str | None) -> bool:
     """Return whether a provider may be that of an object on the cluster with this uid."""
     if claim.fleet and own_provider.fleet:
         name = names.member_name(claim.fleet, claim.cluster)
-        return own_provider.name == name or own_provider.name.startswith(f"{name}/")
+        return names.is_provider_of(own_provider.name, name)
     return (
         not own_provider.fleet
         and not claim.fleet

@@ -48,6 +48,7 @@ def read_config() -> FromConfig:
         values.problems.append(
             _wrong("source", Message("setting-not-set", "is not set"), A_DIRECTORY)
         )
+    # Read as text, because the source needs it now; _configured checks the value.
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
@@ -62,9 +63,9 @@ def read_config() -> FromConfig:
 def configured(args: FleetArgs) -> FleetArgs:
     """Return a program's arguments with the configuration of its stack applied.
 
-    A value from the configuration replaces the program's; lists and maps of both are merged. Only a
-    kubeconfig or a provider that the program gives a member itself stays, and a provider that it
-    gives the hub. A program may have several fleets, so a key that names a member of another fleet
+    A value from the configuration replaces the program's; lists and maps of both are merged. Only
+    the kubeconfig or provider of a member and the provider of the hub stay if the program gives
+    them itself. A program may have several fleets, so a key that names a member of another fleet
     only causes a warning.
     """
     if isinstance(args, FromConfig):
@@ -221,6 +222,7 @@ class _Values:
             return stated
         if isinstance(stated, Renamed):
             return attrs.evolve(stated, members=self._of_members(key, stated.members))
+        # The keys of a map, or the items of a list.
         for name in sorted(set(stated) - self.members):
             known = f"its members are: {few(sorted(self.members)) or 'none'}"
             self.warnings.append(

@@ -47,8 +47,8 @@ class DeliveryArgs:
         providers: the Kubernetes providers of the members.
         earlier: former names and URNs of the resources.
         after: resources to wait for: the checks that every member is still the same cluster.
-        tries: tries the new form of an object on a member that has to create it anew.
-        clear: deletes retained objects from a member that have to be created anew.
+        tries: tries the new form of an object on a member that has to recreate it.
+        clear: deletes retained objects from a member that have to be recreated.
         marks: returns the transforms that mark an object that stood on a member before.
         aliases: returns the URN under which another resource of the stack has an object of a
             member.
@@ -245,6 +245,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             decided=self.decided,
             cluster=cluster,
             objects=objects,
+            # A policy that only reports differences writes nothing.
             provider=None if mode.reports else args.providers.of(cluster, mode),
             earlier=args.earlier,
             tries=partial(args.tries, cluster),

@@ -111,9 +111,11 @@ class Fleet(pulumi.ComponentResource):
         self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         expect(type(self), name, args, FleetArgs, opts)
+        # From here on the objects are a part of the source, and checked with it.
         args = attrs.evolve(
             args, source=args.source.with_objects(manifests_of(args.objects)), objects=()
         )
+        # After the configuration, which may name a release.
         args = under_releases(configured(args))
         options = read_options(opts)
         args = in_subscription(args, options)
@@ -131,13 +133,17 @@ class Fleet(pulumi.ComponentResource):
         if self.plan.hidden and not in_process():
             raise FleetError(self.plan.hidden)
         args = provisioned(name, args, self.plan, options)
+        # Once more: members that were just provisioned have their kubeconfigs now.
         members, _ = _members(name, args)
         self.inventory = self.plan.inventory
         earlier = EarlierNames(self.plan)
         gone = _gone(self.plan, members)
+        # Lost members stay, so that their providers are let go in ``_reach``.
         members |= {text: member for text, member in gone.items() if member.lost}
         own = pulumi.ResourceOptions.merge(earlier.component(), observed(options.own))
         # Everything of the fleet waits for its component, and so for all fleets of the program.
+        # An output as dependencies: it lists no resource, but resolves only when all fleets are
+        # judged.
         known = pulumi.ResourceOptions(depends_on=self._planned.known.apply(lambda _: []))
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(own, known))
         written = args.source.origins
@@ -160,6 +166,7 @@ class Fleet(pulumi.ComponentResource):
             marks=taking_over.marks,
             aliases=taking_over.aliases,
             compare=partial(compare, identification),
+            # Once per member: the engine refuses a second hook of the same name.
             hooks=cache(partial(keeping, identification, args.ready_timeout)),
             ready_timeout=args.ready_timeout,
             arrivals=Arrivals(),
@@ -324,6 +331,7 @@ def _gone(plan: FleetPlan, members: Mapping[str, Member]) -> dict[str, Member]:
     if not gone:
         return {}
     reached = past_kubeconfigs(plan)
+    # Against mocks no cluster is reached, so the text is not needed.
     kubeconfigs = {
         name: REDACTED if in_process() else reached[name] for name in gone if name in reached
     }
@@ -360,6 +368,7 @@ def _plan(
         FleetError: there is no plan; carries all problems that prevent one.
     """
     past, guessed, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    # Where objects are only rendered, no member is asked.
     past = past if args.render_to else as_members_say(past, members.values(), args.confirm)
     try:
         start = start_of(past, name, stack_name(), args)
@@ -472,6 +481,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
             follows=True,
         )
         for field, hints in named.items()
+        # A lost member need not be declared any more.
         for name in sorted(set(hints) - set(members) - set(args.lost))
     ]
     in_program = {member.name for member in args.members}
@@ -513,6 +523,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         name: id(member.provider) for name, member in members.items() if member.provider is not None
     }
     problems += same_cluster(brought, _SAME_PROVIDER)
+    # Both separate the parts of resource names, see plan/names.py.
     if "/" in name or "@" in name or not name:
         problems.append(
             Problem(

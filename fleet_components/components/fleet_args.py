@@ -90,5 +90,5 @@ def _documented(text: str) -> str:
     return "\n".join([inspect.cleandoc(text), "", "Attributes:", *lines])
 
 
-# Of classes of its own, ``help()`` and the page of settings read the docstring.
+# ``help()`` and the page of settings read the docstring of the class itself.
 FleetArgs.__doc__ = _documented(FleetArgs.__doc__ or "")

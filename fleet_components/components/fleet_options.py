@@ -201,7 +201,7 @@ def to_be_provisioned(args: FleetArgs) -> FleetArgs:
     """Return the arguments of a fleet as if the clusters that its configuration declares stood
     already.
 
-    A plan needs no more of their kubeconfigs than that there will be some.
+    A plan only needs to know that they will have kubeconfigs.
     """
     if not isinstance(args, FromConfig) or args.source.problems:
         return args
@@ -240,7 +240,7 @@ def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetO
     if not beside_it and not (asked and refused):
         defers = not asked and refuses_losses_alone(plan)
         return EngineRun.current().add(plan, defers=defers)
-    # A token is not given in vain if only another one is missing.
+    # Tokens that are right are named too: only another one may be missing.
     for allowed in filter(None, (removal.allowed for removal in removals)):
         pulumi.log.warn(allowed)
     # Raised, because a preview that only logs an error ends with exit status 0.

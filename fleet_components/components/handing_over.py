@@ -1,5 +1,5 @@
 """Resources that are handed over: the aliases of those that were renamed or moved, which keep them
-from being deleted and created anew, and the barrier that waits until another subject has them.
+from being deleted and created again, and the barrier that waits until another subject has them.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class EarlierNames:
         return self._alias(token, known_as)
 
     def _alias(self, token: str, known_as: Iterable[str]) -> pulumi.ResourceOptions:
+        # Names come in order, the current one first.
         urns = (self.plan.past.urns.get((token, name)) for name in known_as)
         return pulumi.ResourceOptions(aliases=list(filter(None, urns))[:1] or None)
 

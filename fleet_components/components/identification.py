@@ -1,5 +1,5 @@
-"""Verification that each member is the cluster that it was, and that what comes to it is nobody
-else's already.
+"""Verification that each member is the cluster that it was, and that no object that comes to it
+belongs to somebody else already.
 
 All members are asked before anything is written to any of them.
 """
@@ -188,7 +188,7 @@ class Identification:
         known = name in self.plan.past.members
 
         def identifier(settings: ProviderSettings) -> Any:
-            # In a preview the setting may be unknown: a name in its place would not be what the
+            # In a preview the setting may be unknown: the name would then differ from what the
             # update records.
             return settings.identifier or (before if known else unknown())
 
@@ -216,7 +216,7 @@ class Identification:
         """Return an output that is known once the new form of an object was tried, in an update.
 
         Args:
-            name: the member that deletes the object and creates it anew.
+            name: the member that recreates the object.
             data: its new form.
             mode: how it is written.
             after: output that has to be known first.
@@ -274,6 +274,7 @@ class Identification:
         others = [
             name for name in self.members if name in answers and checks.another(name, answers)
         ]
+        # On another cluster nothing stands yet, so everything arrives.
         arriving |= {name: arrivals(self.plan, name, elsewhere=True) for name in others}
         answers |= await self._answers_on_leaving(kubeconfigs, arriving, others)
         checks.warn_of_others(others, answers)
@@ -346,6 +347,7 @@ class Identification:
             RefusedError: what somebody else has made would be deleted, or that is not known.
         """
         leaving = [arrival for name in kubeconfigs for arrival in self.checks.leaving(name, others)]
+        # Members that were asked before: their first question did not name these objects.
         again = sorted({*others, *(arrival.cluster for arrival in leaving)})
         gone = grouped(leaving, lambda arrival: arrival.cluster)
         asked = []
@@ -411,6 +413,7 @@ class Identification:
             return pulumi.Output.from_input(None)
 
         def delete(found: list[Any]) -> None:
+            # Empty if the provider of the member has no kubeconfig, see _kubeconfig.
             if not found[0]:
                 raise RefusedError([unreached(name, list(map(str, found[2])))])
             with refusing():

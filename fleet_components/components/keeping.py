@@ -45,6 +45,7 @@ from fleet_components.model.text import few, visible
 from fleet_components.plan import names
 from fleet_components.plan.ownership import VANISHING_HINT
 
+# Seconds for one exchange with a member, and tries to change one object.
 _SECONDS = 10.0
 _TRIES = 5
 _DEFINITION = "CustomResourceDefinition"
@@ -102,6 +103,7 @@ class Keeping:
     ) -> None:
         """Carry something out with a connection to the member."""
         asked = pulumi.Output.all(self._kubeconfig, args.old_inputs, args.new_inputs)
+        # ``future`` returns None while one of the values is unknown.
         text, *sent = await asked.future() or [None]
         if not text:
             # In a preview the provider is not there yet, or nothing is known of its kubeconfig.
@@ -150,6 +152,7 @@ def keeping(
 
 def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
     """Carry something out with a connection; return why it could not be, empty if it was."""
+    # Filled before the work, which may not end in time, and emptied after it.
     wrong = [SILENT]
 
     def connect(deadline: float) -> None:
@@ -187,6 +190,7 @@ def _managers_changed(
             member.change(leftover, [test, put], manager="fleet-components")
             return True
         except UnexpectedAnswer as error:
+            # The API server answers a ``test`` that fails with 422, a concurrent write with 409.
             again = error.code in (http.CONFLICT, http.UNPROCESSABLE_ENTITY)
             if not again or tries == _TRIES - 1:
                 raise

@@ -29,12 +29,12 @@ class Member(Arguments):
         cluster: what the schedulers see: plain values, known in the first preview.
         kubeconfig: the kubeconfig's text or path, kept as a secret; None where objects are only
             rendered.
-        identifier: what tells this cluster from any other, an AKS resource id for example; the name
-            by default. While it stays, a new kubeconfig replaces nothing.
+        identifier: what distinguishes this cluster from all others, an AKS resource ID for example;
+            the name by default. While it stays, a new kubeconfig replaces nothing.
         provider: a Kubernetes provider of one's own, instead of a kubeconfig. It has to name its
             cluster, and to change ConfigMaps and Secrets in place: ``cluster_identifier``,
-            ``enable_config_map_mutable``, ``enable_secret_mutable``; what else it decides, and what
-            is checked, is told in ``docs/delivery.md``. Where objects are only rendered it is not
+            ``enable_config_map_mutable``, ``enable_secret_mutable``; ``docs/delivery.md`` describes
+            what else it decides, and what is checked. Where objects are only rendered it is not
             used.
         lost: the cluster is gone for good: it is left out of scheduling, and what cannot be reached
             any more is dropped from the state.
@@ -94,7 +94,7 @@ def identifier_of(plan: FleetPlan, member: Member) -> str:
     here = plan.known(member.name)
     others = (other for other in plan.past.neighbours.values() if here.is_cluster(other))
     beside = next((other.identifier for other in others), "")
-    # With another identifier the provider creates every object anew and then deletes the old one:
+    # With another identifier the provider creates every object again and then deletes the old one:
     # on the same cluster.
     return (known.identifier if known else "") or member.identifier or beside or member.name
 

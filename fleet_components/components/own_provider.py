@@ -1,7 +1,7 @@
 """Checks of a provider that a member brings itself, on its settings as the engine has them.
 
-The plan determines what such a provider has to do. One that this package declares is set up so from
-the start.
+The plan determines what such a provider has to do. A provider that this package declares has the
+right settings from the start.
 """
 
 from __future__ import annotations
@@ -292,9 +292,10 @@ def not_let_go(plan: FleetPlan, members: Mapping[str, Member]) -> Iterator[Probl
             for standing in plan.past.standing
             if standing.cluster == name and not (standing.kept or standing.hub)
         )
-        known_as = tuple(EarlierNames(plan).member(name))
+        known_as = EarlierNames(plan).member(name)
         declared = any(
-            kind == names.PROVIDER and text.startswith(known_as) for kind, text in plan.past.urns
+            kind == names.PROVIDER and any(names.is_provider_of(text, own) for own in known_as)
+            for kind, text in plan.past.urns
         )
         if left and (known.own_provider or not declared):
             what = Message(

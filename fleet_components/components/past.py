@@ -49,6 +49,7 @@ from fleet_components.plan.state_reader import fleets_of
 # only the outputs of the last update that succeeded, and getResource knows nothing of the old
 # state.
 _READ = "pulumi:pulumi:readStackResourceOutputs"
+# Tries to read the state, and members that are asked at the same time.
 _TRIES = 5
 _AT_ONCE = 16
 _NAMES = ("name", "namespace", "uid")
@@ -135,6 +136,7 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
         objects = {Leftover.of(item.api_version, item.key): item.urn for item in standing}
         with suppress(FleetError):  # its provider says what is wrong with the kubeconfig
             answer = ask_cluster(read_kubeconfig(known[name].kubeconfig, name), list(objects))
+            # A member that does not answer counts as having all of them.
             there = objects.keys() if answer.objects is None else answer.objects.keys()
             elsewhere = name in traced and confirmed_elsewhere(past, name, answer.uid, confirm)
             anew.update({name: answer.uid or ""} if elsewhere else {})
@@ -142,6 +144,7 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
             gone.update(urn for urn in absent if elsewhere or urn in unsure)
 
     by_member = grouped(asked, lambda item: item.cluster)
+    # The iterator is read to its end, which waits for all members.
     list(at_once((partial(ask, name, standing) for name, standing in by_member.items()), _AT_ONCE))
     standing = (attrs.evolve(item, gone=item.gone or item.urn in gone) for item in past.standing)
     now = {name: attrs.evolve(past.members[name], anew=uid) for name, uid in anew.items()}
@@ -168,6 +171,7 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     return found
 
 
+# Asked for each object that comes, but a stack is read once.
 @cache
 def held_by(stack: str) -> frozenset[tuple[str, ObjectKey]]:
     """Return the objects that the fleets of another stack have on members, each with the uid of its
@@ -261,6 +265,8 @@ def _object(urn: names.Urn, found: Struct) -> StoredResource:
     interrupted = found.fields[INTERRUPTED].string_value
     outputs = found.fields["outputs"]
     sent = outputs.struct_value.fields[SENT]
+    # Of most objects the marks are enough. Those that the API server may have stored in another
+    # form than they were sent (content/unkept.py) are needed whole.
     kept = not _may_have_empty_fields(sent) and not _has_moved_items(sent, outputs)
     return _OnMember(
         urn.text,
@@ -277,6 +283,7 @@ def _may_have_empty_fields(sent: Value) -> bool:
     know that.
     """
     text = sent.SerializeToString()
+    # A value may contain such bytes by chance: then the object is walked for nothing.
     return any(mark in text for mark in _EMPTY)
 
 
@@ -362,5 +369,6 @@ def _call(request: ResourceInvokeRequest) -> Any:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return monitor.Invoke(request)
+    # Threads do not inherit the context, which holds the settings of the SDK.
     call = partial(copy_context().run, monitor.Invoke, request)
     return _sync_await(loop.run_in_executor(None, call))

@@ -57,8 +57,8 @@ class ObservedStart:
     sent: Mapping[str, Record[Any, Any]] = attrs.field(factory=dict)
 
     def untold(self, plan: FleetPlan) -> Problem | None:
-        """Return a warning if a plan tells again what this stack has sent after the observation;
-        None otherwise.
+        """Return a warning if a plan repeats what this stack has sent after the observation; None
+        otherwise.
         """
         again = [
             subject.name for subject in plan.subjects if subject.changes and self._is_sent(subject)
@@ -94,6 +94,7 @@ def under_releases(args: FleetArgs) -> FleetArgs:
     the source itself.
     """
     names = args.source.given.releases.names
+    # Reversed, so that of several directories the first wins.
     for folder in reversed(list(observed_in(map(Path, args.source.given.paths)))):
         names |= releases_in(folder)
     names |= {setting: name for setting, name in names_in(args).items() if name}
@@ -151,6 +152,7 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         name for name in observed.records if name not in past.records or name in past.forecast
     )
     shown = {
+        # What the stack has recorded goes before what was observed.
         name: {
             **observed.shown.get(name, {}),
             **past.shown.get(name, {}),
@@ -165,6 +167,7 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         standing=(
             *(standing for standing in past.standing if standing.subject not in names),
             *(
+                # The state does not have these objects, so they have no URN.
                 attrs.evolve(standing, hub=True, urn="")
                 for standing in observed.standing
                 if standing.subject in names
@@ -177,7 +180,7 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
     )
 
 
-# Progress of an update, which tells where it broke when the engine ends the program because
+# Progress of an update, which shows where it broke when the engine ends the program because
 # something failed.
 
 
@@ -199,7 +202,7 @@ class StandingResources:
 
     Args:
         deliveries: the placements and templates of a fleet.
-        trials: the objects that are deleted and created anew, as they stood before the update.
+        trials: the objects that are deleted and recreated, as they stood before the update.
     """
 
     def __init__(self, deliveries: Sequence[SubjectDelivery], trials: FormTrials) -> None:
@@ -224,7 +227,10 @@ class StandingResources:
             waves = {
                 cluster: delivery.decided.record.decisions[cluster].wave for cluster in missing
             }
+            # Waves come one after the other, so only the first one that is not complete was under
+            # way.
             broken = [cluster for cluster, wave in waves.items() if wave == min(waves.values())]
+            # Nothing broke where no component of these members was registered yet.
             if any(missing[cluster] in self._stands for cluster in broken):
                 untouched = {
                     cluster: wave for cluster, wave in waves.items() if cluster not in broken
@@ -233,8 +239,8 @@ class StandingResources:
                 yield self._stands.get(delivery, ""), visible(line)
 
     async def _follow(self, resource: pulumi.Resource) -> None:
-        # With --continue-on-error what failed has a URN and no id. Any error is told by who waits
-        # for the resource.
+        # With --continue-on-error what failed has a URN and no id. Any error is reported where the
+        # resource is waited for.
         mark = resource.id if isinstance(resource, pulumi.CustomResource) else resource.urn
         with suppress(Exception):
             found = await mark.future()

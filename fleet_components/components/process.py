@@ -118,6 +118,7 @@ def _interrupted(before: Any, number: int, frame: Any) -> None:
     # own end.
     private_files.remove()
     _SPEAKING.release()
+    # Python's own handler raises an interrupt, whose traceback would bury the error.
     if before is not signal.default_int_handler and callable(before):
         before(number, frame)
     raise SystemExit(1)  # without the traceback of an interrupt, which would bury the error
@@ -125,6 +126,6 @@ def _interrupted(before: Any, number: int, frame: Any) -> None:
 
 def _warn(all_words: Iterable[LastWords]) -> None:
     engine: Any = get_engine()
-    with suppress(Exception):  # the update has failed, and its error is told
+    with suppress(Exception):  # the update has failed, and its error is reported
         for urn, text in (word for last_words in all_words for word in last_words()):
             engine.Log(engine_pb2.LogRequest(severity=engine_pb2.WARNING, message=text, urn=urn))

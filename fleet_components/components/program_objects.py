@@ -178,6 +178,7 @@ def _register(waiting: Iterable[_Given]) -> None:
     """
     for given in waiting:
         try:
+            # manifests_of passes only items that have ``make``.
             assert given.make
             given.make()
         except TypeError as error:
@@ -216,6 +217,7 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
                 "write text, a number, a list or a dict",
             )
         )
+    # Integers have 64 bits at most; the comparison also finds nan and infinity.
     if isinstance(value, int | float) and not -(2**64) < value < 2**64 and not _is_float(value):
         problems.append(
             Problem(

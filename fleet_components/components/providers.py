@@ -144,6 +144,8 @@ class MemberProviders:
         options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.after))
         return member_provider(
             name,
+            # Where objects are only rendered, there is no cluster of which anything has to be
+            # known.
             adopts=bool(self._render_to) or (self._knows(member.name) if adopts else False),
             cluster=member.name,
             kubeconfig=member.kubeconfig,
@@ -237,6 +239,7 @@ def unreachable_members(members: Iterable[Member]) -> dict[str, Problem]:
             ):
                 read_kubeconfig(member.kubeconfig, member.name)
         except FleetError as error:
+            # A kubeconfig is refused with one problem at a time.
             found[member.name] = error.problems[0]
     return found
 

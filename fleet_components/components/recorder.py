@@ -70,6 +70,8 @@ class Recorder:
         recorded.
         """
         stack = f"{pulumi.get_stack()}::{pulumi.get_project()}"
+        # Without the types of parents that the engine adds: these URNs are compared only with each
+        # other.
         urn = f"urn:pulumi:{stack}::{request.type}::{request.name}"
         answer = resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
         with self._lock:
@@ -312,6 +314,7 @@ def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
     given = {
         field.name
         for field, value in request.ListFields()
+        # A message that is set but empty says nothing.
         if not hasattr(value, "ByteSize") or value.ByteSize()
     }
     unused = sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given)

@@ -36,6 +36,7 @@ class RefusedPlanError(RefusedError):
     def __init__(self, plans: Sequence[FleetPlan]) -> None:
         refused = [plan for plan in plans if plan.refused]
         super().__init__(problem for plan in refused for problem in plan.refused)
+        # Raised only if at least one plan is refused.
         self.plan, self.plans = refused[0], tuple(plans)
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Registration of a fleet's resources: what the engine need not know, and what an update leaves
 out.
 
-``pulumi up --target`` and ``--exclude`` leave resources out, and no program is told so. The engine
+``pulumi up --target`` and ``--exclude`` leave resources out, and no program learns that. The engine
 answers the registration of a new resource that is left out with ``unknown``, and that of a known
 one with its old outputs (pulumi/pulumi v3.260.0, pkg/resource/deploy/step.go, SameStep).
 """
@@ -62,8 +62,8 @@ def registrations() -> Registrations | None:
 
 
 def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-    """Return the options of the fleet that is being made, with transforms of which is known what
-    they ignore.
+    """Return the options of the fleet that is being made, with transforms that also record which
+    fields they ignore.
     """
     known = registrations()
     if known is None:
@@ -73,6 +73,7 @@ def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
     return options
 
 
+# Equal for one engine: caches have the monitor as their key (past.py), and each fleet makes one.
 @attrs.define(unsafe_hash=True)
 class Registrations:
     """The engine's monitor, through which the resources of a fleet are registered.
@@ -182,6 +183,7 @@ class Registrations:
                 [Problem(_NO_PLACE, subject=f"{request.type} {request.name}", hint=UNLIMITED)]
             )
         begin, _, _ = request.parent.rpartition("::")
+        # In a URN, the types of the parents precede that of the resource, separated by "$".
         urn = f"{begin}${request.type}::{request.name}"
         return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object, unknown=True)
 

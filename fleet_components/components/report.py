@@ -1,4 +1,4 @@
-"""The report of a placement that compares only, and what is told of differences that are left as
+"""The report of a placement that only compares, and the warning about differences that are left as
 they are.
 """
 

@@ -147,6 +147,7 @@ class EngineRun:
         for name in _LAST_CALLS:
             call = getattr(root, name, None)
             if call:
+                # On this instance only; the class belongs to the SDK.
                 setattr(root, name, self._ending(call))
 
     def _ending(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,7 +169,9 @@ class EngineRun:
         """
         if self.ended.is_set():
             return
+        # The error of the body, if the SDK makes this call while that error propagates.
         self.error = sys.exc_info()[1]
+        # Tasks that wait for this go on only after this function, and see its error then.
         self.ended.set()
         try:
             if self.error is None:
@@ -181,6 +184,7 @@ class EngineRun:
                 _drop_registrations()
 
     def _judge(self, fleets: Sequence[Planned]) -> None:
+        # Together with the fleets that were judged before: objects may move between all of them.
         together = judged_together([fleet.plan for fleet in self.fleets])
         for planned, plan in zip(self.fleets, together, strict=True):
             planned.plan = plan

@@ -77,8 +77,8 @@ class TargetArgs:
         objects: the objects in the form that is registered.
         provider: the Kubernetes provider of the member; None if nothing is written.
         earlier: former names and URNs of the resources.
-        tries: tries the new form of an object that the member has to create anew.
-        clear: deletes retained objects from the member that have to be created anew.
+        tries: tries the new form of an object that the member has to recreate.
+        clear: deletes retained objects from the member that have to be recreated.
         marks: returns the transforms that mark an object that stood on the member before.
         unkept: returns the fields of an object that its API server does not keep as they are sent.
         aliases: returns the URN under which another resource of the stack has an object.
@@ -188,6 +188,7 @@ class Target(pulumi.ComponentResource):
         if args.delivery.mode.reports:
             placed = [self._report(args, before)]
         self._tell_drift(args, after)
+        # Without any object, the binding waits for its turn alone.
         self.binding = self._bind(args, [*placed, *passed] or before)
         self.register_outputs({})
 
@@ -232,8 +233,8 @@ class Target(pulumi.ComponentResource):
             before = _once_known(self._unlimited(args, manifest), before)
         if self._registrations and self._moves(args):
             self._registrations.watch(name, data)
-        # For some fields the provider itself forces a replacement; for the others it has to be
-        # told.
+        # For some fields the provider itself forces a replacement; for the others an option has to
+        # request it.
         forcing = list(replaced.fields) if replaced and replaced.asked else None
         standing = args.earlier.plan.standing.get((args.cluster, manifest.key))
         if standing and standing.gone:
@@ -265,7 +266,7 @@ class Target(pulumi.ComponentResource):
 
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
         """Return the resources as outputs that wait until the retained object is deleted, before it
-        is created anew.
+        is created again.
         """
         left = [Leftover.of(manifest.api_version, manifest.key)]
         return _once_known(args.clear(left, _once(before)), before)
@@ -299,6 +300,7 @@ class Target(pulumi.ComponentResource):
         await _once(placed).future()
         plan, decided, cluster = args.earlier.plan, args.decided, args.cluster
         last, found = decided.before.decisions.get(cluster), []
+        # A member that is sent something is in the inventory; "or 0" is only for the type checker.
         member = decided.subject.inventory.clusters[
             decided.subject.inventory.position(cluster) or 0
         ]

@@ -112,7 +112,9 @@ class FormTrials:
             problems = list(_refused(trials, self.written))
             if problems:
                 raise RefusedError(problems)
+            # Only answers that are new: the others were reported by ``begin``.
             fresh = dict(trials.items() - self.found.items())
+            # Without a uid the first answer stays, which has the uid of the object that stood.
             self.found |= {pair: trial for pair, trial in fresh.items() if trial.uid}
             for warning in _unchecked(fresh):
                 pulumi.log.warn(str(warning), self.parent)
@@ -123,7 +125,7 @@ class FormTrials:
         """Return which of the objects that stood are not there any more as they were.
 
         Returns:
-            True for what is gone, False for what was created anew, None for what was to be replaced
+            True for what is gone, False for what was recreated, None for what was to be replaced
             and whose member does not answer at once. Everything else is left out.
         """
         uids = {pair: self._uid_before(pair) for pair in pairs}

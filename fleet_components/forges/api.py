@@ -17,6 +17,7 @@ from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
+# A timeout in seconds, and the largest answer in bytes.
 _SECONDS = 30
 _LARGEST = 64 * 2**20
 _A_PAGE = 100
@@ -65,9 +66,11 @@ class Api:
             with urllib.request.build_opener(_NoRedirects).open(
                 request, timeout=_SECONDS
             ) as answer:
+                # A longer answer is cut, and then it is no longer JSON.
                 return read_json(answer.read(_LARGEST))
         except urllib.error.HTTPError as error:
             with error:
+                # 404 too: a forge hides what a token may not see.
                 hint = self.hint if error.code in (401, 403, 404) else ""
                 raise self._problem(
                     method, path, f"answers {error.code} {visible(str(error.reason))}", hint
@@ -75,6 +78,7 @@ class Api:
         except UnreadableError as error:
             raise self._problem(method, path, f"answers what {error.message}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
+            # URLError has its cause in ``reason``.
             why = getattr(error, "reason", None) or error
             raise self._problem(method, path, f"cannot be asked: {visible(str(why))}") from None
 

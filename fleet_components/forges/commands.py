@@ -1,5 +1,4 @@
-"""Takes their force from words of a comment that a forge or a bot would obey, wherever they stand
-in a line.
+"""Disarms words of a comment that a forge or a bot would obey, wherever they are in a line.
 
 A character of no width parts each of them behind its beginning: people read the same, and a program
 finds no command. It stands in code too, where bots look as well, and where an entity of HTML would

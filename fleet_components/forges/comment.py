@@ -23,6 +23,7 @@ FORGES: Mapping[str, Callable[[Mapping[str, str]], ChangeRequest]] = {
 """Function that finds the pull request of a run in its environment, by forge."""
 REVIEW, ERRORS = "review.md", "errors.txt"
 """Files of a review: what ``fleet review -o markdown`` prints, and what it says besides."""
+# Less than MOST, because the marker and the marks of a quotation are added.
 LIMIT = 65_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 _LARGEST = 4 * LIMIT  # of a character in UTF-8
@@ -45,6 +46,7 @@ def publish(request: ChangeRequest, text: str, about: str) -> str:
     Raises:
         FleetError: the forge refuses.
     """
+    # A comment of HTML, which readers do not see.
     marker = f"<!-- fleet-review {about} -->"
     text = f"{marker}\n{_STRANGER}{_quoted(text)}" if request.stranger else f"{marker}\n{text}"
     if len(text) > MOST:
@@ -78,7 +80,7 @@ def comment_text(folder: Path) -> str:
     text = _read(folder / REVIEW)
     if not text.strip():
         text = _errors(_read(folder / ERRORS))
-    # Whatever else ends a line for some bot.
+    # One kind of line end: a bot may take others for one as well.
     text = "".join(f"{line}\n" for line in text.splitlines())
     text = disarmed(text)
     if len(text) > LIMIT:
@@ -106,6 +108,7 @@ def _quoted(text: str) -> str:
 
 
 def _errors(text: str) -> str:
+    # Half of the limit, because ``disarmed`` may add a character in many places.
     shown = visible(text.strip(), lines=True)[: LIMIT // 2]
     if not shown:
         return "### Fleet review\n\nThe review has failed without a word: see the log of its run.\n"
@@ -116,6 +119,7 @@ def _errors(text: str) -> str:
 
 def _read(path: Path) -> str:
     try:
+        # A link is refused, and a pipe does not block; Windows has neither of these flags.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         with open(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

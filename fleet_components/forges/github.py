@@ -68,16 +68,18 @@ def pull_request(environment: Mapping[str, str]) -> PullRequest:
     run's artifact.
 
     Raises:
-        FleetError: it is no run of GitHub, or the pull request cannot be told.
+        FleetError: it is no run of GitHub, or the pull request cannot be determined.
         NothingToDoError: the review is old, or of a pull request that is closed.
     """
     repository = setting(environment, "GITHUB_REPOSITORY", _WHERE)
     event = _event(Path(setting(environment, "GITHUB_EVENT_PATH", _WHERE)))
     token = token_of(environment, _TOKEN_HINT)
+    # GitHub Enterprise has an address of its own.
     url = environment.get("GITHUB_API_URL") or "https://api.github.com"
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
     api = Api(f"{url}/repos/{quote(repository)}", headers, _RIGHTS_HINT)
     author = environment.get(AUTHOR) or _ACTIONS
+    # Events of pull_request have the number; those of workflow_run need a request.
     number = part(event, "pull_request", "number")
     if isinstance(number, int):
         return PullRequest(f"pull request {number}", False, api, str(number), author)
@@ -102,7 +104,7 @@ def _event(path: Path) -> Mapping[str, Any]:
 
 @attrs.frozen
 class _Run:
-    """Run of the workflow that has made a review, as the event tells it."""
+    """Run of the workflow that has made a review, as the event describes it."""
 
     owner: str
     repository: str
@@ -115,7 +117,7 @@ class _Run:
         """Return the run.
 
         Raises:
-            FleetError: the event tells none.
+            FleetError: the event describes none.
         """
         paths = (
             ("head_repository", "owner", "login"),

@@ -33,6 +33,7 @@ class MergeRequest(ChangeRequest):
         """Return the ID of a note of the token's own user."""
         me = identity(self.api.map("/user"), "id")
         for page in self.api.pages(f"{self.path}/notes"):
+            # Answers have IDs as numbers, ``identity`` returns texts.
             if str(page.get("body")).startswith(marker) and str(part(page, "author", "id")) == me:
                 return identity(page, "id")
         return ""

@@ -1,4 +1,4 @@
-"""The facts that a cluster tells of itself, and sums over its nodes and pods."""
+"""The facts that a cluster reports about itself, and sums over its nodes and pods."""
 
 from __future__ import annotations
 
@@ -79,6 +79,7 @@ class Amount:
         Raises:
             ValueError: the text is none.
         """
+        # As Go's Quantity adds: a sum of 0 takes the form of what is added to it.
         return Amount(self.nano + parse_quantity(text).nano, self.like if self.nano else text)
 
     def minus(self, other: Amount) -> Amount:

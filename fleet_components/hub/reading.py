@@ -27,6 +27,7 @@ def check_essential(listing: Listing) -> None:
     Raises:
         FleetError: something was not.
     """
+    # The dot in front also lets a group match that has no part before the suffix.
     lacking = {
         query: why for query, why in listing.refused.items() if f".{query.group}".endswith(STEERING)
     }
@@ -74,8 +75,8 @@ def read_hub(listing: Listing) -> HubObservation:
 
 @contextmanager
 def understood(system: System) -> Iterator[None]:
-    """Turn the errors of reading objects that no API server of the system would have stored into
-    one that is told.
+    """Convert the errors from reading objects that no API server of the system would have stored
+    to an error for users.
 
     Raises:
         FleetError: the body has raised one of them.
@@ -83,7 +84,8 @@ def understood(system: System) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, MisfitError, TypeError, ValueError) as error:
-        # Nothing of a value is told, which may be secret.
+        # No part of a value is shown, since it may be secret.
+        # The argument of a KeyError is the name of a field, not a value.
         field = f": {error.args[0]} is missing" if isinstance(error, KeyError) else ""
         what = Message(
             "hub-answers-oddly",

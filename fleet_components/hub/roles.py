@@ -43,6 +43,7 @@ def first_queries(system: System) -> tuple[Listing, tuple[Query, ...]]:
     """Return what is asked for before anything is known of a hub of a system, with the listing that
     tells plurals.
     """
+    # No hub has answered, so any time does.
     listing = Listing(system, datetime.fromtimestamp(0, UTC), _AnyKind())
     return listing, missing(listing)
 
@@ -59,6 +60,7 @@ def role(
             data.
     """
     kinds: dict[str, set[str]] = defaultdict(set)
+    # Kinds of further requests, which depend on the answers to the first.
     for group, kind in listing.system.later_kinds():
         if (group, kind) in listing.served:
             kinds[group].add(listing.served[group, kind].plural)

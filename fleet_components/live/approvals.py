@@ -83,6 +83,7 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
         FleetError: the hub does not take it.
     """
     request = asked.request
+    # The plurals of these kinds are regular.
     metadata, plural = request["metadata"], f"{request['kind'].lower()}s"
     space = (
         f"/namespaces/{quote(metadata['namespace'], safe='')}" if metadata.get("namespace") else ""
@@ -134,6 +135,7 @@ def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
     for placement in PLACEMENTS.values():
         for kind, found in ((placement.approval, requests), (placement.run, runs)):
             resource = served.get(kind)
+            # A hub may serve the requests of one kind of placement only.
             if resource:
                 found += objects_of(hub, Query(version, kind), resource)
     return requests, runs
@@ -159,6 +161,7 @@ def _served(hub: Getter) -> tuple[str, dict[str, ServedResource]]:
                 raise
             continue
         except (KeyError, TypeError):
+            # An answer of another form says that nothing is served in this version.
             continue
         if any(placement.approval in found for placement in PLACEMENTS.values()):
             return version, found

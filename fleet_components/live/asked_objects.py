@@ -75,7 +75,7 @@ def observe(
         kubeconfigs: the texts of their kubeconfigs, by member.
         wanted: the objects, by member.
         timeout: limit for each member, in seconds; a quarter of a second is added for each object.
-        watch: is told how many have answered.
+        watch: reports how many have answered.
 
     Returns:
         By member, the objects that it has answered for, and why it has not answered for the others.
@@ -97,6 +97,7 @@ def observe(
 
 def _observe(kubeconfig: str, wanted: Sequence[WantedObject], timeout: float) -> ObservedMember:
     found: dict[ObjectKey, ObservedObject] = {}
+    # The last reason counts, wherever the thread is when it is abandoned.
     reasons = [_UNUSABLE.format(timeout)]
 
     def ask(deadline: float) -> None:
@@ -109,6 +110,7 @@ def _observe(kubeconfig: str, wanted: Sequence[WantedObject], timeout: float) ->
             reasons.append("")
 
     within(timeout + len(wanted) / 4, ask)
+    # A copy, because an abandoned thread may still change it.
     return ObservedMember(dict(found), reasons[-1])
 
 
@@ -128,6 +130,7 @@ def observed_object(member: Connection, wanted: WantedObject) -> ObservedObject:
             wanted.data,
             manager=wanted.manager,
             full=mode.full,
+            # A report shows fields that others have set as differences, not as conflicts.
             force=mode.forces or mode.reports,
         )
     except UnexpectedAnswer as error:
@@ -145,6 +148,7 @@ def observed_object(member: Connection, wanted: WantedObject) -> ObservedObject:
     )
     if mode.reports:
         return attrs.evolve(known, compared=_compared(found), generation=_generation(found))
+    # Nothing is there, so it is neither applied nor available.
     if found.there is None:
         return known
     known = attrs.evolve(

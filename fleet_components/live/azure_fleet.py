@@ -61,7 +61,7 @@ class FleetHubAnswer:
     """A fleet and the way to its hub.
 
     Attributes:
-        fleet: the fleet, as the resource API tells it.
+        fleet: the fleet, as the resource API reports it.
         kubeconfig: the text of the hub's kubeconfig, whose user signs in with ``kubelogin`` in the
             mode of the login; empty for a fleet without a hub.
     """
@@ -73,7 +73,7 @@ class FleetHubAnswer:
 def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> FleetHubAnswer:
     """Ask the resource API for a fleet. Nothing is changed there.
 
-    Lists that Azure does not let be read are told in ``fleet.unread``.
+    ``fleet.unread`` names the lists that Azure does not allow to be read.
 
     Args:
         fleet: the fleet.
@@ -115,6 +115,7 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> FleetHubAnswer:
 
     work: list[Callable[[], None]] = [partial(read, part) for part in PARTS]
     work += [credentials] if has_hub else []
+    # Read to its end, which waits for all requests.
     for _ in at_once(work, len(work)):
         pass
     if api.version != VERSIONS[0] and MEMBERS in found:
@@ -122,6 +123,7 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> FleetHubAnswer:
     listing = fleet_resource(str(fleet), resource, found, unread)
     if not given:
         return FleetHubAnswer(listing)
+    # ``credentials`` was called once, and adds one answer in any case.
     (answer,) = given
     if isinstance(answer, UnexpectedAnswer):
         raise _no_credentials(listing, answer)
@@ -160,6 +162,7 @@ def _kubeconfig(answer: Any, fleet: FleetId) -> str:
         raise _refused(
             fleet, Message("azure-gives-no-kubeconfig-hub", "Azure gives no kubeconfig for its hub")
         )
+    # With a line break, since a kubeconfig in one line would be taken for a path.
     return read_kubeconfig(f"{text}\n", f"hub of {fleet.name}")
 
 
@@ -196,6 +199,7 @@ def _refused(fleet: FleetId, what: Message, hint: str = "") -> FleetError:
 
 
 _AGAIN = (http.REQUEST_TIMEOUT, http.TOO_MANY_REQUESTS, *range(500, 600))
+# Pauses in seconds; each is twice as long as the one before, up to the longest.
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 1.0, 20.0
 _MOST_PAGES = 200
 _SILENT = "does not answer"

@@ -33,6 +33,7 @@ _HINTS = {
 _MISSING = Message(
     "azure-identity-not-installed", "azure-identity is not installed, which logs in to Azure"
 )
+# The public cloud is the first, and the default of ``resource_api``.
 _CLOUDS = {
     "login.microsoftonline.com": "https://management.azure.com",
     "login.microsoftonline.us": "https://management.usgovcloudapi.net",
@@ -126,6 +127,7 @@ def _credential(mode: str, subscription: str, deadline: float) -> Callable[[], A
         WorkloadIdentityCredential,
     )
 
+    # azure-identity takes whole seconds.
     left = max(1, int(deadline - time.monotonic()))
     classes: dict[str, Callable[[], Any]] = {
         "azurecli": partial(AzureCliCredential, subscription=subscription, process_timeout=left),
@@ -141,6 +143,7 @@ def _logged_in(deadline: float, ask: Callable[[], str]) -> _Outcome:
     """Return a token, or why there is none. A login over the network may have long timeouts."""
     from azure.core.exceptions import AzureError
 
+    # The first outcome counts if the thread is abandoned.
     outcomes = [_Outcome()]
 
     def login(_: float) -> None:

@@ -13,6 +13,7 @@ from fleet_components.live.connection import Connection
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.text import few, visible
 
+# Events in the result, characters of a text, items in an answer, and pods that are named.
 _MOST_EVENTS, _LONGEST, _MOST_READ, _SHOWN = 3, 300, 100, 2
 _BAD_WHEN_TRUE = ("ReplicaFailure",)
 _GOOD_WHEN_TRUE = ("Available", "Progressing", "Established", "NamesAccepted", "Ready")
@@ -40,6 +41,7 @@ def causes(member: Connection, live: Mapping[str, Any]) -> Iterator[str]:
         for text, of in alike.items()
     )
     names = {manifest.name, *(pod["metadata"]["name"] for pod in pods)}
+    # Events often repeat the status of a pod.
     reasons = "\n".join(alike)
     yield from map(
         _short, dict.fromkeys(text for text in _events(member, space, names) if text not in reasons)
@@ -97,6 +99,7 @@ def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
             if waiting.get("reason")
             else []
         )
+        # An exit code of 0 is no reason.
         reasons += (
             [f"ended with {ended['exitCode']} ({ended.get('reason')})"]
             if ended.get("exitCode")

@@ -55,7 +55,9 @@ none of them.
 """
 _NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
 """A label that API servers set."""
-_LONGEST_NAME = 50
+# With "-compared" the name stays below the shortest limit of a name, the 52 characters of a
+# CronJob.
+_LONGEST_NAME = 40
 
 
 @attrs.frozen
@@ -103,14 +105,16 @@ def compare(
         applied = member.try_out(sent, manager=manager, force=force)
     except UnexpectedAnswer as error:
         if error.code == http.CONFLICT and not force:
-            # Fields that others have set: which ones, and how, is told by what would overwrite
-            # them.
+            # Fields that others have set: a trial that overwrites them shows which ones, and their
+            # values.
             forced = compare(member, wanted, manager=manager, full=full)
             return attrs.evolve(forced, refused=forced.refused or error.words(sent))
         if there is None:
             return LiveComparison(None, (WHOLE,), refused=error.words(sent))
+        # Only a refusal of the content leaves something to compare; other errors concern the
+        # request.
         degraded = error.code == http.UNPROCESSABLE_ENTITY
-        # What an API server has added cannot be told from what others have.
+        # Fields that the API server has added cannot be distinguished from those of others.
         fields = (
             (
                 difference
@@ -138,10 +142,9 @@ def compare(
 def _defaulted(
     member: Connection, sent: Mapping[str, Any], manager: str
 ) -> Mapping[str, Any] | None:
-    """Return the object with the defaults of the API server; None if it does not tell them.
+    """Return the object with the defaults of the API server; None if a trial does not show them.
 
-    They are told by a trial of another object: of this one, a trial shows what others have added,
-    too.
+    The trial is of another object: a trial of this one would also show what others have added.
     """
     other = {
         **sent,
@@ -187,6 +190,7 @@ def _place(field_difference: FieldDifference) -> list[tuple[int, str]]:
 
 
 def _shown(difference: Difference, secret: Any) -> FieldDifference:
+    # A JSON pointer, as in the reports of KubeFleet.
     path = "/" + "/".join(
         str(step).replace("~", "~0").replace("/", "~1") for step in difference.path
     )
@@ -204,8 +208,7 @@ def _compared(data: Mapping[str, Any]) -> Mapping[str, Any]:
         for key, text in (metadata.get("annotations") or {}).items()
         if not key.startswith(_OWN)
     }
-    # Maps that are empty rather than absent: each key is a difference of its own, as KubeFleet
-    # tells them.
+    # Empty maps rather than none: each key is a difference of its own, as KubeFleet reports them.
     labels = {
         key: text
         for key, text in (metadata.get("labels") or {}).items()

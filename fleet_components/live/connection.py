@@ -97,6 +97,7 @@ def ask_cluster(
         objects: the objects.
         timeout: limit for the whole call, in seconds; a tenth of a second is added for each object.
     """
+    # The last answer counts: the thread may be abandoned before it has all of them.
     answers = [Answer()]
 
     def ask(deadline: float) -> None:
@@ -139,6 +140,7 @@ def delete_leftovers(
     Raises:
         FleetError: some objects could not be deleted; the others were.
     """
+    # A text is a reason, a boolean whether the object was deleted.
     outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNDELETED.format(UNUSABLE))
 
     def delete(deadline: float) -> None:
@@ -147,6 +149,7 @@ def delete_leftovers(
             # reason.
             outcome.update(dict.fromkeys(objects, _UNDELETED.format(SILENT)))
             for leftover in outcome:
+                # An object that fails keeps the reason from before.
                 with suppress(Exception):
                     outcome[leftover] = member.delete(leftover, stacks, spares_found=spares_found)
 
@@ -384,6 +387,8 @@ class Connection:
             TimeoutError: the deadline has passed.
             UnexpectedAnswer: the cluster answers with an error.
         """
+        # The last step of a path is the name, the one before it the plural; an empty path has
+        # neither.
         return "".join(self._path(Leftover(api_version, kind, "", "any")).split("/")[-2:-1])
 
     def change(self, leftover: Leftover, patch: Any, *, manager: str) -> None:
@@ -426,6 +431,7 @@ class Connection:
         # meantime.
         options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}}
         options |= {"apiVersion": "v1", "kind": "DeleteOptions"}
+        # None is "not found": somebody else has deleted it.
         return self.ask("DELETE", path, options) is not None
 
     def _path(self, leftover: Leftover) -> str:
@@ -437,6 +443,7 @@ class Connection:
             for resource in self._once(root)["resources"]:
                 # Subresources, as deployments/status, are listed with the same kind.
                 if resource["kind"] == leftover.kind and "/" not in resource["name"]:
+                    # As kubectl does, an object without a namespace gets that of the context.
                     space = f"namespaces/{quote(leftover.namespace or self.namespace)}/"
                     space = space if resource["namespaced"] else ""
                     return f"{root}/{space}{resource['name']}/{quote(leftover.name)}"
@@ -448,6 +455,8 @@ class Connection:
         # The list of all groups, since a server without the Kubernetes API answers 404 for a single
         # group too.
         groups = {each["name"]: each["versions"] for each in self._once("/apis")["groups"]}
+        # The requested version comes first; the sort is stable, so the others keep the server's
+        # order.
         versions = sorted(
             (each["version"] for each in groups.get(group, ())), key=lambda each: each != version
         )

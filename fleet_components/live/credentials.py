@@ -147,8 +147,8 @@ def credential(plugin: UserExec, deadline: float) -> User:
 
 
 def _answer(plugin: UserExec, deadline: float) -> bytes:
-    # A plugin that asks its user something would wait for ever: it is told that nobody is there,
-    # and has no input.
+    # A plugin that asks its user something would wait for ever: ``interactive`` says that nobody is
+    # there, and it has no input.
     asked = {
         "kind": "ExecCredential",
         "apiVersion": plugin.apiVersion,
@@ -172,6 +172,7 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
     with process:
         try:
             out, err = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
+        # Also on an interrupt: the plugin must not outlive the program.
         except BaseException as error:
             _end(process)
             if not isinstance(error, subprocess.TimeoutExpired):
@@ -237,7 +238,7 @@ def _problem(plugin: UserExec, what: str, hint: str = "") -> Problem:
 def _absent_hint(plugin: UserExec) -> str:
     if _is_kubelogin(plugin):
         return f"put {KUBELOGIN} on PATH: `az aks install-cli` installs it"
-    # What whoever made the kubeconfig says of it.
+    # The hint of the person who made the kubeconfig.
     return unsecret(plugin.installHint) if plugin.installHint else "install it, or put it on PATH"
 
 
@@ -287,6 +288,7 @@ def signing_in(kubeconfig: str, mode: str, flags: Mapping[str, str], *, alone: b
 
 def sign_in_hint(args: Sequence[Any]) -> str:
     """Return advice for a kubelogin that fails or does not answer, from its arguments."""
+    # Flags and their values alternate, so every second pair is meaningless, and its key is no flag.
     given = dict(pairwise(map(str, args)))
     mode = given.get("--login") or given.get("-l") or DEFAULT_MODE
     if mode in _INTERACTIVE:
@@ -303,6 +305,7 @@ def _args(args: list[str], mode: str, more: Mapping[str, str]) -> list[str]:
     given = dict(pairwise(args))
     flags = {flag: given[flag] for flag in _KEPT if flag in given}
     flags |= {"--login": mode, **more}
+    # This mode requires a tenant, and Azure has written it into the kubeconfig.
     if mode == "spn" and "--tenant-id" in given:
         flags.setdefault("--tenant-id", given["--tenant-id"])
     return ["get-token", *(part for flag in flags.items() for part in flag)]

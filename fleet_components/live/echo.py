@@ -48,6 +48,8 @@ class Spelled:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
+        # An index by the first characters, so that a text is scanned once and not once for each
+        # form.
         self._forms: dict[str, list[str]] = {}
         for form in map(bytes.decode, _spellings(set(secrets))):
             self._forms.setdefault(form[:SHORTEST], []).append(form)
@@ -96,6 +98,7 @@ def _secrets(header: str) -> Iterator[str]:
 
 def _written(secret: bytes) -> Iterator[bytes]:
     yield secret
+    # Base64 at the three alignments: the first digits depend also on the bytes before the secret.
     for offset, unsure in enumerate((0, 2, 3)):
         # Digits that nothing behind the secret has a part in.
         whole = (offset + len(secret)) * 8 // 6

@@ -38,6 +38,7 @@ LARGE_PLACES = 4
 hundreds of MiB.
 """
 _LARGE = threading.BoundedSemaphore(LARGE_PLACES)
+# The window bits by which zlib expects the header of gzip.
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 2**20
 
@@ -119,6 +120,7 @@ class AnswerBudget:
             )
         if self._taken > self.size // _FREE:
             self._become_large()
+        # Raises an error if the time is over.
         self.seconds()
 
     def _become_large(self) -> None:
@@ -127,6 +129,7 @@ class AnswerBudget:
         Raises:
             TimeoutError: no time is left.
         """
+        # One thread of a budget waits for the place; the others wait for that thread.
         with self._growing:
             if not self._is_large and not _LARGE.acquire(timeout=self.seconds()):
                 raise TimeoutError
@@ -182,9 +185,7 @@ class Received:
 
     @property
     def pause(self) -> float | None:
-        """Seconds after which to ask again; None if that is not told, and 1 where it is told as a
-        date.
-        """
+        """Seconds until the next attempt; None if the answer has none, 1 if it has a date."""
         header = self.headers.get("Retry-After")
         if header is None:
             return None
@@ -258,6 +259,7 @@ def _unpacked(answer: Response, budget: AnswerBudget) -> Iterator[bytes]:
             yield chunk
             continue
         rest = chunk
+        # Bytes after the end of the gzip data are not part of the answer.
         while rest and not inflater.eof:
             try:
                 piece = inflater.decompress(rest, _PIECE)

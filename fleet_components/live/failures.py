@@ -39,6 +39,7 @@ class RequestFailure:
     passing: bool = False
 
 
+# An empty text stands for the status itself, see of_status.
 _STATUSES: Mapping[int, RequestFailure] = {
     http.BAD_REQUEST: RequestFailure(
         "", f"{CHECK_SERVER}: a port that takes https answers so where it has http"

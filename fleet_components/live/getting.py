@@ -29,6 +29,7 @@ from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
 
 T = TypeVar("T")
+# Waits in seconds.
 _ATTEMPTS, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.2, 10.0
 _BUSY = (
     http.TOO_MANY_REQUESTS,
@@ -75,8 +76,8 @@ class Getter:
     Attributes:
         connection: the connection, with its deadline.
         timeout: how long the whole may take, in seconds, for messages.
-        date: the time of the cluster's own clock at its first answer; None before that, and if it
-            did not tell.
+        date: the time of the cluster's own clock at its first answer; None before that, and if the
+            answer had none.
     """
 
     connection: Connection
@@ -92,8 +93,8 @@ class Getter:
         """Return the value of a JSON answer.
 
         Raises:
-            Unanswered: there is no usable answer, after a few attempts if the cluster is busy or
-                hangs up.
+            UnansweredError: there is no usable answer, after a few attempts if the cluster is busy
+                or hangs up.
         """
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1
@@ -108,8 +109,9 @@ class Getter:
         in time.
 
         Raises:
-            Unanswered: it has raised that, or has not ended.
+            UnansweredError: it has raised that, or has not ended.
         """
+        # Lists, because the thread that fills them may be abandoned.
         found: list[T] = []
         refused: list[UnansweredError] = []
 
@@ -125,13 +127,15 @@ class Getter:
             within(self.budget.seconds(), run)
             if found:
                 return found[0]
+            # Raises an error if the time is over. If not, the work has failed with another error,
+            # which ``within`` drops because it may quote the kubeconfig.
             self.budget.seconds()
             raise refused[0] if refused else UnansweredError(NOT_KUBERNETES)
         raise refused[0] if refused else self._late()
 
     def _attempt(self, path: str, accept: str, *, last: bool) -> tuple[Any, float | None]:
-        """Return an answer and None, or how many seconds to wait for the next attempt; 0 if that is
-        not told.
+        """Return an answer and None, or how many seconds to wait for the next attempt; 0 if the
+        answer does not say it.
         """
         from httpx2 import DecodingError, HTTPError, InvalidURL, TimeoutException
         from lightkube.core.exceptions import ConfigError

@@ -48,7 +48,7 @@ def ask_hub(
         no_secrets: True not to ask for Secrets, not even for their names.
         partly: True to return a listing, too, that lacks what steers the hub.
         timeout: limit for the whole call, in seconds.
-        watch: is told how many lists have come.
+        watch: reports how many lists have come.
 
     Raises:
         FleetError: the hub cannot be asked, runs neither system, or does not answer for what steers
@@ -67,6 +67,7 @@ def ask_hub(
                     )
                 )
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
+            # Answers lead to further requests, for the objects that placements select for example.
             while queries := missing(listing):
                 asked = tuple(
                     query for query in queries if not (no_secrets and is_secret_kind(query.kind))
@@ -128,6 +129,7 @@ def system_of(served: Served) -> System:
         system: [mark for mark in system.SERVED if mark not in served]
         for system in SYSTEMS.values()
     }
+    # A system of which some kinds are served, but not all.
     partly = next(
         (system for system, marks in lacking.items() if len(marks) < len(system.SERVED)), None
     )
@@ -200,10 +202,12 @@ def _answers(
             ask_alone(asked)
 
     parts = _parts(listing, queries)
+    # A part of several requests is for one kind in many namespaces.
     done = at_once(
         (partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE
     )
     for number in range(len(parts)):
+        # Copies, because threads add to it meanwhile.
         objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
         # They are begun in their order.
         begun = [

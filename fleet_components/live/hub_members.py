@@ -63,6 +63,7 @@ def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) ->
             "the hub does not know {lacking}, of which labels or taints are declared",
             lacking=few([manifest.name for manifest in lacking]),
         )
+        # One problem for all of them, at the place of the first.
         raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
     return uid
 
@@ -86,6 +87,7 @@ def _uid(hub: Getter) -> str:
 
 
 def _lacking(hub: Getter, members: Sequence[Manifest]) -> Iterator[Manifest]:
+    # More than _SINGLY, so there is a first one.
     known = _listed(hub, members[0]) if len(members) > _SINGLY else None
     for member in members:
         if (not _is_there(hub, member)) if known is None else member.name not in known:

@@ -152,7 +152,7 @@ def endpoint_of(text: str) -> str:
     """Return by which context and at which address a kubeconfig reaches its cluster: ``context
     prod, 10.0.0.4:6443``.
 
-    Of the server host and port are told, and nothing of a user, a path or a query.
+    It shows host and port of the server, but no user, path or query.
 
     Args:
         text: the text of a kubeconfig.
@@ -179,12 +179,12 @@ def endpoint_of(text: str) -> str:
 
 def _file_at(path: str) -> Path | None:
     """Return a path if something is there. Any other text may be a token, or a kubeconfig in
-    base64: not to be told.
+    base64, and must not be shown.
     """
     try:
         found = Path(path).expanduser()
         return found if found.exists() else None
-    # Too long for a name, with a NUL, or the home of nobody.
+    # Too long for a name, with a NUL, or in the home of a user that does not exist.
     except (
         OSError,
         RuntimeError,

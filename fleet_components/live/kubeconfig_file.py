@@ -18,6 +18,7 @@ from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 
+# Fields whose values are paths.
 _PATHS = {"certificate-authority", "client-certificate", "client-key", "tokenFile"}
 _NOT_CARRIED_OUT = {
     "cluster": {
@@ -61,6 +62,7 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
     Raises:
         FleetError: as for :func:`context_of`, for all contexts that are wrong.
     """
+    # Unlike Path.expanduser, it takes any text.
     path = Path(os.path.expanduser(path))
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))
@@ -118,6 +120,7 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
         for name, part in found.items()
     }
     name = str(context or config.get("current-context"))
+    # The names inside are free, because nothing outside refers to them.
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
@@ -195,6 +198,7 @@ def _refused(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
 
 def _absolute(field: str, value: Any, folder: Path) -> Any:
     if field in _PATHS and isinstance(value, str) and value:
+        # An absolute path replaces the folder.
         return str(folder / value)
     command = value.get("command") if field == "exec" and isinstance(value, Mapping) else None
     # As for a shell: a name alone is looked up on PATH.

@@ -36,12 +36,13 @@ def objects_of(cluster: Getter, query: Query, resource: ServedResource) -> tuple
     whole.
 
     Raises:
-        Unanswered: there is no usable answer for all of them.
+        UnansweredError: there is no usable answer for all of them.
     """
     for start in range(1, _STARTS + 1):
         try:
             return tuple(_pages(cluster, query, resource, 0 if start == _STARTS else _PAGE))
         except UnansweredError as error:
+            # 410 Gone: the token for the rest of the list has expired.
             if error.code != http.GONE or start == _STARTS:
                 raise
     raise AssertionError  # the last start returns or raises
@@ -72,6 +73,7 @@ def _pages(cluster: Getter, query: Query, resource: ServedResource, size: int) -
         }
         answer = cluster.get(f"{path}?{urlencode(options)}" if options else path, accept)
         try:
+            # Go writes an empty list as null.
             items, following = (
                 answer["items"] or (),
                 (answer.get("metadata") or {}).get("continue") or "",
@@ -91,6 +93,7 @@ def _checked(item: Any, query: Query, resource: ServedResource) -> Object:
     if not isinstance(metadata, dict) or not _is_name(metadata.get("name")):
         raise UnansweredError(NOT_KUBERNETES)
     space = metadata.get("namespace")
+    # An object has a namespace if and only if its kind is namespaced.
     if resource.namespaced != _is_name(space) or (
         query.namespace and resource.namespaced and space != query.namespace
     ):
@@ -131,6 +134,7 @@ def _is_name(name: Any) -> bool:
 
 
 Served = dict[tuple[str, str], ServedResource]
+# Newer servers answer with all groups at once; others ignore these types and send plain lists.
 _ALL_AT_ONCE = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/json"])
 
@@ -148,12 +152,13 @@ def served_by(cluster: Getter) -> Served:
     prefers.
 
     Raises:
-        Unanswered: the cluster does not tell.
+        UnansweredError: the cluster does not tell.
     """
     found: Served = {}
     for item in _all(cluster):
         if item.listable:
             group = item.resource.api_version.rpartition("/")[0]
+            # A group's versions come in the order of preference, so the first one counts.
             found.setdefault((group, item.resource.kind), item.resource)
     return found
 
@@ -162,7 +167,7 @@ def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
     """Return all kinds in all versions.
 
     Raises:
-        Unanswered: the cluster does not tell.
+        UnansweredError: the cluster does not tell.
     """
     listed = (item.resource for item in _all(cluster))
     return tuple(

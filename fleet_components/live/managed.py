@@ -86,6 +86,7 @@ def parked(entries: Sequence[Entry], sent: Sequence[Mapping[str, Any]]) -> list[
             continue
         theirs, ours = _divided(entry.get("fieldsV1") or {}, sent)
         name = f"{_PARKED}{entry['manager']}"[:_LONGEST_MANAGER]
+        # An entry without any field stays as it is.
         found += [{**entry, "fieldsV1": ours}] if ours or not theirs else []
         found += [{**entry, "manager": name, "fieldsV1": theirs}] if theirs else []
     return _united(found)
@@ -120,6 +121,7 @@ def _divided(
     """Return the part of managed fields that none of some values has, and the rest."""
     theirs, ours = dict[str, Any](), dict[str, Any]()
     for key, below in fields.items():
+        # "." stands for the item itself, which is ours if it was sent at all.
         if key == ".":
             (ours if sent else theirs)[key] = below
             continue

@@ -1,4 +1,4 @@
-"""The marks by which hubs know their objects on members, and what a hub is told before it lets
+"""The marks by which hubs know their objects on members, and the change of a hub before it lets
 objects go.
 """
 
@@ -45,6 +45,7 @@ def connecting(
     Raises:
         FleetError: it does not answer, or refuses something.
     """
+    # Empty if the thread is abandoned before it has a result.
     done: list[T] = []
     refused: list[str] = []
 
@@ -55,7 +56,7 @@ def connecting(
             except UnexpectedAnswer as error:
                 refused.append(f"{error}: {error.message}")
             except (AttributeError, KeyError, TypeError, ValueError):
-                refused.append(_ODD)  # whatever it has in the place of what is read
+                refused.append(_ODD)  # an answer of another form than Kubernetes has
 
     within(timeout, run)
     if not done:
@@ -100,7 +101,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
 
     Args:
         member: the member.
-        one: the object.
+        leftover: the object.
         hub: the way of the hub; the marks of Karmada stay, since it would set them again.
         stack: the stack, as ``organization/project/stack``.
         manager: the field manager of the stack.
@@ -112,6 +113,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
     marks = SYSTEMS[hub].marks
     is_agent = marks.owner
     taken_off = marks.left if is_agent else ()
+    # Counts down to 0, the last try, whose error is raised.
     for left in reversed(range(_TRIES)):
         found = member.get(leftover)
         if found is None:
@@ -149,6 +151,7 @@ def release(member: Connection, leftover: Leftover, hub: str, stack: str, manage
         try:
             member.change(leftover, patch, manager=manager)
         except UnexpectedAnswer as error:
+            # A ``test`` that fails is answered with 422.
             if left and error.code in (http.CONFLICT, http.UNPROCESSABLE_ENTITY):
                 continue
             raise

@@ -1,4 +1,4 @@
-"""One observation: what the hub tells, and what its members tell besides or in its stead."""
+"""One observation: what the hub reports, and what its members report in addition or instead."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def with_members(
         observation: the observation of the hub.
         kubeconfigs: the texts of kubeconfigs, by name of the member.
         timeout: limit for each member, in seconds.
-        watch: is told how many have answered.
+        watch: reports how many have answered.
 
     Raises:
         FleetError: the hub has no member of a name.
@@ -88,7 +88,7 @@ def members_alone(
         unasked: those that an earlier observation has asked, and that are not named now; they are
             silent.
         timeout: limit for each member, in seconds.
-        watch: is told how many have answered.
+        watch: reports how many have answered.
 
     Raises:
         FleetError: none answers.
@@ -145,7 +145,7 @@ def _unknown(name: str, known: Mapping[str, Object]) -> Problem:
     return Problem(what, hint=hint)
 
 
-# Asks plain clusters for what an agent would tell a hub of them: nodes, pods, version and APIs.
+# Asks plain clusters for what an agent would report to a hub: nodes, pods, version and APIs.
 # Nothing is written.
 
 
@@ -160,9 +160,9 @@ class AskedMember:
     """A cluster that was asked.
 
     Attributes:
-        facts: what it has told; None if it has not told all of it.
+        facts: the facts; None if it has not answered for all of them.
         reason: why not, after the name of the member; empty if it has.
-        time: the time of its own clock at its first answer; None if it has told nothing.
+        time: the time of its own clock at its first answer; None if it has not answered.
     """
 
     facts: ClusterFacts | None = None
@@ -178,7 +178,7 @@ def ask_members(
     Args:
         kubeconfigs: the texts of their kubeconfigs, by name of the member.
         timeout: limit for each of them, in seconds.
-        watch: is told how many have answered.
+        watch: reports how many have answered.
     """
     found: dict[str, AskedMember] = {}
 
@@ -221,7 +221,7 @@ def _silent(kubeconfig: str, why: str, hint: str) -> str:
 def _facts(cluster: Getter) -> ClusterFacts:
     version = cluster.get("/version")
     nodes, pods = objects_of(cluster, *_NODES), objects_of(cluster, *_PODS)
-    # An agent that fails to read a quantity tells nothing; here the member is named.
+    # An agent that cannot read a quantity reports nothing; here the member is named.
     with suppress(AttributeError, TypeError, ValueError):
         return ClusterFacts(
             nodes, map(_read_of, pods), str(version.get("gitVersion") or ""), kinds_of(cluster)

@@ -74,6 +74,7 @@ def try_all(
         timeout: limit for the whole call, in seconds; each object adds a quarter of a second.
     """
     found: dict[ObjectKey, FormTrial] = {}
+    # The last reason counts, wherever the thread is when it is abandoned.
     reasons = [UNUSABLE]
 
     def ask(deadline: float) -> None:
@@ -84,6 +85,7 @@ def try_all(
                 found[Manifest(item.data).key] = tried(member, item)
 
     within(timeout + len(objects) / 4, ask)
+    # A copy, because an abandoned thread may still change it.
     known, silent = dict(found), FormTrial(unchecked=reasons[-1])
     return {key: known.get(key, silent) for key in (Manifest(item.data).key for item in objects)}
 
@@ -103,6 +105,7 @@ def tried(member: Connection, wanted: WantedObject) -> FormTrial:
     beside, held = (_beside(sent, there), _held(sent, there)) if there else (sent, ())
     mode, shape = wanted.mode, _without(beside, held)
     try:
+        # A provider that does not adopt objects creates them, any other applies them.
         member.try_out(shape, manager=wanted.manager, force=mode.forces, create=not mode.adopts)
     except UnexpectedAnswer as error:
         unclear = _unclear(member, error, sent, there) or _barred(member, error, sent, shape)
@@ -117,6 +120,7 @@ def _unclear(
     """Return why a refusal says nothing about the new form; empty if it does."""
     if not error.code or error.code in _UNDECIDED:
         return _UNREAD.format(error)
+    # Only the other name is refused, and the object itself does not have that name.
     if there and error.fields and set(error.fields) <= {"metadata.name", "metadata.generateName"}:
         return _NAMED
     try:
@@ -175,6 +179,7 @@ def _undryable(member: Connection) -> Iterator[str]:
 
 def _beside(sent: Mapping[str, Any], there: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the object under a name that it can have beside the one that stands."""
+    # A part of the uid makes a name that is free, and the same in each trial.
     suffix = str(there["metadata"]["uid"])[:_SUFFIX]
     name = f"{sent['metadata']['name'][:_LONGEST_NAME].rstrip('-.:')}-{suffix}"
     if sent["kind"] == "CustomResourceDefinition":
@@ -203,6 +208,7 @@ def _held_by_service(
 ) -> Iterator[tuple[str | int, ...]]:
     ports = {port.get("nodePort") for port in was.get("ports") or ()}
     ports.add(was.get("healthCheckNodePort"))
+    # A headless Service has the address "None".
     addresses = {was.get("clusterIP"), *(was.get("clusterIPs") or ())} - {None, "", "None"}
     if addresses & {spec.get("clusterIP"), *(spec.get("clusterIPs") or ())}:
         # Both tell the first address, and have to agree on it.
@@ -244,6 +250,8 @@ def _tight(member: Connection, sent: Mapping[str, Any], there: Mapping[str, Any]
         missing = {name: needed[name] - room[name] for name in needed.keys() & room.keys()}
         if any(amount > left.get(name, 0) for name, amount in missing.items()):
             return []
+        # The compute resources of a Pod are not in ``needed``, so any quota on them may be the
+        # tight one.
         computes = sent["kind"] == "Pod" and room.keys() - needed.keys()
         if computes or any(amount > 0 for amount in missing.values()):
             found.append(str(quota["metadata"]["name"]))

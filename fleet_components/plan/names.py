@@ -148,6 +148,13 @@ def member_name(fleet: str, member: str) -> str:
     return f"{fleet}/{member}"
 
 
+def is_provider_of(provider: str, member: str) -> bool:
+    """Return whether a provider is that of a member, or the one of its objects in an apply mode of
+    their own, by the names of their resources.
+    """
+    return provider == member or provider.startswith(f"{member}/")
+
+
 def short_name(key: ObjectKey) -> str:
     """Return ``namespace/name``, or the name alone for cluster-scoped objects."""
     return f"{key.namespace}/{key.name}" if key.namespace else key.name

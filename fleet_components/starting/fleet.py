@@ -151,7 +151,7 @@ _FOLDER = files("fleet_components.starting") / "templates"
 
 
 class FileTemplate(string.Template):
-    """A text with places like ``%{name}``: a dollar belongs to the shell and to the CI systems."""
+    """A text with places like ``%{name}``: the shell and the CI systems use the dollar sign."""
 
     delimiter = "%"
 
@@ -169,7 +169,9 @@ def template(name: str) -> FileTemplate:
 # something else.
 
 
+# Texts that need no quotes, except the words below: no numbers, no dates.
 _PLAIN = re.compile(r"(~/)?[A-Za-z/]([A-Za-z0-9_./:@-]*[A-Za-z0-9_/])?")
+# YAML 1.1 reads these as booleans or null.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 
@@ -187,6 +189,8 @@ _Dumper.add_representer(str, _text)
 
 def to_yaml(data: Any) -> str:
     """Return data as YAML, in the order in which they are given."""
+    # A long text stays in one line.
     text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+    # ``dump`` returns the text because it has no stream to write to.
     assert isinstance(text, str)
     return text

@@ -1,7 +1,8 @@
 """The command with which the jobs of a workflow install this package: from a named source, never by
 its name alone.
 
-The name is not registered at any public index yet, so whoever registers it would run in these jobs.
+The name is not registered at any public index yet, so the code of anyone who registers it would run
+in these jobs.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def given(command: str) -> str:
                 )
             ]
         ) from None
+    # The value of an option may follow its name after "=".
     named = any(word.partition("=")[0] in _ELSEWHERE for word in words)
     if any(_BARE.fullmatch(word) for word in words) and not named:
         what = Message(
@@ -88,6 +90,7 @@ def from_requirements(file: Path) -> str:
         FleetError: it cannot be read, lacks the package or a hash, or has what no workflow can
             hold.
     """
+    # A backslash at the end of a line joins it with the next one, as for pip.
     lines = [line.strip() for line in read_file(file).replace("\\\n", " ").splitlines()]
     lines = [" ".join(line.split()) for line in lines if line and not line.startswith("#")]
     unfit = [(line, _unfit(line)) for line in lines]
@@ -140,6 +143,7 @@ def write(files: Mapping[Path, str]) -> None:
     problems = [
         Problem(Message("file-exists", "exists"), file=str(path), hint=hint)
         for path in files
+        # ``lexists``, because a link that leads nowhere is in the way as well.
         if os.path.lexists(path)
     ]
     if problems:
@@ -148,6 +152,7 @@ def write(files: Mapping[Path, str]) -> None:
     try:
         for path, text in files.items():
             made += _made_folders(path.parent)
+            # "x" fails if somebody has made the file in the meantime.
             with open(path, "x", encoding="utf-8", newline="\n") as stream:
                 made.append(path)
                 stream.write(text)
@@ -163,6 +168,7 @@ def write(files: Mapping[Path, str]) -> None:
                 )
             ]
         ) from error
+    # After an interrupt, too, no file stays.
     except BaseException:
         _remove(made)
         raise

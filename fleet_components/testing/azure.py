@@ -31,6 +31,7 @@ def resource_id(token: str, name: str, inputs: Mapping[str, Any]) -> str:
     if not token.startswith(_PACKAGE):
         return ""
     group = inputs.get("resourceGroupName", name)
+    # A token has three parts: package, module and type.
     _, module, kind = token.split(":")
     of_group = f"/subscriptions/{_SUBSCRIPTION}/resourceGroups/{group}"
     return f"{of_group}/providers/Microsoft.{module}/{kind}/{name}"

@@ -72,6 +72,7 @@ class Lineage:
             request.retainOnDelete = above.retain
         request.deletedWith = request.deletedWith or above.deleted_with
         if request.custom and not request.provider:
+            # The package of a type is its first part.
             request.provider = above.providers.get(request.type.partition(":")[0], "")
 
     def transforms(self, request: Any) -> list[Any]:
@@ -144,6 +145,7 @@ class Lineage:
 
 def make_urn(parent: str, type_: str, name: str) -> str:
     """Return the URN of a resource, which includes the types of all parents except the stack."""
+    # The parts of a URN: stack, project, types and name.
     above = parent.split("::")[2] if parent else ROOT
     types = type_ if above == ROOT else f"{above}${type_}"
     return f"urn:pulumi:{get_stack()}::{get_project()}::{types}::{name}"
@@ -169,4 +171,5 @@ def _type(urn: str) -> str:
 
 
 def _name(urn: str) -> str:
+    # The name is the last part, and may contain "::" itself.
     return urn.split("::", 3)[3]

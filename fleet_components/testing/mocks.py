@@ -65,7 +65,7 @@ class FleetMocks(Mocks):
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
         self.stacks = OtherStacks()
-        # By type and name, because mocks are not told the URN; a monitor that knows it calls
+        # By type and name, because mocks do not get the URN; a monitor that knows it calls
         # ``stood``.
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
         self._stood: dict[tuple[str, str], str] = {}
@@ -187,7 +187,7 @@ class FleetMocks(Mocks):
 
 
 def _answered(stored: StoredResource) -> dict[str, Any]:
-    """Return a resource as the engine tells it; and what the engine knows and does not tell."""
+    """Return a resource as the engine returns it; and what the engine knows but does not return."""
     known = {PENDING_REPLACEMENT: stored.pending_replacement, INTERRUPTED: stored.interrupted}
     more = {key: value for key, value in known.items() if value}
     return {"type": stored.type, "outputs": _plain(stored.outputs), **more}
@@ -268,6 +268,7 @@ def _formed(value: Any, declared: Any) -> Any:
         inner = _formed(value["value"], declared)
         return _NOTHING if inner is _NOTHING else {**value, "value": inner}
     wanted = _types.unwrap_optional_type(declared) if declared else None
+    # Nothing is declared from which the value could differ.
     if wanted in (None, Any, object) or value is None or _types.is_discriminated_union(wanted):
         return value
     kind, parts = get_origin(wanted), get_args(wanted)

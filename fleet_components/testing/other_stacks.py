@@ -63,6 +63,7 @@ class OtherStacks:
         program runs.
         """
         parts = stack.split("/")
+        # With one part both are missing, with two only the organization, with three nothing.
         return "/".join([*(self.organization, self.project)[: 3 - len(parts)], *parts])
 
 
@@ -74,6 +75,7 @@ def referenced(stack: str, outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _on_the_wire(value: Any) -> Any:
     if is_marked_secret(value):
+        # Only encrypted: there is no passphrase to read it with.
         encrypted = "ciphertext" in value and "plaintext" not in value
         return {**SECRET_MARK, "value": REDACTED if encrypted else reveal(value)}
     if isinstance(value, Mapping):

@@ -21,7 +21,7 @@ from fleet_components.plan.no_match import meant
 from fleet_components.testing.planned_member import By, Members, PlannedMember, grouped, parsed
 from fleet_components.testing.planned_placement import PlannedPlacement
 
-# Frames of this module say nothing to who reads a test that fails.
+# A test that fails shows the line of the test, not the frames of this module.
 __tracebackhide__ = True
 
 
@@ -86,6 +86,7 @@ class PlannedFleet:
         Raises:
             FleetError: none is found, or the label is no selector.
         """
+        # Only for its error, which is due also in a fleet without placements.
         parsed(label)
         found = tuple(
             placement

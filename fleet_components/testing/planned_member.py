@@ -13,7 +13,7 @@ from fleet_components.model.selector import Requirement
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan.no_match import meant
 
-# Frames of this module say nothing to who reads a test that fails.
+# A test that fails shows the line of the test, not the frames of this module.
 __tracebackhide__ = True
 
 Values = Mapping[str, str]
@@ -103,6 +103,7 @@ def grouped(members: Iterable[PlannedMember], by: By, everyone: Members) -> dict
         FleetError: no member of the fleet has a value for it, so that it is misspelt or not
             declared.
     """
+    # In a fleet without members nothing can be misspelt.
     if everyone and not any(_values(member, by) for member in everyone):
         raise FleetError([_nobody(by, everyone)])
     found = defaultdict[str, list[PlannedMember]](list)
@@ -197,6 +198,7 @@ def met_by(asked: Requirement, values: Mapping[str, Collection[str]]) -> bool:
     """
     match asked.operator:
         case "In" | "NotIn":
+            # ``In`` requires a common value, ``NotIn`` none.
             return (asked.operator == "In") is not set(asked.values).isdisjoint(
                 values.get(asked.key, ())
             )
@@ -215,6 +217,7 @@ def _requirement(part: str, text: str) -> Requirement:
                 else ()
             )
             asked = Requirement(groups["key"], operator, values)
+            # A form may match a text that is no label, such as a key with two slashes.
             if asked.valid:
                 return asked
     raise FleetError(

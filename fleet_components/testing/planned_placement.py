@@ -21,7 +21,7 @@ from fleet_components.testing.planned_member import By, Members, Values, met_by,
 if TYPE_CHECKING:
     from fleet_components.testing.planned_fleet import PlannedFleet
 
-# Frames of this module say nothing to who reads a test that fails.
+# A test that fails shows the line of the test, not the frames of this module.
 __tracebackhide__ = True
 
 
@@ -177,6 +177,7 @@ class PlannedPlacement:
         Raises:
             FleetError: no member has this name.
         """
+        # Only for its error, if there is no such member.
         if member not in self._decided.entries:
             self.fleet.member(member)
         delivery = self._decided.deliveries.get(str(member))

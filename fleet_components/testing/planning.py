@@ -115,6 +115,7 @@ def _planned(fleet: _Fleet, command: CommandLine) -> PlannedFleet:
                     *surveyed.refused,
                 ]
             )
+        # Through JSON, as a state that a user exports.
         after = parse_state(json.dumps(surveyed.after()).encode(), _AFTER)
         return _planned(fleet, attrs.evolve(command, state=after, lost=command.lost | names))
 

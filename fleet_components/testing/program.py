@@ -136,6 +136,7 @@ def run_program(
     except Exception as failure:  # noqa: BLE001 - the run reports whatever ended the program
         error = failure
         own_frames(error)
+    # A program that exits with status 0 has not failed.
     except SystemExit as ended:
         error = pulumi.RunError(_ended(ended.code)) if ended.code else None
     finally:

@@ -86,6 +86,7 @@ def fleet_plan(pytestconfig: pytest.Config, plan_fleet_of: PlanFleetOf) -> Plann
     from fleet_components.model.problem import FleetError
 
     here = pytestconfig.invocation_params.dir
+    # Options are relative to the working directory, keys of the ini file to that file.
     paths = [here / path for path in pytestconfig.getoption(_SOURCE) or ()] or pytestconfig.getini(
         _SOURCE
     )
@@ -99,7 +100,7 @@ def fleet_plan(pytestconfig: pytest.Config, plan_fleet_of: PlanFleetOf) -> Plann
             return plan_fleet_of(*paths, state=state, stack=stack, fleet=name)
         except FleetError as error:
             problems = f"the fleet cannot be planned:\n{error}"
-    # Its own frames would say nothing to who has misspelt a path.
+    # The frames of this function would not help anyone who has misspelt a path.
     pytest.fail(problems, pytrace=False)
 
 

@@ -16,8 +16,8 @@ EXPLAIN = "see what fleet explain says of each member"
 
 
 def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: By) -> str:
-    """Return what would bring a placement to a number of regions, or of whatever members are told
-    apart by.
+    """Return what would bring a placement to a number of regions, or of other groups by which
+    members are distinguished.
 
     Args:
         placement: the placement.
@@ -66,6 +66,7 @@ def _asked(
 ) -> str:
     there = few(list(elsewhere)) if by == "member" else f"members in {_shown(elsewhere)}"
     allowed = set(placement.allowed(planned for many in elsewhere.values() for planned in many))
+    # Fewer of the other groups have a member that filters allow than are missing.
     barred = sum(not allowed.isdisjoint(many) for many in elsewhere.values()) < missing
     match placement.placement_type:
         case "":
@@ -74,6 +75,7 @@ def _asked(
                 if barred
                 else _spread(placement, number, by)
             )
+        # A guard, because a bare name in a pattern captures and does not compare.
         case one if one == PICK_FIXED:
             asked = [f"clusterNames with {there}"]
         case one if one == PICK_N:

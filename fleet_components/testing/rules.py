@@ -110,6 +110,7 @@ class Broken:
             hint: what would do.
         """
         about = list(map(str, placement.picked if members is None else members))
+        # A reason takes time to find, and only the first ones are shown.
         reasons = placement.reasons(about[:MOST_MEMBERS])
         worded = tuple((name, reasons.get(name, "")) for name in about)
         self.violations.append(Violation(what, placement.name, placement.origin, worded, hint))
@@ -133,8 +134,8 @@ class Broken:
             raise BrokenRuleError(self.rule, self.violations)
 
 
-# Classes, not ``contextlib``: its frames would stand between the line of a test and what breaks the
-# rule.
+# Classes, not ``contextlib``: its frames would appear between the line of a test and the rule that
+# is broken.
 @attrs.frozen
 class _Assumed(AbstractContextManager[None]):
     broken: Broken

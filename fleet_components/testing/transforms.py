@@ -119,7 +119,7 @@ class Transforms:
         asked.properties.CopyFrom(request.object)
         _hand_over(request, asked.options, _KNOWN)
         if not request.deleteBeforeReplaceDefined:
-            # A registration tells in a field of its own whether this one is set.
+            # A registration has a field of its own that says whether this one is set.
             asked.options.ClearField("delete_before_replace")
         answer = resource_pb2.TransformResponse.FromString(
             self._call(callback, asked.SerializeToString(), f'{request.type} "{request.name}"')
@@ -184,6 +184,7 @@ def _copy(source: Any, field: str, target: Any, name: str) -> None:
     target.
     """
     target.ClearField(name)
+    # A repeated field has no presence; it is copied even if it is empty.
     if source.DESCRIPTOR.fields_by_name[field].has_presence and not source.HasField(field):
         return
     value = getattr(source, field)

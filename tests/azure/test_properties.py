@@ -178,6 +178,9 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         (OWN_TABLE.replace("4,16384", "four,16384"), "prices.csv:3: Standard_D4s_v5.vcpus"),
         (OWN_TABLE.replace("16384", "0"), '"0" is not a valid memoryMiB'),
         (OWN_TABLE.replace("0.1", "cheap"), '"cheap" is not a price'),
+        (OWN_TABLE.replace("4,16384", "\u00b2,16384"), "is not a valid vcpus"),
+        (OWN_TABLE.replace("0.1", "\u00b2"), "is not a price"),
+        (OWN_TABLE.replace(",amd64,0.1", ',"amd64,0.1'), "prices.csv:3: the row has 5 columns"),
         (OWN_TABLE.replace(",amd64,0.1", ",0.1"), "5 columns, the header 6"),
     ],
 )

@@ -28,6 +28,8 @@ FLEET_API = "2026-06-01"
 RESOURCE = "azure-native:resources:Resource"
 """The type of the SDK's generic resource."""
 
+# Read-only fields of Azure's answers. The generic resource has no schema that separates them from
+# inputs, so a refresh would make each of them a change.
 _SET_BY_AZURE = (
     *("provisioningState", "status", "autoUpgradeProfileStatus", "autoUpgradeProfileId"),
     *("hubProfile.fqdn", "hubProfile.kubernetesVersion", "hubProfile.portalFqdn"),
@@ -65,6 +67,7 @@ def of_component(opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
     """Return the options of a component itself: only its children wait for dependencies, and its
     checks for none.
     """
+    # A copy: the caller may use its options for other resources.
     options = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(), opts)
     options.depends_on = None
     return options
@@ -112,6 +115,7 @@ def fleet_child(
         ignored: fields of ``properties`` that Azure changes by itself, in addition to its status
             fields.
     """
+    # A member may have an Azure provider of another subscription; its entry belongs to the fleet's.
     of_fleet = through(fleet.owner, opts)
     after = pulumi.ResourceOptions.merge(of_fleet, pulumi.ResourceOptions(depends_on=[fleet.fleet]))
     path = (f"fleets/{fleet.name}", kind, azure_name)
@@ -193,6 +197,7 @@ def role_problems(role: str, path: FieldPath) -> Iterator[Problem]:
 
 def role_definition_id(role: str, scope: pulumi.Input[str]) -> pulumi.Output[str]:
     """Return the ID of a role's definition in the subscription of a scope."""
+    # An ID begins with "/subscriptions/<id>", and step 0 is the empty text before the first slash.
     subscription = pulumi.Output.from_input(scope).apply(lambda scope: scope.split("/")[2])
     definition = f"/providers/Microsoft.Authorization/roleDefinitions/{ROLES[role]}"
     return pulumi.Output.concat("/subscriptions/", subscription, definition)
@@ -250,11 +255,15 @@ def asked_principal(
     """
     where = identity_subscription(member)
     asking = _asking(where, member.subscription, owner, subscriptions, opts)
+    # Without an explicit provider, the default one answers: check that it works where the identity
+    # is.
     here = asking.parent if asking.provider is None else None
     there = reached_subscription(here, where, f"the identity of {member.name}") if here else where
+    # Only the check of ``there`` is needed, not its value: it fails in the wrong subscription.
     identity = pulumi.Output.all(member.identity, there).apply(lambda found: found[0])
     steps = identity.apply(lambda text: text.split("/"))
     found: pulumi.Output[Any] = managedidentity.get_user_assigned_identity_output(
+        # Steps of "/subscriptions/<id>/resourceGroups/<group>/.../<name>".
         resource_group_name=steps.apply(lambda steps: steps[4]),
         resource_name=steps.apply(lambda steps: steps[-1]),
         opts=asking,

@@ -52,6 +52,7 @@ def managed_cluster(
         tags=dict(member.tags),
         **feature_request(member),
     )
+    # No versions here: only an upgrade lists these pools, and the keeper sets their version then.
     others = [_profile(member, pool, None) for pool in member.pools]
     kept = pulumi.ResourceOptions.merge(opts, keeper.cluster(name, args, others))
     return aks.ManagedCluster(name, **_keywords(args), opts=kept)
@@ -113,6 +114,7 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
         "region": member.region,
         "resourceGroup": member.resource_group,
         "clusterName": member.aks_name,
+        # With its default, so that writing the default out is no change.
         "dnsPrefix": member.dns_prefix or member.aks_name,
         "nodeResourceGroup": member.node_resource_group,
         "network": {
@@ -196,6 +198,7 @@ def _first_version(member: AksMember) -> str | None:
 
 
 def _node_os_channel(member: AksMember) -> str:
+    # Update runs of a fleet bring new node images too.
     return member.node_os_channel or ("None" if member.upgrades == BY_FLEET else "NodeImage")
 
 

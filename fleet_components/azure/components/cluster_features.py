@@ -20,6 +20,7 @@ from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.model.cluster import Taint
 
 _UNITS = {"minutes": "m", "seconds": "s"}
+# Azure takes this one as a plain number of seconds, under the name max_graceful_termination_sec.
 _PLAIN_SECONDS = "max_graceful_termination_seconds"
 
 
@@ -93,6 +94,7 @@ def _autoscaler(settings: Autoscaler) -> aks.ManagedClusterPropertiesAutoScalerP
     """Return the profile. Azure takes numbers, durations and most of the truth values as text."""
     profile: dict[str, Any] = {}
     for field, value in attrs.asdict(settings).items():
+        # A field's name ends with its unit here; Azure has the unit in the value, as in "10m".
         name, _, unit = field.rpartition("_")
         if value is None:
             continue
@@ -100,6 +102,7 @@ def _autoscaler(settings: Autoscaler) -> aks.ManagedClusterPropertiesAutoScalerP
             profile["max_graceful_termination_sec"] = str(value)
         elif unit in _UNITS:
             profile[_TIMES.get(name, name)] = f"{value}{_UNITS[unit]}"
+        # Truth values that Azure takes as booleans, and the expander, which is a text already.
         elif field.startswith(("daemonset_", "ignore_daemonsets_", "expander")):
             profile[field] = value
         else:
@@ -128,6 +131,8 @@ def _prometheus(metrics: Prometheus) -> aks.ManagedClusterAzureMonitorProfileArg
     )
 
 
+# The syntax of kube-state-metrics, as in "namespaces=[team],pods=[app,tier]". Sorted, so that the
+# order of the declaration is no change.
 def _allowed(keys: Mapping[str, tuple[str, ...]]) -> str:
     return ",".join(f"{kind}=[{','.join(names)}]" for kind, names in sorted(keys.items()))
 
@@ -177,6 +182,7 @@ def _ingress(routing: WebAppRouting) -> aks.ManagedClusterIngressProfileArgs:
 def _service_mesh(mesh: ServiceMesh) -> aks.ServiceMeshProfileArgs:
     if not mesh.enabled:
         return aks.ServiceMeshProfileArgs(mode="Disabled")
+    # Both are listed, also if disabled: a gateway that is left out would stay as it is.
     gateways = [
         aks.IstioIngressGatewayArgs(mode=mode, enabled=enabled)
         for mode, enabled in (

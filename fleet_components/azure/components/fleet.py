@@ -55,6 +55,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, nearest
 from fleet_components.model.typed import fitted
 
+# Azure's limit for one fleet, with or without a hub cluster.
 _MOST_MEMBERS = 1000
 _Place = tuple[str, str]
 """A subscription, empty for that of the fleet, and a resource group in it."""
@@ -185,15 +186,19 @@ class AzureFleet(pulumi.ComponentResource):
         with refusing():
             self._guard = RemovalGuard.of(name, args.confirm, opts)
             today = day_of_plan(time_of_plan(args.as_of))
+        # All checks come before the first registration, so that a refusal leaves nothing behind.
         things = things_declared(name, args, opts)
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
+        # A hub that is to be created follows below, once the barrier exists.
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
         self._subscriptions = Subscriptions(name, args.providers)
         with self._all_held(name) as held:
             self._mine = pulumi.ResourceOptions.merge(
                 children_of(self, opts), pulumi.ResourceOptions(depends_on=held)
             )
+            # Records come first: everything that they record depends on them, and is deleted before
+            # them.
             self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
             for aged in age_warnings(args.members, table, today):
                 pulumi.log.warn(str(aged), resource=self)
@@ -264,6 +269,8 @@ class AzureFleet(pulumi.ComponentResource):
         """
         expect(cls, name, args, AzureFleetArgs, opts)
         with refusing():
+            # An iterator can be read only once; a value of another type is left for ``fitted`` to
+            # refuse.
             given = tuple(manifests) if isinstance(manifests, Iterable) else manifests
             manifests = fitted(tuple[Manifest, ...], given, (cls.__name__, "manifests"))
         return cls(name, everything_of(manifests, args), opts)
@@ -290,11 +297,15 @@ class AzureFleet(pulumi.ComponentResource):
         """
         # A unit test may make components before any loop runs; resources are then registered in
         # this one too.
+        # The checks belong to components that are made inside the block, so the dependencies of the
+        # barrier are a future until its end.
         held: asyncio.Future[list[pulumi.Resource]] = _ensure_event_loop().create_future()
         waiting = pulumi.ResourceOptions(parent=self, depends_on=held)
         try:
             yield [Barrier(f"{name}-checked", {"key": name}, waiting)]
         finally:
+            # Also after an error: the registration of the barrier would wait for the future for
+            # ever.
             made: list[AzureHub | AzureMember] = [
                 *([self.hub] if isinstance(self.hub, AzureHub) else []),
                 *self.members.values(),
@@ -322,6 +333,7 @@ class AzureFleet(pulumi.ComponentResource):
         stays = pulumi.ResourceOptions(ignore_changes=["location"])
         mine = pulumi.ResourceOptions.merge(self._after(Thing(GROUP, group, subscription)), stays)
         there = self._subscriptions.options(subscription, mine) if subscription else mine
+        # Two subscriptions may each have a group of this name.
         name = f"{group}-{subscription}" if subscription else group
         return resources.ResourceGroup(name, resource_group_name=group, location=region, opts=there)
 
@@ -339,6 +351,7 @@ class AzureFleet(pulumi.ComponentResource):
             providers=self._of_identity(member),
             login=args.login,
             sizes=args.sizes,
+            # The fleet logs one estimate for all its members.
             tell_cost=False,
         )
         recorded = self._after(
@@ -352,6 +365,7 @@ class AzureFleet(pulumi.ComponentResource):
         """Return the provider of the subscription of a member's identity, by its ID, if that needs
         one.
         """
+        # Only roles on subnets need the principal of the identity.
         where = (
             identity_subscription(member)
             if isinstance(member, AksMember) and member.subnets
@@ -449,6 +463,7 @@ def everything_of(manifests: Iterable[Manifest], args: AzureFleetArgs) -> AzureF
         strategies=(*args.strategies, *declared.upgrades.strategies),
         runs=(*args.runs, *declared.upgrades.runs),
         profiles=(*args.profiles, *declared.upgrades.profiles),
+        # A login of the arguments that equals the default counts as not given.
         login=declared.login if declared.login and args.login == Login() else args.login,
     )
 

@@ -221,6 +221,7 @@ class AzureHub(pulumi.ComponentResource):
         """
         if self.kubeconfig is None:
             return None
+        # A role in one managed namespace does not allow its holder to taint members.
         admins = [
             grant for grant in self._args.grants if grant.role == HUB_ADMIN and not grant.namespace
         ]
@@ -232,6 +233,8 @@ class AzureHub(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self),
             self.kubeconfig,
         )
+        # Without the identifier, another kubeconfig of the same hub could replace the provider, and
+        # with it all objects on the hub.
         return kubernetes.Provider(
             f"{self._name}-hub",
             kubeconfig=self.kubeconfig,
@@ -270,6 +273,7 @@ class AzureHub(pulumi.ComponentResource):
             return pulumi.Output.secret(unknown())
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
+            # The output, not the declared name: Azure has credentials only once the fleet exists.
             fleet_name=self.resource.name,
             opts=pulumi.InvokeOptions(parent=self),
         )
@@ -315,6 +319,7 @@ def _is_hubless(name: str) -> bool:
         for stored in read_stored((RESOURCE,))
         if stored.name == name
     ]
+    # A fleet that is not in the state yet is created together with its hub.
     return bool(found) and not any(properties.get("hubProfile") for properties in found)
 
 

@@ -28,6 +28,7 @@ from fleet_components.model.typed import Later
 
 _HUB_RANGE = IPv4Network("10.0.0.0/16")
 _API_SERVER_DELEGATION = "Microsoft.ContainerService/managedClusters"
+# A prefix length in bits: a range with a longer prefix is too small.
 _SMALLEST_API_SERVER = 28
 _FIND_FLEET_RP = (
     'az ad sp list --display-name "Azure Kubernetes Service - Fleet RP" --query "[0].id"'
@@ -115,6 +116,7 @@ class HubNetwork(Arguments):
                 (*path, "addressSpace"),
                 "another range",
             )
+        # Ranges that cannot be parsed are reported by networks_apart above.
         for field, text in (("agents", self.agents), ("apiServer", self.api_server)):
             found = checks.network(text)
             if found and not found.subnet_of(space):
@@ -158,6 +160,7 @@ def hub_network(
     """
     agents: Any = network.agent_subnet
     api_server: Any = network.api_server_subnet
+    # Both are given or neither, see HubNetwork.problems.
     if agents is None or api_server is None:
         agents, api_server = _subnets(name, network, resource_group, region, opts)
     own = managedidentity.UserAssignedIdentity(

@@ -26,6 +26,8 @@ from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 
+# The modes of kubelogin that need no person, with the fields that each requires. Azure's
+# kubeconfigs come with devicecode, which does.
 _NEEDS = {
     "azurecli": (),
     "azd": (),
@@ -119,6 +121,7 @@ def decoded(credentials: Any) -> str:
 # An AKS cluster that a program created, with what Azure says of it.
 
 
+# The key of the nodes' identity in Azure's identityProfile.
 _KUBELET = "kubeletidentity"
 _OUTPUTS = (
     *(
@@ -224,7 +227,7 @@ def sooner_or_later(value: str | None, *, expected: bool) -> Any:
     """Return a value that Azure adds to what it was sent; an unknown output if it is expected and a
     preview lacks it.
 
-    None would be told to whatever is built on it, and refused there.
+    Otherwise a resource that is built on the value would get None, and refuse it.
     """
     if value is not None or not expected or not pulumi.runtime.is_dry_run():
         return value
@@ -266,8 +269,7 @@ def roles_reached(
     return [RolesReach(name, props, opts)]
 
 
-# Tells what a fleet, a member or a hub costs, and what it did by the last update, which recorded
-# that.
+# Logs what a fleet, a member or a hub costs, and what it cost by the record of the last update.
 
 
 COST = "cost"
@@ -291,7 +293,7 @@ def tell_cost(
         what: the subject of the sentence.
         cost: the estimate.
         table: the prices that it was made with.
-        parts: what it is made of, a line each; a single part is not told.
+        parts: what it is made of, a line each; a single part is not logged.
     """
     month = cost.monthly(table)
     stored = read_stored((component.pulumi_resource_type,))

@@ -115,6 +115,8 @@ class AzureMember(pulumi.ComponentResource):
             f"AzureMember {name}",
         )
         self._subscription = asked_subscription(args.member)
+        # As given by the caller: the provider of the member's subscription, which is added next,
+        # may not reach the subscription of its identity.
         self._subscriptions, self._given = Subscriptions(name, args.providers), opts
         opts = self._subscriptions.options(self._subscription, opts) if self._subscription else opts
         super().__init__("fleet:index:AzureMember", name, None, of_component(opts))
@@ -169,6 +171,7 @@ class AzureMember(pulumi.ComponentResource):
         roles: dict[str, authorization.RoleAssignment] = {}
         reached: list[pulumi.Resource] = []
         needed = bool(member.subnets) and member.subnet_roles
+        # A user-assigned identity needs its roles on the subnets before the cluster is created.
         if needed and member.identity is not None:
             principal = asked_principal(member, self, self._subscriptions, self._given)
             roles = subnet_roles(name, member, principal, self._mine)
@@ -179,6 +182,7 @@ class AzureMember(pulumi.ComponentResource):
         before = pulumi.ResourceOptions(depends_on=[*roles.values(), *reached])
         after = pulumi.ResourceOptions.merge(self._mine, before)
         made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
+        # A system-assigned identity exists only once the cluster does.
         if needed and member.identity is None:
             roles = subnet_roles(name, member, made.identity.apply(principal_of), self._mine)
         pools = [
@@ -203,6 +207,8 @@ class AzureMember(pulumi.ComponentResource):
             found = member.cluster
             assert found, "declarations are checked before they are used"
             where = pulumi.Output.from_input(reached_subscription(self, self._subscription))
+            # The ID's parts are known, but Azure is asked only after the check that the provider
+            # works in the declared subscription.
             self.kubeconfig = self._ask_azure(
                 where.apply(lambda _: found.resource_group), found.name, login
             )
@@ -213,6 +219,8 @@ class AzureMember(pulumi.ComponentResource):
         credentials: pulumi.Output[Any] = aks.list_managed_cluster_user_credentials_output(
             resource_group_name=resource_group,
             resource_name=cluster_name,
+            # The form with kubelogin, whose mode ``with_login`` sets: Azure does not take it as an
+            # argument.
             format="exec",
             opts=pulumi.InvokeOptions(parent=self),
         )

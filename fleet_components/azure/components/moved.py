@@ -72,6 +72,7 @@ class ClusterRequests:
         self._stands = {
             (stored.type, stored.name): stored.outputs for stored in read_stored((_CLUSTER, _POOL))
         }
+        # Names are unique only under one parent, so several components may match.
         self._before = [
             stored.outputs.get(REQUESTS) or {}
             for stored in read_stored((MEMBER_TYPE,))
@@ -93,6 +94,7 @@ class ClusterRequests:
             args: its arguments, as for a creation with the first pool; changed in place.
             others: the further pools, for an upgrade, which has to list all of them.
         """
+        # managed_cluster lists the first pool only.
         member, (first,) = self._member, args.agent_pool_profiles
         # After a refresh or an upgrade the state lists all pools in the cluster, which this request
         # does not.
@@ -107,6 +109,7 @@ class ClusterRequests:
         if member.system_pool.autoscaled:
             fields.append(_Field(first, "count", listed or "agentPoolProfiles[0].count"))
         ignored = self._unless_changed(_CLUSTER, name, args, fields)
+        # A new request: it states what Azure has now, since Pulumi sends all fields.
         if ignored is None:
             standing = self._standing_cluster()
             if self._azure_decides_version:
@@ -161,6 +164,7 @@ class ClusterRequests:
         """
         key = f"{kind.rpartition(':')[2]} {name}"
         self._digests[key] = digest = _digest(args, fields)
+        # Not in the state: a creation, which sends everything.
         if (kind, name) not in self._stands:
             return []
         known = self._before and all(before.get(key) == digest for before in self._before)
@@ -210,9 +214,12 @@ class ClusterRequests:
         for profile in standing:
             if profile.name in autoscaled:
                 profile.count = cluster.pools[profile.name].nodes
+        # A single pool is the whole list, so the version that it may name is complete as well.
         if self._azure_decides_version or len(cluster.pools) == 1:
             return [first]
         upgraded = any(wanted and is_older(pool.version, wanted) for pool in cluster.pools.values())
+        # Azure takes versions for all pools or for none, and this request cannot describe a pool
+        # that nobody declares.
         undeclared = sorted({*cluster.pools} - {profile.name for profile in standing})
         if upgraded and undeclared:
             _tell_undeclared(member, undeclared, self._component)
@@ -286,6 +293,7 @@ def _tell_undeclared(member: AksMember, names: list[str], component: pulumi.Reso
 
 def _cluster_of(found: Any) -> StandingCluster:
     pools = {pool.name: _pool_of(pool) for pool in found.agent_pool_profiles or ()}
+    # A declared version may be a minor one such as 1.36; the current one has the patch that runs.
     declared = found.kubernetes_version
     return StandingCluster(declared, found.current_kubernetes_version or declared, pools)
 

@@ -49,6 +49,7 @@ def register(
         entry = _azure_entry(f"{name}-member", member, cluster_id, hub, opts)
     else:
         entry = _own_entry(f"{name}-member", member, hub, opts)
+    # A hubless fleet has no MemberCluster objects, so nothing to taint.
     if hub.provider is None:
         return
     # With later changes ignored, the first step acts only once; afterwards the second one owns the

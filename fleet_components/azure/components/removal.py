@@ -82,6 +82,7 @@ def things_of(
         subscription_of: returns the subscription that a member's cluster is made in; empty for the
             fleet's own.
     """
+    # Dicts as sets that keep their order.
     found: dict[Thing, None] = {}
     groups: dict[Thing, None] = {}
     if isinstance(hub, AzureHubArgs):
@@ -91,6 +92,8 @@ def things_of(
         if isinstance(member, AksMember):
             found[Thing(CLUSTER, member.name)] = None
             groups[Thing(GROUP, member.resource_group, subscription_of(member))] = None
+        # Azure's fleet does not take a cluster from outside of Azure, which has no ID (cluster is
+        # None).
         elif isinstance(hub, OwnHub) or (hub is not None and member.cluster is not None):
             found[Thing(ENTRY, member.name)] = None
     return (*found, *(group for group in groups if group.name not in existing_groups))
@@ -189,6 +192,7 @@ def _recorded(resource: StoredResource) -> tuple[str, Thing]:
 
 def _previous(opts: pulumi.ResourceOptions | None) -> Iterator[str]:
     """Yield the names in the aliases of a component, as far as they are known before it is made."""
+    # An alias may also be an output, which is unknown at this point.
     for alias in (opts.aliases if opts else None) or ():
         if isinstance(alias, pulumi.Alias) and isinstance(alias.name, str):
             yield alias.name

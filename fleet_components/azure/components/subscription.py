@@ -20,7 +20,9 @@ from fleet_components.model.codec import camel
 from fleet_components.model.message import Message
 from fleet_components.model.problem import Problem
 
+# get_provider takes the type of a resource, but only its package counts.
 _PACKAGE, _ANY_TYPE = "azure-native", "azure-native:resources:Resource"
+# Settings of the provider by how the configuration holds them: as secrets, texts or booleans.
 _SECRET = (
     "client_id",
     "client_secret",

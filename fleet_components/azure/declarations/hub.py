@@ -99,11 +99,13 @@ def read_declarations(
     found: tuple[FleetMember, ...] = ()
     login: Login | None = None
     upgrades = Upgrades()
+    # Each part is read on its own, so that one error names the problems of all parts.
     try:
         found = read_member_lists(manifests, table)
     except FleetError as error:
         problems += error.problems
     try:
+        # Further hubs are reported by disagreements.
         hub = _hub(hubs[0], table, found) if hubs else None
     except FleetError as error:
         problems += error.problems

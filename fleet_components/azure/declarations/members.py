@@ -67,8 +67,10 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
         FleetError: the object is invalid; carries all problems, with file and line.
     """
     problems = list(_shape_problems(manifest.data))
+    # ``_members`` adds to the problems while it is read.
     members = [] if problems else list(_members(manifest.data["spec"], table, problems))
     if problems:
+        # A problem of a shared field is reported by each member that has it.
         distinct = dict.fromkeys(problems)
         raise FleetError(
             manifest.problem(problem.message, ("spec", *problem.path), problem.advice)
@@ -107,6 +109,7 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
         ]
         members |= {member.name: member for member in listed}
         places += [(manifest, position, member) for position, member in enumerate(listed)]
+    # A position counts across the members of all objects.
     for place, problem in clashes([member for _, _, member in places]):
         manifest, position, _ = places[place]
         problems.append(
@@ -217,6 +220,8 @@ def _field_maps(spec: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any, bool]
 
 def _layers(spec: Mapping[str, Any], position: int) -> tuple[_Layer, ...]:
     member, defaults = spec["members"][position], spec.get("defaults") or {}
+    # Without a region this is the text "None", which matches no region; reading the member reports
+    # it.
     region = str(member.get("region") or defaults.get("region"))
     return (
         _Layer(member, ("members", position)),
@@ -229,6 +234,7 @@ def _member(layers: tuple[_Layer, ...]) -> FleetMember:
     own, *shared = layers
     kind = JoinedMember if any(field in own.data for field in _JOINED_BY) else AksMember
     known = fields_of(kind)
+    # Defaults serve both kinds: fields that this kind does not have are dropped.
     usable = [
         {name: value for name, value in layer.data.items() if name in known} for layer in shared
     ]
@@ -238,6 +244,7 @@ def _member(layers: tuple[_Layer, ...]) -> FleetMember:
 
 def _merged(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
+    # From the weakest layer to the strongest.
     for layer in reversed(tuple(layers)):
         for name, value in layer.items():
             both = (
@@ -253,6 +260,7 @@ def _placed(problem: Problem, layers: tuple[_Layer, ...]) -> Problem:
     """Return the problem with the path where the value is written: that of the member, its region
     or the defaults.
     """
+    # Labels and tags may come from several layers, so the key decides where one is written.
     depth = 2 if problem.path[0] in _MERGED else 1
     layer = next((layer for layer in layers if _has(layer.data, problem.path[:depth])), layers[0])
     return attrs.evolve(problem, path=(*layer.path, *problem.path))

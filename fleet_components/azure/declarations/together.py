@@ -96,13 +96,19 @@ def disagreements(
 # Reads update strategies, update runs and auto-upgrade profiles from YAML objects of kind
 # ``Upgrades``.
 #
-# ::
-#
-# apiVersion: fleet-components/v1 kind: Upgrades metadata: {name: production} spec: strategies: -
-# name: rings stages: - {name: canary, groups: [canary], waitSeconds: 3600, approveAfter: [Canary
-# is fine]} - {name: rest, groups: [{name: second, atOnce: "25%"}]} runs: - {name: to-1-36-1,
-# kubernetesVersion: 1.36.1, strategy: rings} profiles: - {name: stable, channel: Stable,
-# strategy: rings}
+#     apiVersion: fleet-components/v1
+#     kind: Upgrades
+#     metadata: {name: production}
+#     spec:
+#       strategies:
+#       - name: rings
+#         stages:
+#         - {name: canary, groups: [canary], waitSeconds: 3600, approveAfter: [Canary is fine]}
+#         - {name: rest, groups: [{name: second, atOnce: "25%"}]}
+#       runs:
+#       - {name: to-1-36-1, kubernetesVersion: 1.36.1, strategy: rings}
+#       profiles:
+#       - {name: stable, channel: Stable, strategy: rings}
 #
 # Fields are those of :class:`Strategy`, :class:`Run` and :class:`AutoUpgrade`, in camelCase; a
 # group is a name or a map. There may be several objects; strategies count for all of them.

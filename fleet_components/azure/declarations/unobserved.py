@@ -167,17 +167,21 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
             fleet that is refused; or something would be deleted that no token allows.
     """
     expect(provision, name, args, FleetArgs, opts)
+    # The same subscription as for the provisioning, so that labels and records agree.
     source = args.source.in_subscription(default_subscription(opts))
     args = args if source is args.source else attrs.evolve(args, source=source)
     if args.source.problems:
         raise RefusedError(of_the_program(args.source.problems))
     declared = declarations_among(args.source.catalogue.manifests)
     if not declared:
+        # Nothing is declared any more, but the last update may have provisioned something.
         refuse(removals(name, args, opts).refused, f"AzureFleet {name}")
         return args
     made = AzureFleet.from_manifests(
         name, declared, AzureFleetArgs(confirm=tuple(args.confirm), as_of=args.as_of), opts
     )
+    # The source has planned these members by their declarations already; only their kubeconfigs are
+    # new.
     known = {cluster.name for cluster in args.source.clusters}
     return attrs.evolve(
         args,

@@ -20,6 +20,7 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later, Typed
 
 BY_PULUMI, BY_FLEET = "pulumi", "fleet"
+# Azure's limit for one cluster, including the first pool.
 _MOST_POOLS = 100
 _IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
 _DNS_ZONE = "Microsoft.Network/privateDnsZones"
@@ -155,6 +156,7 @@ class AksMember(FeaturedMember):
         named |= {f"{pool.name}-subnet": pool.subnet for pool in self.node_pools}
         named |= {f"{pool.name}-pod-subnet": pool.pod_subnet for pool in self.node_pools}
         named["api-server-subnet"] = self.api_server.subnet
+        # Outputs cannot be compared before they are known, so each counts by its identity.
         once: dict[str | int, tuple[str, str | Later]] = {}
         for name, subnet in named.items():
             if subnet is not None:
@@ -229,6 +231,7 @@ class AksMember(FeaturedMember):
             )
 
     def _place_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
+        # If every pool states its price, the regions of the table do not matter.
         if not all(pool.hourly_price is not None for pool in self.node_pools):
             more = ", or the hourlyPrice of every pool"
             yield from availability.region_problems(
@@ -262,6 +265,7 @@ class AksMember(FeaturedMember):
                 (*path, "workloadIdentity"),
                 "oidcIssuer: true",
             )
+        # Besides IDs, Azure takes the words "system" (it makes the zone) and "none" (public DNS).
         zone, at = self.api_server.private_dns_zone, (*path, "apiServer", "privateDnsZone")
         if zone not in (None, "system", "none"):
             yield from resource_problems(str(zone), _DNS_ZONE, at)

@@ -11,6 +11,7 @@ from fleet_components.model.message import Message
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 
+# The services of Azure do not agree on the case of "resourceGroups".
 _FORM = re.compile(
     "/subscriptions/(?P<subscription>[^/]+)/resource[gG]roups/(?P<resource_group>[^/]+)"
     "/providers/(?P<type>[^/]+/[^/]+)/(?P<name>[^/]+)"
@@ -62,6 +63,7 @@ def resource_problems(
     """
     types = (types,) if isinstance(types, str) else types
     forms = [_form_of(kind) for kind in types]
+    # The placeholder is escaped with the rest, so its escaped form is replaced.
     patterns = [re.escape(form).replace(re.escape(_NAME), "[^/]+") for form in forms]
     if isinstance(value, str) and not any(
         re.fullmatch(pattern, value, re.IGNORECASE) for pattern in patterns

@@ -20,6 +20,7 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Typed
 
 _EXPANDERS = ("least-waste", "most-pods", "priority", "random")
+# The largest int32, for fields without an upper bound of their own.
 _MOST = 2**31 - 1
 _COUNTS = {
     "max_empty_bulk_delete": (1, _MOST),

@@ -33,6 +33,7 @@ def region_problems(
     """
     wrong_name = list(names.REGION.problems(region, path))
     yield from wrong_name
+    # A table of one's own does not need to repeat the regions of the package.
     known = table.regions | built_in_sizes().regions
     if not wrong_name and region not in known:
         near = get_close_matches(region, sorted(known), n=3, cutoff=0.7)
@@ -96,6 +97,7 @@ def _price_problems(
     vm_size: str, region: str, table: SizeTable, path: FieldPath, newer: str
 ) -> Iterator[Problem]:
     size = table.find(vm_size)
+    # A missing price says "not offered" only in a complete table, and for a region that it covers.
     if size and table.complete and region in table.priced and region not in size.prices:
         like = table.offered_like(size, region)
         instead = f"there is {', '.join(like)}; or " if like else ""

@@ -228,6 +228,7 @@ def networks_apart(ranges: Mapping[str, str], path: FieldPath) -> Iterator[Probl
                 (*path, field),
                 "for example 10.1.0.0/16",
             )
+    # Each pair once: a range is compared with those before it.
     valid = [(field, found) for field, found in known.items() if found]
     for position, (field, found) in enumerate(valid):
         for other_field, other in valid[:position]:

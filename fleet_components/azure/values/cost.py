@@ -71,6 +71,7 @@ class Monthly:
     def from_wire(cls, recorded: Mapping[str, Any]) -> Monthly | None:
         """Return what was recorded; None for what no update has written."""
         low, high, dated = (recorded.get(key) for key in _RECORDED)
+        # The engine hands numbers back as floats.
         if not (isinstance(low, int | float) and isinstance(high, int | float)):
             return None
         return cls(int(low), int(high), str(dated or ""))
@@ -106,6 +107,7 @@ class Monthly:
         return f"list prices of {self.prices_as_of}" if self.prices_as_of else "the given prices"
 
     def _before(self, before: Monthly | None) -> str:
+        # Compared as they are shown, so that every difference can be seen in the text.
         if before is None or before.amount == self.amount:
             return ""
         dated = "" if before.prices_as_of == self.prices_as_of else f" at {before._dated}"

@@ -89,10 +89,12 @@ class CreateOnlyRule:
 
 _FIXED = "it is fixed at creation; "
 _FEATURES = (
+    # Only a feature that was on and is now left out: Azure may keep it on.
     CreateOnlyRule(
         "features", _LEFT_OUT, lambda change: change.before != "on" or change.after is not None
     ),
     CreateOnlyRule("httpProxy", _PROXY, lambda change: change.after is not None),
+    # The integration may come later, with a subnet or without.
     CreateOnlyRule(
         r"apiServer\.(vnetIntegration|subnet)", _INTEGRATED, lambda change: not change.before
     ),
@@ -113,6 +115,7 @@ RULES = {
             r"apiServer\.privateDnsZone", _DNS_ZONE, lambda change: bool(change.after == "none")
         ),
         CreateOnlyRule("kubernetesVersion", _VERSION, lambda change: _is_upgrade(change)),
+        # It may change in any way; it is among the fields because the rule for versions reads it.
         CreateOnlyRule("longTermSupport", "", lambda _: True),
         *_FEATURES,
         CreateOnlyRule("[^.]+", _FIXED + _NEW_MEMBER),
@@ -140,6 +143,7 @@ def refuse_changes(
     """
     problems = []
     for change in _changes("", old, new, new):
+        # The last rule of each kind matches every path, so there always is one.
         rule = next(rule for rule in rules if re.match(rf"{rule.thing}(\.|$)", change.path))
         is_thing = re.fullmatch(rule.thing, change.path)
         comes_or_goes = (change.before is None and rule.may_come) or (
@@ -187,6 +191,7 @@ def _is_upgrade(change: PropertyChange) -> bool:
 
 
 def _shown(value: Any) -> str:
+    # The engine hands whole numbers back as floats.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "nothing" if value in (None, "") else json.dumps(value)

@@ -49,7 +49,7 @@ class Dated:
 FEES, ROLES, FLEET_API = "fees of control planes", "built-in roles", "API version of fleets"
 CONSTANTS: Mapping[str, date] = {
     FEES: date(2026, 11, 22),  # values/cost.py: Azure's price list of AKS
-    ROLES: date(2026, 11, 22),  # components/roles.py: "Azure built-in roles"
+    ROLES: date(2026, 11, 22),  # components/arm.py: "Azure built-in roles"
     # components/arm.py: the newest one without "preview" in Azure's own API types.
     FLEET_API: date(2026, 8, 20),
 }
@@ -176,6 +176,7 @@ class SupportTable:
 
     def _ended(self, minor: _Minor, today: date, *, long_term: bool) -> str:
         """Return what has become of a version's support; empty if it is supported or unknown."""
+        # Older than every version in the table: the day of its end is not known.
         if minor < min(self.versions):
             return "out of support"
         support = self.versions.get(minor)
@@ -201,6 +202,7 @@ def kubernetes_support() -> SupportTable:
         )
         for row in rows
     }
+    # The table of the package always has this note.
     return SupportTable(versions, dates_in(notes_in(lines))["versions"])
 
 

@@ -99,9 +99,11 @@ class FeaturedMember(FleetMember):
         switches: dict[str, bool | None] = {name: getattr(self, name) for name in _SWITCHES}
         for name in _VALUES:
             feature = getattr(self, name)
+            # The settings of the autoscaler have no switch: they are on unless they are empty.
             switches[name] = (
                 None if feature is None else getattr(feature, "enabled", feature != Autoscaler())
             )
+        # A proxy cannot be switched off; it has a rule of its own in create_only.py.
         del switches["http_proxy"]
         return {
             camel(name): None if on is None else ON if on else OFF for name, on in switches.items()
@@ -229,6 +231,7 @@ def _address_problems(address: str, path: FieldPath) -> Iterator[Problem]:
 
 def _parts(address: str) -> SplitResult | None:
     try:
+        # ``port`` raises an error for a number above 65535; 0 is parsed, but nothing listens there.
         parts = urlsplit(address)
         return parts if parts.port != 0 else None
     except ValueError:

@@ -38,5 +38,6 @@ def follows(before: str, after: str, *, skips: bool) -> bool:
     """
     if is_older(after, before):
         return False
+    # Both have a minor version: names.KUBERNETES_VERSION requires one.
     old, new = numbers(before), numbers(after)
     return skips or new[:1] != old[:1] or new[1] - old[1] <= 1

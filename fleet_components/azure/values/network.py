@@ -25,8 +25,11 @@ _OUTBOUND = (
     "none",
 )
 _OUTBOUND_WITH_SUBNET = ("userDefinedRouting", "userAssignedNATGateway")
+# Pods per node.
 _DEFAULT_MAX_PODS = {"overlay": 250, "azure": 30, "kubenet": 110, "none": 250}
 _MOST_AUTHORIZED = 200
+# Prefix lengths in bits: of the smallest range of services, of one that is too large, and of the
+# range that each node takes for its pods.
 _SMALLEST_SERVICES = 28
 _TOO_LARGE_SERVICES = 12
 _PODS_OF_A_NODE = 24
@@ -74,6 +77,7 @@ class Network(Typed):
         either.
         """
         found = checks.network(self.services) if self.services else None
+        # Valid services have 16 addresses at least, so there is one at index 10.
         return self.dns or (str(found[10]) if found else None)
 
     def room_problems(self, nodes: int, path: FieldPath) -> Iterator[Problem]:
@@ -97,6 +101,7 @@ class Network(Typed):
                 else 0
             )
             if nodes > room:
+                # The least power of two of /24 ranges that holds all nodes.
                 prefix = _PODS_OF_A_NODE - (nodes - 1).bit_length()
                 hint = (
                     f"a range of /{prefix} or larger, or fewer nodes: every node takes a"

@@ -22,6 +22,7 @@ _OS_DISKS = ("Ephemeral", "Managed")
 _OS_SKUS = ("Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3")
 _ZONES = ("1", "2", "3")
 _MOST_NODES = 1000
+# The least that a node may have: one core and 1 MiB, which are the units of VmSize.
 _CHOICES = {"cpu": parse_quantity("1"), "memory": parse_quantity("1Mi")}
 _RESERVED_LABELS = ("kubernetes.azure.com/", "kubernetes.io/")
 """Source: "Use labels in an AKS cluster", section on reserved prefixes (Microsoft, 2026-08)."""
@@ -115,6 +116,7 @@ class NodePool(Typed):
     @property
     def nodes(self) -> int:
         """The number of nodes of a new pool."""
+        # None only in a declaration that is refused as unclear.
         return (self.min_count if self.autoscaled else self.count) or 0
 
     @property
@@ -129,6 +131,7 @@ class NodePool(Typed):
         known = table.find(self.vm_size)
         if self.cpu is None or self.memory is None:
             return known
+        # A quantity is a number of billionths.
         vcpus, mebibytes = (
             parse_quantity(self.cpu).nano // 10**9,
             parse_quantity(self.memory).nano // (2**20 * 10**9),
@@ -219,6 +222,7 @@ class NodePool(Typed):
                 (*path, "count"),
                 "either count: 3, or minCount: 3 and maxCount: 9",
             )
+        # An autoscaled user pool may shrink to no node, but must be able to grow to one.
         fewest = 1 if self.mode == SYSTEM else 0
         for field, number in (
             ("count", self.count),

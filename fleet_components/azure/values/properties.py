@@ -111,6 +111,7 @@ def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, st
         counts[group.size.name] += group.count
     return {
         NODE_COUNT: str(counts.total()),
+        # The provider counts nodes, so it reports no size that a pool without nodes has.
         **{_SIZE_COUNT.format(size): str(count) for size, count in counts.items() if count},
         **_costs(nodes),
         **capacities_of(observed),
@@ -185,6 +186,7 @@ def _shortest(amount: int, step: int, suffixes: tuple[str, ...]) -> str:
 EVICTION_MIB = 100
 """The kubelet evicts pods below this much free memory, which is therefore not allocatable."""
 
+# Pairs of a number of cores, up to which a rate applies, and the millicores reserved of each.
 _CPU_BRACKETS = ((1, 60), (2, 40), (4, 20))
 _CPU_BEYOND = 10
 _MIB_PER_POD, _MIB_BASE = 20, 50

@@ -35,6 +35,7 @@ def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
         found = member.cluster
         if found:
             other = clusters.setdefault(_key(found), member.name)
+            # Two members of one name are reported elsewhere.
             if other != member.name:
                 field = "clusterName" if isinstance(member, AksMember) else "clusterId"
                 hint = "one cluster is one member: remove one of the two"
@@ -58,6 +59,7 @@ def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
                 yield position, _two_spellings(member.resource_group, first, ("resourceGroup",))
             for problem in _machines(member, machines):
                 yield position, problem
+    # In a second pass, because any member may use the group, not only an earlier one.
     groups = {(member.subscription, member.resource_group.lower()) for member in _created(members)}
     for position, member in enumerate(members):
         if isinstance(member, AksMember) and _machine_group(member) in groups:
@@ -83,6 +85,7 @@ def group_problems(
             problems.append(
                 attrs.evolve(_taken(machines, f"holds the machines of {member.name}"), path=path)
             )
+    # Many members may share a group, and all of them give the same problem.
     yield from dict.fromkeys(problems)
 
 

@@ -164,6 +164,7 @@ class AutoUpgrade(Typed):
 
 _MOST_GROUPS = 50
 _MOST_AT_ONCE = 50
+# The largest int32, in seconds.
 _LONGEST_WAIT = 2**31 - 1
 _AT_ONCE = re.compile("([1-9][0-9]*)|([1-9][0-9]?|100)%")
 

@@ -55,6 +55,7 @@ class SizeTable:
     def __init__(
         self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]
     ) -> None:
+        # Rows remain texts until one is looked up: a program needs a few of many hundred.
         self._rows = rows
         self._regions = regions
         self.notes = notes
@@ -87,6 +88,7 @@ class SizeTable:
         """
         same = [
             found
+            # Compared as texts, so that only rows that match are parsed.
             for row in self._rows.values()
             if row[1:5] == [str(size.vcpus), str(size.memory_mib), str(size.gpus), size.arch]
             if region in (found := _size(row, self._regions)).prices
@@ -167,13 +169,8 @@ def parse_sizes(text: str, file: str) -> SizeTable:
                 )
             ]
         )
-    rows = list(
-        zip(
-            (number for number, _ in table[1:]),
-            csv.reader(line for _, line in table[1:]),
-            strict=True,
-        )
-    )
+    # Each line by itself: a quotation that is not closed is the problem of its own line.
+    rows = [(number, next(csv.reader([line]))) for number, line in table[1:]]
     problems = [*_date_problems(lines, file)]
     problems += [
         problem for number, row in rows for problem in _row_problems(row, len(header), file, number)
@@ -212,7 +209,7 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
         )
         return
     for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
-        if not text.isdigit() or (int(text) == 0 and column != "gpus"):
+        if not _is_whole(text) or (int(text) == 0 and column != "gpus"):
             yield Problem(
                 Message(
                     "column-invalid", '"{text}" is not a valid {column}', text=text, column=column
@@ -233,8 +230,14 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
             )
 
 
+def _is_whole(text: str) -> bool:
+    # ``isdigit`` alone accepts digits that ``int`` does not, such as a superscript two.
+    return text.isascii() and text.isdigit()
+
+
 def _is_price(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
+    # ``float`` would also accept signs, exponents and "nan".
+    return _is_whole(text.replace(".", "", 1))
 
 
 def _size(row: list[str], regions: tuple[str, ...]) -> VmSize:

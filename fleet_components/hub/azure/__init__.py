@@ -1,3 +1,3 @@
-"""A fleet of Azure Fleet Manager as the resource API tells it: members, update runs, what begins
-them. Asks nothing.
+"""A fleet of Azure Fleet Manager as the resource API reports it: members, update runs and what
+starts them. Makes no request.
 """

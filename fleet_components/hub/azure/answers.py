@@ -79,6 +79,7 @@ def _member(name: str, answer: Object) -> JoinedCluster:
 
 
 def _run(name: str, answer: Object) -> UpgradeRun:
+    # Beside the status of each stage, the status of a run contains a status of its own.
     status = _map(answer, "status")
     own = _map(status, "status")
     state = _text(own, "state")
@@ -154,6 +155,7 @@ def _last(identity: str) -> str:
     return identity.rpartition("/")[2]
 
 
+# An answer of another form gives an empty value, and no error.
 def _text(answer: Any, field: str) -> str:
     value = answer.get(field) if isinstance(answer, Mapping) else None
     return value if isinstance(value, str) else ""

@@ -1,6 +1,4 @@
-"""A fleet resource and what belongs to it, as far as it tells a reviewer something that its hub
-does not.
-"""
+"""A fleet resource and its parts, as far as they show a reviewer what its hub does not show."""
 
 from __future__ import annotations
 
@@ -19,6 +17,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 
 _ENDED = ("Completed", "Failed", "Skipped", "Stopped")
+# A state may be missing.
 _NOT_BEGUN = ("NotStarted", "")
 
 
@@ -231,6 +230,7 @@ _ID = re.compile(
     re.IGNORECASE,
 )
 _GUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+# The lookaheads forbid a dot at the end, and more than 63 characters.
 _GROUP = re.compile(r"(?!.*\.$)[\w().-]{1,90}")
 _NAME = re.compile("(?!.{64})[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""Remarks on a hub, and warnings about a plan, that follow from what the resource API tells."""
+"""Remarks on a hub, and warnings about a plan, that follow from what the resource API reports."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def _notes(fleet: FleetResource, on_hub: Collection[str]) -> Iterator[str]:
         elif member.state not in _JOINED:
             yield f"the state of member {member.name} of fleet {fleet.name} is {_state(member)}"
     known = {member.name for member in fleet.members}
+    # Without the list of members, a member of the hub may only seem to be missing in it.
     if "members" not in fleet.unread:
         for name in sorted(set(on_hub) - known):
             yield f"member {name} of the hub is not a member of fleet {fleet.name}"

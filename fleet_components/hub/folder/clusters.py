@@ -34,7 +34,7 @@ def check_without_hub(folder: Path) -> None:
         FleetError: an observation has written policies or objects there.
     """
     found: list[str] = []
-    with suppress(FleetError):  # what is damaged is told by whoever writes there
+    with suppress(FleetError):  # the code that writes there reports damage
         found = [path for path in read_inventory(folder).objects if f"{_MEMBERS}/" not in path]
     if found:
         what = Message(

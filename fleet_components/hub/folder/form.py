@@ -28,6 +28,7 @@ def object_text(data: Object) -> str:
     """
     whole = {key: _sorted(value) for key, value in _in_order(data, _FIRST)}
     if isinstance(data.get("metadata"), Mapping):
+        # Replaced in place, so that metadata keeps its position.
         whole["metadata"] = {
             key: _sorted(value) for key, value in _in_order(data["metadata"], _FIRST_OF_METADATA)
         }
@@ -42,6 +43,7 @@ def settled(member: Object) -> Object:
 
 def digest(text: str) -> str:
     """Return a digest of a text."""
+    # 64 bits are enough: the digest only has to show that a text has changed.
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -133,6 +135,7 @@ def _value(value: Any) -> str:
 
 
 def _is_plain(text: str) -> bool:
+    # Quoted are texts that YAML reads differently, and those whose ends a reader cannot see.
     try:
         return (
             plain(text) == text and text == text.strip() and text.isprintable() and ", " not in text

@@ -97,8 +97,8 @@ class Header:
         unanswered: lists that the hub did not answer.
         unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
-        azure: why what Azure has told of the fleet is older; None if it is not, or has told
-            nothing.
+        azure: why the record of Azure is older than the rest; None if it is not, or if there is
+            none.
         release: the release of its system that the hub runs; empty where it does not show a known
             one.
     """
@@ -117,6 +117,7 @@ class Header:
         """Return whether an earlier header says the same, with a time that is not too old."""
         if before is None or self.as_of - before.as_of > REFRESHED:
             return False
+        # Compared as texts and with the same time: only what the file shows counts.
         return attrs.evolve(self, as_of=before.as_of).text() == before.text()
 
     def text(self) -> str:
@@ -155,6 +156,8 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
     """
     found = {}
     for name, why in reasons.items():
+        # A member that was silent before keeps the time of its record; that of any other is from
+        # the last observation.
         known = before.silent.get(name) if before else None
         since = known.since if known else time_text(before.as_of) if before else ""
         found[name] = Silence(why, since)
@@ -187,6 +190,7 @@ def unanswered_since(
         {unanswered.query: unanswered.since for unanswered in before.unanswered} if before else {}
     )
     since = time_text(before.as_of) if before else ""
+    # Without label and metadata_only, which an UnansweredList does not record.
     whys = {
         Query(query.api_version, query.kind, query.namespace): why
         for query, why in sorted(reasons.items())
@@ -225,6 +229,7 @@ def releases_in(folder: Path) -> dict[str, str]:
     """Return the name of the release in the header of an observed directory, by the setting that
     names it; empty if the header has none.
     """
+    # read_observation reports a header that is damaged.
     with suppress(FleetError, OSError, UnreadableError):
         header = read_header(read_part(folder, HEADER), HEADER)
         return {header.system.NAME: header.release} if header.release else {}
@@ -272,6 +277,7 @@ def read_header(text: bytes, file: str) -> Header:
         )
     try:
         with below("spec"):
+            # The format first: a later version may have other fields.
             written = decode(_Format, found.get("spec")).format
             if written > FORMAT:
                 what = Message(

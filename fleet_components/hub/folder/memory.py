@@ -68,6 +68,7 @@ def memory_texts(resources: Iterable[StoredResource]) -> tuple[str, dict[str, st
             case names.MEMBER:
                 continue  # says nothing that the roster does not
             case _:
+                # KEEPER has named these resources, so all others are objects with a place.
                 place = names.place_of(KEEPER.fleet, urn)
                 assert place is not None
                 kept = subjects.setdefault(_subject_of(urn, place.key), _Kept())
@@ -108,6 +109,7 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
         raise MisfitError(Problem(Message("names-no-subject", "names no subject"), ("subject",)))
     members = _map(whole.get(_MEMBERS), (_MEMBERS,))
     component = names.component_of(name)
+    # ``_member`` checks the form of each line, on which the loop below relies.
     decisions = {m: item[_DECISION] for m, item in members.items() if _DECISION in _member(item, m)}
     contents = {
         key: _packed(kept, key) for key, kept in _map(whole.get("contents"), ("contents",)).items()
@@ -138,6 +140,7 @@ def shown_path(path: FieldPath, urn: str) -> FieldPath:
 
 def _text(name: str, kept: _Kept) -> str:
     outputs = dict(kept.outputs)
+    # These three have places of their own in the file.
     decisions, contents = outputs.pop("decisions"), outputs.pop("contents")
     clusters = sorted({*decisions, *kept.done, *kept.stands})
     members = {cluster: _line(cluster, decisions, kept) for cluster in clusters}
@@ -225,6 +228,7 @@ def _written(version: str, key: ObjectKey) -> str:
 def _subject_of(urn: names.Urn, key: str) -> str:
     if names.component_type(names.TEMPLATE_KIND) in urn.types:
         return f"{names.TEMPLATE_KIND}/{key}"
+    # Only the key of a ResourcePlacement has a namespace.
     return f"{'ResourcePlacement' if '/' in key else 'ClusterResourcePlacement'}/{key}"
 
 

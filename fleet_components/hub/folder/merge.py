@@ -69,7 +69,7 @@ class _File:
     @property
     def is_ours(self) -> bool:
         """True if it is written as an observation writes, so that nothing is lost if it is written
-        anew.
+        again.
         """
         return self.text == object_text(self.data)
 
@@ -82,7 +82,7 @@ class ObjectUpdate:
         folder: the directory.
         inventory: what the last observation has written; None if that is not known.
         found: what the hub has, by path.
-        kept: paths of objects of which the hub has not told whether it has them.
+        kept: paths of objects that the hub may still have, because it did not answer for them.
         texts: the texts of the files that are to be there.
         removed: the files that go.
         edited: files with something that the hub does not have.
@@ -130,6 +130,7 @@ class ObjectUpdate:
         self._look()
         for path, data in self.found.items():
             self._bring(path, data)
+        # Files whose objects went to no new path are judged at their old one.
         self._here |= {file.path: file for file in self._moved.values()}
         for path in sorted(self._before.objects.keys() - self.found.keys()):
             self._without(path)
@@ -149,13 +150,17 @@ class ObjectUpdate:
         keys = {Manifest(data).key: path for path, data in self.found.items()}
         for path, data in self.found.items():
             text = _read(self.folder / path)
+            # A file that has what the hub has needs no merge.
             if text is not None and text != object_text(data):
                 self._look_at(path, text, Manifest(data).key)
         for path in self._before.objects.keys() - self.found.keys():
             text = _read(self.folder / path)
             if text is not None:
+                # By what was written there last: the hub has no object for this path any more.
                 self._look_at(path, text, None)
                 moved = self._here.get(path)
+                # The hub has the object under another path now, for example since a second group
+                # has its kind: the text of the file moves there.
                 if (
                     moved
                     and (place := keys.get(moved.manifest.key))
@@ -163,6 +168,7 @@ class ObjectUpdate:
                 ):
                     self._moved[moved.manifest.key] = self._here.pop(path)
         ours = {self.folder / path for path in (*self.found, *self._before.objects)}
+        # All other files of the directory are people's own.
         for entry in find(self.folder, []):
             if entry.kind == "file" and not entry.part and entry.path not in ours:
                 self._note(entry.path.relative_to(self.folder).as_posix(), None)
@@ -177,6 +183,7 @@ class ObjectUpdate:
         if same and not problems:
             self._here[path] = _File(path, text, found[0])
         else:
+            # True if it cannot be read, False if it has other objects than the expected one.
             self._foreign[path] = bool(problems)
             self._note(path, found)
 
@@ -184,13 +191,17 @@ class ObjectUpdate:
         """Note the objects of a file of people."""
         for manifest in _manifests(self.folder / path, []) if found is None else found:
             for key in keys_of(manifest):
+                # If several files have the object, the first one counts.
                 self._theirs.setdefault(key, _File(path, "", manifest))
 
     def _bring(self, path: str, data: Object) -> None:
         """Find what becomes of one object that the hub has."""
         key = Manifest(data).key
         file, mine, own = self.folder / path, self._here.get(path), self._theirs.get(key)
+        # Nothing has the object at its place: it was removed, or something else is there.
         absent = mine is None and (path in self._foreign or not file.exists())
+        # A file of people counts if the observation has none, and always if that one hides the
+        # data.
         if own and (absent or is_hidden_place(path)):
             self._counts_for(
                 path, own, data, self._before.own.get(path) or self._before.objects.get(path)
@@ -212,12 +223,16 @@ class ObjectUpdate:
         now = shape_of(data)
         base = self._before.objects.get(path) or self._before.own.get(path)
         self.bases[path] = now
+        # The file was removed here and the hub has changed nothing since: the removal stays, as an
+        # edit.
         if base is not None and within(base, now):
             self.edited.add(path)
             self.bases[path] = base
             return
+        # The hub has changed it since: it comes back, and the removal is named as lost.
         if base is not None:
             self.lost.append(f"{path}: {_REMOVED_HERE}")
+        # Only objects and policies may be divided between two files.
         if path in self._foreign and not path.startswith(_PARTIAL):
             self.edited.add(path)
         elif path in self._foreign:
@@ -254,6 +269,8 @@ class ObjectUpdate:
                 self._counts_for(path, mine, data, base)
                 return
             merge = attrs.evolve(merge, whole=data, stated=data)
+        # A file says only a part if the rest is kept already, or if people have written it on their
+        # own.
         partial = path.startswith(_PARTIAL) and (
             (self.folder / part_of(path)).exists() or (base is None and not mine.is_ours)
         )
@@ -264,6 +281,7 @@ class ObjectUpdate:
         self.bases[path] = merge.base if partial else shape_of(data)
         if mine.path != path:
             self.removed.append(mine.path)
+        # A file is written only if it has to say something else: the text of people stays.
         if shape(meant) != shape(mine.data) or mine.path != path:
             self.texts[path], meant = self._text(mine, merge, meant)
         if partial and shape(meant) != shape(merge.whole):
@@ -302,7 +320,7 @@ class ObjectUpdate:
             return object_text(merge.whole), merge.whole
 
     def _without(self, path: str) -> None:
-        """Find what becomes of a file whose object the hub has no more."""
+        """Find what becomes of a file whose object the hub no longer has."""
         mine, base = self._here.get(path), self._before.objects[path]
         edits = list(_edits(base, mine.data)) if mine else []
         if path in self.kept:
@@ -318,13 +336,14 @@ class ObjectUpdate:
         keys = {Manifest(data).key for data in self.found.values()}
         for their in self._theirs.values():
             if (
+                # Settings are not objects of a hub.
                 keys.isdisjoint(keys_of(their.manifest))
                 and their.manifest.api_version != API_VERSION
             ):
                 self.edited.add(their.path)
 
     def _tidy(self) -> None:
-        """Remove what is kept below ``observed`` of objects that need it no more."""
+        """Remove what is kept below ``observed`` of objects that no longer need it."""
         stay = {*self.texts, *self.bases, *self.kept, *map(part_of, self.kept)}
         for place in _PARTIAL:
             for file in files_below(self.folder / part_of(place), ".yaml"):
@@ -334,7 +353,7 @@ class ObjectUpdate:
 
 
 def _edits(base: Shape, mine: Object) -> Iterator[LostEdit]:
-    """Yield what a file says of an object otherwise than it was observed."""
+    """Yield the fields in which a file differs from the object as it was observed."""
     yield from _differing((), base, shape_of(mine), public(mine))
 
 
@@ -366,8 +385,8 @@ def _field(metadata: Shape, key: str) -> Shape:
 
 
 def _shown_once(stated: Shape, now: Shape) -> Shape:
-    """Return what settings said without what objects show no more: a flag is not gone with what has
-    shown it.
+    """Return what settings said without what objects no longer show: a flag does not go with the
+    object that has shown it.
     """
     if not isinstance(stated, dict) or not isinstance(now, dict):
         return stated

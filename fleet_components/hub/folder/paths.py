@@ -26,6 +26,7 @@ ATTRIBUTES = ".gitattributes"
 ATTRIBUTE = f"{MEMORY}/** linguist-generated text eol=lf"
 """Line of :data:`ATTRIBUTES`: forges fold what was observed away, and no checkout changes it."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
+# File systems allow 255 bytes a name; a kind, a digest and the suffix come on top.
 _LONGEST, _KEPT = 180, 140
 # Windows has devices of these names, and helm and kustomize would build a folder that has such a
 # file.
@@ -97,6 +98,7 @@ def part_of(path: str) -> str:
 
 def memory_files(subjects: Iterable[str]) -> dict[str, str]:
     """Return the names of the subjects, ``Kind/key``, by the paths of their files."""
+    # Kind and key, without the slash between them.
     named = ((subject, *subject.partition("/")[::2]) for subject in subjects)
     return _unique(
         (f"{MEMORY}/{kind}/{_of_subject(key)}.json", ObjectKey("", kind, "", key), subject)
@@ -147,6 +149,7 @@ def _unique(named: Iterable[tuple[str, ObjectKey, T]]) -> dict[str, T]:
     a digest.
     """
     found, seen = dict[str, T](), set[str]()
+    # Sorted, so that the same object gets the digest each time.
     for path, key, item in sorted(named, key=lambda each: (each[0].casefold(), each[1])):
         if path.casefold() in seen:
             stem, dot, end = path.rpartition(".")
@@ -165,6 +168,7 @@ def _of_subject(key: str) -> str:
     of a file's name.
     """
     parts = key.split("/")
+    # A kind in the middle keeps its capital, which _stem would escape.
     return _short(
         ".".join(
             part if part[:1].isupper() and part != parts[-1] else _stem(part) for part in parts
@@ -180,6 +184,7 @@ def _in_namespace(data: Object) -> str:
 def _stem(name: str) -> str:
     """Return a name as the beginning of a file's: reversible, unless it is very long."""
     safe = _safe(name)
+    # Windows reserves these names with any extension.
     if safe.partition(".")[0] in _RESERVED or safe.startswith("."):
         safe = f"%{ord(safe[0]):02x}{safe[1:]}"
     return _short(safe)

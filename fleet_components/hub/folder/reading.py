@@ -60,7 +60,7 @@ class Remembered:
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
         files: the file that a resource was read from, by URN.
-        fleet: what the resource API of Azure told of the fleet; None if it was never asked.
+        fleet: what the resource API of Azure reported of the fleet; None if it was never asked.
         azure: why that is older than the rest; None if it is not.
         written: paths of the files that the observation has written, in the directory.
     """
@@ -78,6 +78,7 @@ class Remembered:
     fleet: FleetResource | None = None
     azure: Silence | None = None
     written: frozenset[str] = attrs.field(default=frozenset(), repr=False)
+    # Computing a past takes long, and several readers ask for the same one.
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
@@ -158,6 +159,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         header.azure,
         frozenset(inventory.objects),
     )
+    # Before the digests, since its errors name the fields and theirs only the files.
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)
     return read
@@ -221,6 +223,7 @@ def read_inventory(folder: Path) -> WrittenFiles:
     except UnreadableError as error:
         raise FleetError([error.problem(file, MEND)]) from None
     parts = dict(whole) if isinstance(whole, Mapping) else {}
+    # Left out of the file if it is empty, see WrittenFiles.text.
     parts.setdefault("own", {})
     for key, is_part in (
         ("objects", _is_shape_of_object),
@@ -278,6 +281,7 @@ def system_of_members(folder: Path) -> System | None:
 def _is_path(path: str) -> bool:
     """Return whether a path stays in its folder."""
     return all(
+        # Backslashes and colons lead elsewhere on Windows.
         part not in ("", ".", "..") and not set(part) & {"\\", "\0", ":"}
         for part in path.split("/")
     )

@@ -94,15 +94,18 @@ def _falls_under(folder: Path, path: str, lists: Collection[Query]) -> bool:
     """Return whether the object of a file falls under a list; one that people have removed is known
     by its path.
     """
+    # An object whose data is hidden has its file below ``observed``, under the same path.
     if not path.removeprefix(f"{MEMORY}/").startswith(f"{OBJECTS}/"):
         return False
     found = readable([folder / path], [], [], build=False)
     if len(found) == 1:
         return any(query.asks_for(found[0].key) for query in lists)
+    # The path is objects/NAMESPACE/Kind.name.yaml.
     *_, place, name = path.split("/")
     kind = name.partition(".")[0]
     return any(
         query.kind == kind
+        # A list of all namespaces matches any folder.
         and place in ((directory_of(query.namespace),) if query.namespace else (place,))
         for query in lists
     )
@@ -118,6 +121,7 @@ def _is_asked_for(subject: str, lists: Collection[Query]) -> bool:
     *spaces, called, name = key.split("/")
     named, _, group = called.partition(".")
     keys = [ObjectKey(group, named, "".join(spaces), name)]
+    # A kind without a group may be of the core group, or of any other that is built in.
     if not group:
         keys += [
             ObjectKey(text, named, "".join(spaces), name)
@@ -138,6 +142,7 @@ def _subject(file: Path) -> str:
 
 def _waiting(folder: Path) -> Iterator[tuple[str, str]]:
     try:
+        # The roster comes first, before the members.
         roster = next(roster_of(read_regular(folder / FLEET), KEEPER))
     except (OSError, UnreadableError, MisfitError):
         return

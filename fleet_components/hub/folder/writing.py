@@ -103,7 +103,7 @@ def write_observation(
     """Write an observation into a directory.
 
     Files that no observation has written stay, and so does what people have changed in the others
-    until the hub has it or has changed the same: :func:`fleet_components.hub.folder.merge.merged`.
+    until the hub has it or has changed the same: see :class:`ObjectUpdate`.
     An interrupted run leaves each file whole, and the next one with ``update`` completes it.
 
     Args:
@@ -172,11 +172,12 @@ def header_before(folder: Path, *, update: bool) -> Header | None:
 def _has_files(folder: Path) -> bool:
     """Return whether a directory has something that is not hidden; True for a file."""
     try:
+        # Hidden files, such as .git, are in the way of nothing.
         return any(not name.startswith(".") for name in os.listdir(folder))
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # whoever writes there tells why not
+        return True  # the attempt to write there reports the cause
 
 
 def _unreadable(observation: HubObservation) -> Iterable[Problem]:
@@ -203,7 +204,9 @@ def _unreadable(observation: HubObservation) -> Iterable[Problem]:
 def _check(folder: Path, observation: HubObservation, update: bool) -> None:
     before = header_before(folder, update=update)
     if update:
+        # Only for its error: a later version has written it.
         _azure(folder)
+    # Without a readable header, the members show the system.
     system = before.system if before else system_of_members(folder) if update else None
     if system and system != observation.system:
         what = Message(
@@ -229,6 +232,7 @@ def _written(folder: Path, observation: HubObservation, update: bool, secrets: b
         }
     )
     found = hidden_apart(found, secrets=secrets)
+    # Objects in people's own files are among those whose record may stay.
     everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
     old = OldRecord.of(folder, everywhere, observation, found)
     observation = old.with_new(observation)
@@ -303,7 +307,7 @@ def _source(observation: HubObservation) -> Source:
 
 
 def _memory(observation: HubObservation) -> dict[str, str]:
-    # Only of policies is remembered what must not change.
+    # Only policies have fields that must not change, and that are remembered.
     resources = resources_of(observation, _source(observation), KEEPER)
     fleet, subjects = memory_texts(resources)
     return {
@@ -319,6 +323,7 @@ def _with_silent(
     order sorted.
     """
     members = {Manifest(member).name: settled(member) for member in observation.members}
+    # Files are read only if a silent member is missing in the observation.
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if (
             path.startswith(f"{MEMBERS}/")
@@ -340,7 +345,7 @@ def _header(folder: Path) -> Header | None:
 
 
 def _azure(folder: Path) -> FleetResource | None:
-    """Return what Azure has told; None if it has told nothing, or that is damaged.
+    """Return what Azure has reported; None if there is nothing, or if it is damaged.
 
     Raises:
         FleetError: a later version has written it.
@@ -371,7 +376,7 @@ def _inventory(folder: Path) -> WrittenFiles | None:
     try:
         return read_inventory(folder)
     except FleetError:
-        return None  # it is written anew, and what files have counts
+        return None  # it is written again, and what files have counts
 
 
 def _attributes(folder: Path) -> dict[str, str]:
@@ -427,6 +432,7 @@ def _put(
     """Write files aside, and then move all of them to their places; the inventory and the header
     come last.
     """
+    # Left by a run that was interrupted: the lock excludes another one that is still running.
     for left in folder.glob(f"{STAGED}*"):
         shutil.rmtree(left, ignore_errors=True)
     staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))
@@ -436,9 +442,12 @@ def _put(
             create(staged / path, text, private=path in private)
         for path in texts:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            # Before the new inventory, which no longer names these files.
             if path == INVENTORY:
                 _remove(folder, removed)
+            # A rename replaces the file at once, so that it is whole at any time.
             os.replace(staged / path, folder / path)
+        # Again, because an update may leave the inventory as it is.
         _remove(folder, removed)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
