@@ -89,6 +89,7 @@ def _at(data: Any, path: FieldPath, edit: FieldEdit) -> Any:
     return {**known, str(here): changed}
 
 
+# Stands for a key to remove. None does not, since it is a value that a field may have.
 _NOTHING = object()
 
 
@@ -190,7 +191,8 @@ def _written(taint: Taint) -> dict[str, str]:
 
 
 _ANY = "true"
-"""Value of a label of which only the presence is asked."""
+"""Value of a label for which a requirement demands only that it exists."""
+# Without exponents: stepping 1e3 by its last place would give an amount nobody writes.
 _FORM = re.compile(r"([+-]?[0-9.]+)([A-Za-z]*)")
 
 
@@ -226,6 +228,7 @@ def to_miss(member: str, requirements: Iterable[Requirement], labels: Labels) ->
         values = (
             None,
             *_values(asked),
+            # For In, where every value of the list meets the requirement: a value outside of it.
             *(f"not-{value}" for requirement in asked for value in requirement.values),
         )
         for value in values:
@@ -248,6 +251,7 @@ def _by_key(requirements: Iterable[Requirement]) -> Mapping[str, list[Requiremen
     return found
 
 
+# Stands for no value at all. None means that the label has to be absent.
 _NOWHERE = object()
 
 
@@ -340,4 +344,5 @@ def between(old: str, goal: str) -> list[str]:
         f"{first + sign * unit * step:f}{suffix}"
         for step in range(1, int(abs(last - first) / unit) + 1)
     ]
+    # The steps may pass by the goal, which has to be the last rung in any case.
     return rungs if rungs and parse_quantity(rungs[-1]) == parse_quantity(goal) else [*rungs, goal]

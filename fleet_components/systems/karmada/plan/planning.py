@@ -57,6 +57,7 @@ def _decided(
         for parent in workload.needed_by:
             first[parent].append(f"{TEMPLATE_KIND}/{workload.key}")
     for workload in templates.workloads:
+        # A parent without a decision is missing here: it has a problem of its own.
         parents = {key: found[key] for key in workload.needed_by if key in found}
         try:
             decided = _decide(planning, templates, workload, parents)
@@ -99,6 +100,7 @@ def _decide(
     along = [parent.hub for parent in parents.values()]
     policy = outcome.record.steered_by(subject.name)
     hub = ways.template(policy, along, past.shown.get(subject.name, {}))
+    # Whether a hub brings it depends on its policy, which only the decision shows.
     if bool(hub or options.hub) != subject.by_hub:
         subject = attrs.evolve(subject, by_hub=not subject.by_hub)
         outcome = subject.decide(before)

@@ -35,7 +35,7 @@ def sticky(request: TemplateSubject, outcome: TemplateOutcome) -> str:
     """Return in words what an earlier decision could lead to; empty if it could lead to nothing
     else.
 
-    What the templates that need it could change is theirs to say.
+    The templates that need it say themselves what they could change.
     """
     return next(_reasons(request, outcome), "")
 

@@ -66,7 +66,7 @@ def divide_dynamically(
 
 def _previous(state: KarmadaState, chosen: list[int]) -> dict[str, int]:
     """Return the replicas of the targets that were selected again; replicas of the other targets
-    are placed anew.
+    are placed again.
     """
     selected = {state.inventory.names[position] for position in chosen}
     # In the order of the binding, which decides between equal members when an aggregated workload
@@ -190,6 +190,7 @@ def _divide(
     state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int
 ) -> Assignment:
     scheduling = state.placement.replica_scheduling
+    # `divided` is False without replicaScheduling, and this is reached only if it is True.
     assert scheduling is not None
     aggregated = scheduling.replica_division_preference == AGGREGATED
     preference = scheduling.weight_preference or WeightPreference()

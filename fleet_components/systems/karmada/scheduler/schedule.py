@@ -155,7 +155,7 @@ def _condition(failure: CycleFailure) -> Condition:
 
 def trigger(state: KarmadaState) -> str:
     """Return why an evaluated binding is scheduled; empty if it stays as it is."""
-    # In the order of ``doScheduleBinding``: the first reason is the one that is told.
+    # In the order of ``doScheduleBinding``: the first reason is the one that is reported.
     if placement_changed(state.placement, state.memory.placement, state.memory.observed_group):
         return "the placement changed"
     if _replicas_changed(state):

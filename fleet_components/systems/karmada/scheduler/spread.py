@@ -106,10 +106,12 @@ class _Search:
             if rank > self.rank:
                 self.best, self.rank = path, rank
             return
+        # An empty range if the set already has as many regions as are allowed.
         for place in range(
             begin, len(self.regions) if len(path) < self.bounds.max_groups else begin
         ):
             if self.reachable(len(path), rank, place) <= self.rank:
+                # Later places reach no more than this one, so they are skipped too.
                 return
             region = self.regions[place]
             self.grow(
@@ -165,6 +167,7 @@ def select_by_region(
         raise CycleFailure(
             "the number of clusters is less than the cluster spreadConstraint.MinGroups"
         )
+    # Every region has a member: it was made for its first one.
     first = [region.members[0] for region in chosen]
     others = candidates.ranked(position for region in chosen for position in region.members[1:])
     return first + others[: max(0, by_cluster.max_groups - len(first))]

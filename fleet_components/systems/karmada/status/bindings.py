@@ -144,6 +144,7 @@ def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dic
     items = [{"clusterName": cluster, "health": UNKNOWN} for cluster in _never_dispatched(decided)]
     for cluster in sorted(observed.keys() & decided.deliveries.keys()):
         delivery, member = decided.deliveries[cluster], observed[cluster]
+        # A template has one object on each member.
         found = member.objects.get(decided.keys(cluster)[0])
         if found and found.applied:
             items.append({"clusterName": cluster, **_item(delivery, found, cluster)})
