@@ -85,7 +85,7 @@ class ResourceSelector(Typed):
 
 
 def answers(manifest: Manifest) -> tuple[str | tuple[str, str] | None, ...]:
-    """Return all that selectors may require of an object, as :attr:`ResourceSelector.asked` has it."""
+    """Return all that selectors may require, each in the form of :attr:`ResourceSelector.asked`."""
     return (manifest.name, None, *manifest.labels.items())
 
 

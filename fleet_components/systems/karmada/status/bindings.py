@@ -1,8 +1,7 @@
 """Statuses of templates and their bindings, in the form of Karmada's API.
 
 Source: ``pkg/util/helper/workstatus.go`` and ``pkg/controllers/status`` of Karmada 1.19. Times and
-generations of the
-control plane are left out: there is none.
+generations of the control plane are left out: there is none.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ def approved(request: Object, when: str) -> dict[str, Any]:
         # The hub passes over a condition about another generation.
         "observedGeneration": metadata.get("generation", 1),
     }
+    # A merge patch replaces the whole list, so it has to repeat the other conditions.
     others = [
         data for data in conditions_of(request.get("status")).values() if data["type"] != APPROVED
     ]

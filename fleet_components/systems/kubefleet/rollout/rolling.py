@@ -1,9 +1,9 @@
 """Layout of rolling updates: each pass of the real controller becomes one wave.
 
 A wave is what the controller would do in one pass if everything before it had become ready. There
-are two
-differences, because clusters are left at the end of an update and not in between: a cluster to be
-left serves until then, and a broken cluster keeps its place, so that the surge is never exceeded.
+are two differences, because clusters are left at the end of an update and not in between: a cluster
+to be left serves until then, and a broken cluster keeps its place, so that the surge is never
+exceeded.
 """
 
 from __future__ import annotations
@@ -91,6 +91,8 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
 
 
 def _start(situation: Situation, budget: RolloutBudget) -> _Progress:
+    # Only updates repair: a broken cluster that is not picked is left, one without content is
+    # added.
     broken = len(situation.broken.intersection(situation.updates))
     return _Progress(budget, situation.ready, situation.holding, broken, len(situation.awaited))
 

@@ -96,6 +96,7 @@ class Waiting:
         """Return the remaining part of the wait."""
         due = self.due(wait)
         if due and self.gates.as_of:
+            # From 0 to the whole wait, even if `as_of` is earlier than a time that was recorded.
             return max(min(due - self.gates.as_of, wait), timedelta())
         wanted = self.situation.wanted.revision
         reached = [cluster for cluster in self.later if self.situation.revision(cluster) == wanted]
@@ -211,6 +212,7 @@ class _Walk:
                 self._close(
                     Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}")
                 )
+        # Taken before the approval: the wait runs at the same time.
         closed = self.closed
         self._ask(self.run.approval("after", stage))
         if not closed:

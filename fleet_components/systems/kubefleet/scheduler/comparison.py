@@ -150,6 +150,7 @@ def _holder(
     profile: Profile, state: KubeFleetState, picked: list[str], position: int
 ) -> FieldComparison | None:
     """Compare a member with the one that was picked last, if that comes before it."""
+    # With constraints every pick changes the scores, so only the last one can be compared.
     last = picked[-1:] if state.policy.topology_spread_constraints else picked
     places = state.inventory.mask_of_names(last)
     free = attrs.evolve(state, present=state.present & ~places)
@@ -160,6 +161,7 @@ def _holder(
     ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)]
     if ranked[-1] != position:
         return None
+    # At least two passed: the member, and one of those that are picked.
     return _compared(profile, free, position, ranked[-2], chosen=False)
 
 

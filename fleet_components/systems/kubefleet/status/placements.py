@@ -183,6 +183,7 @@ def _refusing(subject: PlacementSubject, status: dict[str, Any]) -> dict[str, An
         return status
     message = _ELSEWHERE.format(subject.moves_to, subject.reports_in)
     refused = Condition(f"{subject.kind}Scheduled", FALSE, "InvalidResourceSelectors", message)
+    # The first condition is Scheduled, which this one replaces.
     return {**status, "conditions": [to_wire(refused), *status["conditions"][1:]]}
 
 
@@ -257,6 +258,7 @@ def _conditions(
         )
         overrides = dict(_named(_wanted_rules(subject, cluster)))
         return [started, Condition(OVERRIDDEN, FALSE, "OverriddenFailed", message)], overrides
+    # Every case without it has returned above.
     assert sent is not None
     record = _record(decided, sent)
     overrides = dict(

@@ -69,6 +69,7 @@ _STAGE_SKIPPED = tuple(
     for name, status in (("Progressing", FALSE), ("Succeeded", TRUE))
 )
 # How far a stage has come, and its condition.
+# In this order, since they are compared: `how_far >= _MOVING`.
 _NOT_REACHED, _BEFORE, _MOVING, _STOPPED, _FAILED, _AFTER, _PASSED = range(7)
 _PROGRESS: Mapping[int, tuple[str, str, str]] = {
     _BEFORE: (
@@ -285,6 +286,7 @@ def _reached(
     stages = {stage.name: stage for stage in decided.outcome.rollout.stages}
     for number, part in enumerate(parts):
         open_so_far = all(item == _PASSED for item in found)
+        # A run in force has all of its stages in the rollout.
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
         found.append(
             _of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED
@@ -408,6 +410,7 @@ def _task(
     if task.type != "Approval":
         return {"type": task.type, **({"conditions": [to_wire(_ELAPSED)]} if passed else {})}
     request = f"{run.name}-{when}-{stage.name}"
+    # A record has the namespace before the name, a status the name alone.
     approved = passed or f"{run.namespace}/{request}".lstrip("/") in record.approvals
     conditions = [_CREATED, _APPROVED] if approved else [_CREATED] if asked else []
     shown = {"conditions": list(map(to_wire, conditions))} if conditions else {}
