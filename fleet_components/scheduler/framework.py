@@ -61,6 +61,7 @@ class State(Protocol):
         """
 
 
+# Contravariant: a plug-in for every State also fits where a profile has a state of its own.
 S_contra = TypeVar("S_contra", contravariant=True, bound=State)
 
 
@@ -250,6 +251,7 @@ class Profile:
         problems = list(self.refused(more))
         if problems:
             raise FleetError(problems)
+        # The profile itself if nothing is added, so that its cached properties are computed once.
         return attrs.evolve(self, plugins=(*self.plugins, *more)) if more else self
 
     def refused(self, plugins: Iterable[Plugin]) -> Iterator[Problem]:

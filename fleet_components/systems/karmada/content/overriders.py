@@ -286,7 +286,7 @@ def _override_field(
             path,
             patch_json(text, (_operation(it, it.value) for item in overriders for it in item.json)),
         )
-    # All but the last are written and read back by the next one, which changes their notation.
+    # Karmada writes and reads back all but the last, which changes the notation of their values.
     *others, last = overriders
     operations = [_operation(it, settled(it.value)) for item in others for it in item.yaml]
     return _replaced(

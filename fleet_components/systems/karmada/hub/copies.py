@@ -123,6 +123,7 @@ class Copies:
         inventory, wanted = self.bound.subject.inventory, {}
         made: dict[Share, Objects] = {}
         for name, share in self._asked.items():
+            # Members with an equal share get the same object, so it is made once.
             if share not in made:
                 made[share] = (shared(self.content, share),)
             wanted[name] = (

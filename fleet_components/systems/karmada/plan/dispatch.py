@@ -100,7 +100,7 @@ class Dispatch:
         here = {cluster: self.done.get(cluster, _NOTHING) for cluster in (*waits, *failing)}
         for cluster, gate in waits.items():
             entries[cluster] = _held(here[cluster], gate.why, gate)
-        # Last, since an override that fails says more than the wait for another object.
+        # Last: a failing override counts even if the member also waits for another object.
         entries |= {cluster: _held(here[cluster], words) for cluster, words in failing.items()}
         kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}

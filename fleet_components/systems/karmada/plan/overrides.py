@@ -59,9 +59,11 @@ class PolicyOverrides(Overrides):
         """
         if not self.index.policies:
             return ()
+        # A template is one object.
         (data,) = objects
         read = Manifest(in_preferred_version(data, self.custom))
         reduced = (_reduced(policy, member) for policy in self.index.concerning(read))
+        # Marked, so that `redacted_content` hides the values of these rules.
         marked = {INTO_SECRET: True} if is_secret(data) else {}
         return self._complete(
             objects, tuple({**item, **marked} for item in reduced if item[_PLACES]), member

@@ -94,6 +94,7 @@ def _decide(
     states = {key: parent.record.memory for key, parent in parents.items()}
     needs = needs_of(states, {key for key, always in workload.needed_by.items() if always})
     subject = templates.subject(workload, planning.inventory, past, options, needs)
+    # Not final: the way of its policy counts, which is known after the first decision.
     subject = attrs.evolve(subject, by_hub=bool(options.hub) or ways.whole)
     before = past.record(subject.name, subject.RECORD)
     outcome = subject.decide(before)

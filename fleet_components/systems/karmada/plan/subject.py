@@ -457,6 +457,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             "uid": self.uid,
             "rebalances": sorted(self.rebalances),
             "waited": self.waited,
+            # None stays None: Unhealthy for long enough.
             "unhealthy": {
                 cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()
             },

@@ -150,6 +150,7 @@ class TemplateTrial(OverrideTrial):
         bound = record.memory.claim.bound
         if bound and bound.placement.divided and replicas:
             more = replicas + 1
+            # None stays None: only a Job has completions.
             share = attrs.evolve(share, replicas=more, completions=share.completions and more)
         elif share.replicas is None and replicas:
             share = attrs.evolve(share, replicas=replicas)

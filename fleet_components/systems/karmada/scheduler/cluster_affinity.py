@@ -96,6 +96,7 @@ def _written(state: KarmadaState) -> Iterator[tuple[FieldPath, policy.ClusterAff
     if state.placement.cluster_affinity:
         yield _SINGLE, state.placement.cluster_affinity
     elif state.group is not None:
+        # Never empty: with a group, the affinities begin with it.
         first, *overflowing = state.affinities
         here: FieldPath = (
             *_PLACEMENT,

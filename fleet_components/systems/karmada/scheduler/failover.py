@@ -110,6 +110,7 @@ def fail_over(
     """
     if not exact:
         caused = {name: task for name, task in memory.evictions.items() if name in driven.now}
+        # ClusterEviction rejects members with a task, so a task keeps these from being chosen.
         barred = dict.fromkeys(sorted(driven.now.keys() - memory.clusters.keys()), _BARRED)
         memory = attrs.evolve(memory, evictions={**barred, **caused})
     decision = schedule(memory)

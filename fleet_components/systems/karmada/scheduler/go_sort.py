@@ -57,8 +57,8 @@ class _Sort:
                 pivot, swaps = begin + end - 1 - pivot, 0
             if balanced and partitioned and swaps == 0 and self.sorted_with_few_shifts(begin, end):
                 return
-            # The item in front sorts before nothing in the range or equals it: if it equals the
-            # pivot, the pivot is the first of the range.
+            # The item in front sorts after nothing in the range. If it does not sort before the
+            # pivot either, the two are equal, and the pivot is the first of the range.
             if begin > 0 and not self.before(begin - 1, pivot):
                 begin = self.skip_equal(begin, end, pivot)
                 continue

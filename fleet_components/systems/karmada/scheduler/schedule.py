@@ -104,6 +104,7 @@ def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:
         # With the order: targets in another order are a changed spec too, and a changed spec is
         # evaluated again.
         moved = list(memory.clusters.items()) != list(state.memory.clusters.items())
+        # The first reason stays: later passes only follow from it.
         status = _shown(attrs.evolve(status, trigger=status.trigger or why), outcome, moved=moved)
         state = attrs.evolve(state, memory=memory)
         if not moved:

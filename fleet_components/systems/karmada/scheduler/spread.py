@@ -78,6 +78,7 @@ class _Search:
         self.bounds = bounds
         self.members = members
         self.best: list[Region] = []
+        # Below the rank of every set.
         self.rank = (-1, -1)
         self.left = MOST_SETS
         # For each region the highest score from there to the end, which bounds the score of every
@@ -103,6 +104,7 @@ class _Search:
             rank[1] >= self.members
             and self.bounds.min_groups <= len(path) <= self.bounds.max_groups
         ):
+            # Of sets of the same rank, Karmada keeps the one that it finds first.
             if rank > self.rank:
                 self.best, self.rank = path, rank
             return

@@ -155,6 +155,7 @@ def _balanced(items: Items, names: Sequence[str]) -> Status:
     for status in _statuses(items):
         for point in (status.get("loadBalancer") or {}).get("ingress") or ():
             key = tuple(point.get(name) or "" for name in names)
+            # The last one stands for all of the same address; their ports are collected apart.
             points[key] = point
             here = ports.setdefault(key, [])
             here += point.get("ports") or ()

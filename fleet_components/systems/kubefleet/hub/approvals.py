@@ -136,6 +136,7 @@ def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     begins = _asks(stages[place], "before", name)
     if not begins and _is_timed(stages[place]):
         yield f"once the wait of stage {stage} is over, too"
+    # An approval before a stage opens this stage, one after it the next.
     following = stages[place:] if begins else stages[place + 1 :]
     then = next((data for data in following if data.get("clusters")), None)
     if then is None:

@@ -146,6 +146,7 @@ def _bound(
     conditions = {
         kind: data
         for kind, data in conditions_of(status).items()
+        # What was reported about an earlier form of the binding says nothing about this one.
         if data.get("observedGeneration") == generation
     }
     cluster, state = spec["targetCluster"], spec.get("state") or SCHEDULED
@@ -153,7 +154,7 @@ def _bound(
     sent = not any(_is(conditions.get(kind), "False") for kind in _NOT_SENT)
     asked = index_of_content(spec.get("resourceSnapshotName") or "")
     standing = kept.sent.get((cluster, binding.name), ())
-    # Works of several revisions mean an unfinished update, of which the oldest counts.
+    # Works of several revisions mean an unfinished update: the oldest revision counts.
     revision = asked if sent else min(standing, default=None)
     failing = (conditions.get(kind) for kind in _FAILS)
     stuck = any(

@@ -68,7 +68,7 @@ def _agents(status: Object, *, timed: bool) -> Iterator[Object]:
         known = conditions_of(agent)
         conditions = [known[kind] for kind in ("Joined", "Healthy") if kind in known]
         if timed:
-            # Never empty: without any time the agent would count as timeless, and so as connected.
+            # Never empty: without any time the agent could count as timeless, and so as connected.
             heartbeat = agent.get("lastReceivedHeartbeat") or _NEVER
             yield {
                 "type": _AGENT,

@@ -128,6 +128,7 @@ class Begun:
         objects = self.contents.revisions.get(revision, ())
         for cluster in _clusters(stages):
             member = self.members.get(cluster["clusterName"])
+            # Rules are evaluated on a member, and this cluster may have left the fleet.
             if member:
                 number = self.numbering.number(listed_overrides(cluster), objects, member)
                 yield member.name, _NONE if number is None else number

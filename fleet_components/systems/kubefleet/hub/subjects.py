@@ -153,6 +153,7 @@ class _ObservedSubject:
             name=self.name,
             record=record,
             done=done,
+            # With ReportDiff nothing is written, so nothing of it stands.
             stands={} if mode.reports else self._stands(record, done),
             reports=mode.reports,
             protected=is_protected(self.placement),

@@ -82,6 +82,7 @@ class PlacementOverrides(Overrides):
         if any(self.shapes.values()):
             concerned = [data for _, data, _ in selected(objects, wanted, opens=self.opens)]
         kinds = {kind: self.shapes[kind] for kind in map(_kind, concerned) if self.shapes.get(kind)}
+        # Both ways, since shapes are kept only if they change the outcome.
         without = apply_overrides(concerned, rules, member.name, reader({})) if kinds else []
         with_them = apply_overrides(concerned, rules, member.name, reader(kinds)) if kinds else []
         return kinds if without != with_them else {}

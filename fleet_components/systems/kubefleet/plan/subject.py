@@ -299,6 +299,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             cluster,
             namespace=self.namespace,
             plugins=plugins,
+            # Only ClusterResourcePlacements pass the webhook that refuses PickFixed without names.
             needs_names=not (self.namespace or self.release.has(Rule.NO_NAMES_PICKED)),
         )
 
@@ -348,6 +349,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         failing = [verdict.words for verdict in explained.verdicts if verdict.passed is False]
         if failing:
             return f"stays although {failing[0]}"
+        # Only PickFixed has this verdict, and it comes first.
         if explained.verdicts[:1] and explained.verdicts[0].plugin == "ClusterNames":
             return explained.verdicts[0].words
         return (

@@ -174,9 +174,11 @@ def runs_in_force(
         n: _resumed(run_record, scheduled) if n == before.latest else run_record
         for n, run_record in known.items()
     }
+    # A run with another spec than the one that is remembered is a new run of the same name.
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
     records = dict(sorted({**records, **begun}.items()))
     live = [run for run in runs if not records[run.name].over]
+    # A run that only initializes moves nothing, and takes no clusters from others.
     going = [run for run in live if run.state != "Initialize"]
     # The one that comes last takes the clusters over from all others.
     going.sort(key=lambda run: (run.name != before.latest, run.name in begun, run.name))

@@ -162,6 +162,7 @@ def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clus
     """
     broken = tuple(c for c in situation.leaving if c in situation.broken)
     serving = [c for c in situation.leaving if c not in situation.broken]
+    # Without surge no replacement can come first, so none is waited for.
     kept_back = held_adds if progress.budget.surge else 0
     allowed = min(progress.budget.disruptable(progress.ready), max(0, len(serving) - kept_back))
     return (*broken, *serving[:allowed])

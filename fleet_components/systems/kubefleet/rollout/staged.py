@@ -156,6 +156,7 @@ def _walk(
     update to update.
     """
     stopped = Gate(f"update run {run.name} has state {run.state}; Run lets it go on")
+    # A run in another state begins behind a closed gate.
     walk = _Walk(situation, run, gates, None if run.state == "Run" else stopped, skips)
     for stage, clusters, later in zip(run.stages, stages, _later(stages), strict=True):
         walk.through(stage, clusters, later)
@@ -231,6 +232,7 @@ class _Walk:
         """Wait after a stage: from its end even if an approval came later, since KubeFleet runs
         both tasks at once.
         """
+        # At most one task waits: `arrange` refuses two of the same type.
         wait = next((task.wait for task in stage.after if task.wait), timedelta())
         began = max(filter(None, (self._began, self.run.since)), default=None)
         waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)

@@ -231,6 +231,7 @@ def _hard(state: KubeFleetState) -> list[TopologySpreadConstraint]:
 
 
 def _domains(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
+    # The counts depend on the picks, which are part of the key for that reason.
     return state.once((constraint, state.present), lambda: _count(state, constraint))
 
 

@@ -121,6 +121,7 @@ def compare(
         PROFILE.extended(plugins),
         without_number(policy) == without_number(memory.policy),
     )
+    # A new policy makes the earlier picks obsolete, which gives them points.
     obsolete = 0 if current else inventory.mask_of_names(memory.bindings)
     state = KubeFleetState(inventory, policy, namespace, inventory.mask_of_names(picked), obsolete)
     if cluster in picked:

@@ -43,6 +43,7 @@ def _update_run(decided: Decided) -> Fact | None:
     runs = decided.outcome.runs
     if runs is None or runs.last is None:
         return None
+    # As it is after the rollout, unlike `runs.last`: with its approvals and its end.
     record = decided.outcome.record.runs.records[runs.latest]
     return {
         "name": runs.latest,

@@ -81,6 +81,7 @@ def placement_status(
         return _status(decided, scheduled, entries, [])
     if isinstance(subject.strategy, External):
         revisions = {member.revision for member in members}
+        # Without a common revision, a hub shows neither an index nor objects.
         if len(revisions) > 1 or None in revisions:
             unknown = undecided(kind, differ=len(revisions) > 1)
             return {
@@ -88,6 +89,7 @@ def placement_status(
                 "observedResourceIndex": "",
                 "selectedResources": [],
             }
+        # The revision of the first member is that of all.
         return _status(decided, scheduled, entries, _summary(decided, members), members[0].revision)
     return _status(decided, scheduled, entries, _summary(decided, members))
 
@@ -228,6 +230,7 @@ class _Member:
         sent = _sent(decided, name)
         revision = sent.revision if sent else None
         conditions, details = _conditions(decided, name, sent, observed)
+        # Under a rolling update a hub shows the newest revision, also for a member without it.
         index = revision if isinstance(subject.strategy, External) else decided.record.revision
         entry = _entry(decision, index, conditions)
         return cls(

@@ -144,6 +144,7 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
     if record.revision < 0:
         failed = Condition("Initialized", FALSE, "UpdateRunInitializedFailed", record.message)
         return {"conditions": [to_wire(failed)]}
+    # A failed run keeps what it was updating then; the last update may have stopped elsewhere.
     sent = frozenset(record.updating) if record.outcome == FAILED else _in_flight(decided)
     subject = decided.subject
     assert isinstance(subject, PlacementSubject)
@@ -287,6 +288,7 @@ def _reached(
     for number, part in enumerate(parts):
         open_so_far = all(item == _PASSED for item in found)
         # A run in force has all of its stages in the rollout.
+        # Clusters of a later stage that are done show that this one was passed.
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
         found.append(
             _of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED

@@ -75,6 +75,7 @@ def works_of(
     """
     name = f"{placement.replace('/', '.')}-work"
     if not objects:
+        # Which objects are in envelopes is unknown, so all of them count as selected themselves.
         return (Work(name, tuple(observed.objects.values())),)
     manifests = [Manifest(data) for data in objects]
     plain = (manifest for manifest in manifests if not is_envelope(manifest))

@@ -61,6 +61,7 @@ def property_name_error(name: str) -> str:
         subdomain_errors(first, KUBERNETES_1_34),
         key_errors(first, KUBERNETES_1_34),
     )
+    # Either form is enough.
     if subdomain and qualified:
         return (
             f"property name first segment {first} is not valid: it is neither a valid DNS subdomain"
