@@ -194,7 +194,7 @@ LINES = {
 @OUTPUTS
 def test_damaged_events_are_passed_over(pulumi: FakePulumi, output: str) -> None:
     events = "".join(
-        f"{json.dumps(one)}\n" for one in odd() if one != {"resOpFailedEvent": {"a": {}}}
+        f"{json.dumps(item)}\n" for item in odd() if item != {"resOpFailedEvent": {"a": {}}}
     )
     pulumi.says(
         "up", b"\n".join(LINES.values()) + b"\n" + events.encode() + json.dumps(END).encode()
@@ -345,7 +345,7 @@ def test_an_interrupt_leaves_nothing_behind(
         _until(lambda: (pulumi.folder / "pid").exists())
         for _ in range(1 if command == "export" else 2):
             process.send_signal(sign)
-            time.sleep(0.5)
+            time.sleep(3)  # two signals that wait for a busy process are one to it
         out, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert words in out + err
