@@ -81,6 +81,7 @@ def _at(data: Any, path: FieldPath, edit: FieldEdit) -> Any:
         return [
             _below(item, rest, edit) if index == here else item for index, item in enumerate(data)
         ]
+    # Maps on the way that do not exist yet are made.
     known = dict(data or {})
     changed = _below(known.get(str(here)), rest, edit)
     if changed is _NOTHING:
@@ -313,6 +314,7 @@ def more(new: str, old: str | None) -> str:
     """Return how much more an amount is than another: ``2``; empty where they are not written
     alike.
     """
+    # No amount counts as 0, in the notation of the new one.
     ends = _read(new), _read(old or "0" + _suffix(new))
     if ends[0] is None or ends[1] is None or ends[0][1] != ends[1][1]:
         return ""

@@ -54,7 +54,7 @@ def load_plugins(paths: Iterable[str]) -> tuple[Plugin, ...]:
     for system in () if problems else SYSTEMS.values():
         problems += system.profile.refused(found)
     if problems:
-        # A plug-in for both profiles is refused by both with the same words; that is told once.
+        # Both profiles refuse a plug-in for both with the same words, which are reported once.
         raise FleetError(dict.fromkeys(problems))
     return tuple(found)
 

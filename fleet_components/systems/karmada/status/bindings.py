@@ -138,7 +138,7 @@ def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dic
     do not count.
 
     A member to which dispatching is suspended has an entry as well: its Work exists, and nothing is
-    said of it.
+    known about it.
     """
     items = [{"clusterName": cluster, "health": UNKNOWN} for cluster in _never_dispatched(decided)]
     for cluster in sorted(observed.keys() & decided.deliveries.keys()):
