@@ -47,6 +47,7 @@ def describe_stages(stages: Iterable[StageProgress]) -> Iterator[str]:
             for part, which in states
             if part
         ]
+        # A stage whose clusters are all done has passed its gate; only the gate behind it counts.
         before = "" if len(stage.done) == len(clusters) else stage.before
         waits = [f"waits: {before}"] if before else [f"then {stage.after}"] if stage.after else []
         yield f"stage {stage.name}: {'; '.join([order, *state, *waits])}"
@@ -60,6 +61,7 @@ def _wave(plan: Rollout, wave: Wave, why: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of one wave; clusters with the same change and reason share a line."""
     moves = (Change.UPDATE, Change.ADD)
     moving = [cluster for cluster in wave.clusters if plan.entries[cluster].change in moves]
+    # Updates before additions. The sort is stable, so each of the two stays in the order of names.
     moving.sort(key=lambda cluster: moves.index(plan.entries[cluster].change))
     for (change, reason), clusters in _alike(moving, lambda c: (plan.entries[c].change, why[c])):
         does = f"{change} {few(clusters, _SHOWN)} ({_revisions(plan, clusters)})"

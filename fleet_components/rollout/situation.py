@@ -127,6 +127,7 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
     lost = {cluster for cluster, here in done.items() if here.lost}
     waits = {cluster: gate.why for cluster, gate in wanted.waits.items()}
+    # Later entries win: a lost member is reported as lost, whatever else blocks it.
     blocked = {**waits, **wanted.blocked, **dict.fromkeys(lost, _LOST)}
 
     def picked(test: Callable[[str], bool]) -> Clusters:
@@ -134,6 +135,7 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
 
     def stands(cluster: str) -> bool:
         here = done[cluster]
+        # What an agent is still making ready is in `broken` too, and is not to be sent again.
         return here.version == wanted.version(cluster) and (here.awaited or cluster not in broken)
 
     # With those that an interrupted update should have reached: objects may stand there without a

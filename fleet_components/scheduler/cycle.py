@@ -167,6 +167,7 @@ def scoring(plugin: Score[State], state: State, candidates: Mask) -> Scores:
         FleetError: the plug-in fails, or does not answer with masks by score.
     """
     answer = ask(plugin, lambda p: p.scores(state, candidates))
+    # Exact types, as in `passing`: a bool is an int for isinstance.
     if not isinstance(answer, Mapping) or {*map(type, answer), *map(type, answer.values())} - {int}:
         raise _failure(
             plugin,
@@ -228,7 +229,7 @@ def _sum(some: Scores, more: Scores, candidates: Mask) -> Scores:
 
 
 _MOST_WAYS = 8
-"""Number of ways to pass one filter, and of ways to pass all, that are proposed."""
+"""The most ways that are proposed: to pass one filter, and to pass all of them."""
 
 
 @attrs.frozen
@@ -268,7 +269,9 @@ def passing_changes(profile: Profile, state: State, position: int) -> tuple[tupl
         if not found:
             return (), ask(plugin, lambda p: p.reason(state, position))
         ways.append(found)
+    # If there is no filter to pass, the product has one element: the empty change.
     together = (joined(chain.from_iterable(each)) for each in product(*ways))
+    # Cut before it is sorted, since the product grows with every filter.
     return tuple(sorted(islice(together, _MOST_WAYS), key=len)), ""
 
 

@@ -81,6 +81,7 @@ def _at(data: Any, path: FieldPath, edit: FieldEdit) -> Any:
         return [
             _below(item, rest, edit) if index == here else item for index, item in enumerate(data)
         ]
+    # Maps on the way that do not exist yet are made.
     known = dict(data or {})
     changed = _below(known.get(str(here)), rest, edit)
     if changed is _NOTHING:
@@ -89,6 +90,7 @@ def _at(data: Any, path: FieldPath, edit: FieldEdit) -> Any:
     return {**known, str(here): changed}
 
 
+# Stands for a key to remove. None does not, since it is a value that a field may have.
 _NOTHING = object()
 
 
@@ -190,7 +192,8 @@ def _written(taint: Taint) -> dict[str, str]:
 
 
 _ANY = "true"
-"""Value of a label of which only the presence is asked."""
+"""Value of a label for which a requirement demands only that it exists."""
+# Without exponents: stepping 1e3 by its last place would give an amount nobody writes.
 _FORM = re.compile(r"([+-]?[0-9.]+)([A-Za-z]*)")
 
 
@@ -226,6 +229,7 @@ def to_miss(member: str, requirements: Iterable[Requirement], labels: Labels) ->
         values = (
             None,
             *_values(asked),
+            # For In, where every value of the list meets the requirement: a value outside of it.
             *(f"not-{value}" for requirement in asked for value in requirement.values),
         )
         for value in values:
@@ -248,6 +252,7 @@ def _by_key(requirements: Iterable[Requirement]) -> Mapping[str, list[Requiremen
     return found
 
 
+# Stands for no value at all. None means that the label has to be absent.
 _NOWHERE = object()
 
 
@@ -309,6 +314,7 @@ def more(new: str, old: str | None) -> str:
     """Return how much more an amount is than another: ``2``; empty where they are not written
     alike.
     """
+    # No amount counts as 0, in the notation of the new one.
     ends = _read(new), _read(old or "0" + _suffix(new))
     if ends[0] is None or ends[1] is None or ends[0][1] != ends[1][1]:
         return ""
@@ -340,4 +346,5 @@ def between(old: str, goal: str) -> list[str]:
         f"{first + sign * unit * step:f}{suffix}"
         for step in range(1, int(abs(last - first) / unit) + 1)
     ]
+    # The steps may pass by the goal, which has to be the last rung in any case.
     return rungs if rungs and parse_quantity(rungs[-1]) == parse_quantity(goal) else [*rungs, goal]

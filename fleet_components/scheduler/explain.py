@@ -98,6 +98,7 @@ def score_verdicts(
             continue
         try:
             if counts(plugin, state):
+                # A member in none of the sets has 0.
                 score = next(
                     (
                         n

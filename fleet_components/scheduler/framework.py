@@ -40,7 +40,7 @@ KUBEFLEET, KARMADA = "kubefleet", "karmada"
 PROFILES = (KUBEFLEET, KARMADA)
 _FIELD = ("plugins",)
 _MOST_REMEDIES = 3
-"""Number of changes that a verdict tells."""
+"""Number of changes that a verdict names."""
 AFFINITY = "affinity"
 """The part of a score that both profiles have."""
 
@@ -56,11 +56,12 @@ class State(Protocol):
 
     @property
     def placed(self) -> Mask:
-        """The members that have it already. A filter that lets them pass leaves what stands
-        alone.
+        """The members that have it already. A filter that lets them pass leaves their
+        objects as they are.
         """
 
 
+# Contravariant: a plug-in for every State also fits where a profile has a state of its own.
 S_contra = TypeVar("S_contra", contravariant=True, bound=State)
 
 
@@ -183,8 +184,8 @@ class Score(Plugin, Generic[S_contra]):
         """Explain how the score of the member at this position comes about."""
 
     def shares(self, state: S_contra, position: int) -> Mapping[str, int]:
-        """Return the score of the member at this position by what it is for: by the plug-in's name,
-        unless it knows.
+        """Return the score of the member at this position by its source: the plug-in's name by
+        default.
         """
         scores = self.scores(state, 1 << position)
         return {
@@ -250,6 +251,7 @@ class Profile:
         problems = list(self.refused(more))
         if problems:
             raise FleetError(problems)
+        # The profile itself if nothing is added, so that its cached properties are computed once.
         return attrs.evolve(self, plugins=(*self.plugins, *more)) if more else self
 
     def refused(self, plugins: Iterable[Plugin]) -> Iterator[Problem]:

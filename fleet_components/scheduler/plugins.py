@@ -50,10 +50,11 @@ def load_plugins(paths: Iterable[str]) -> tuple[Plugin, ...]:
         for path in dict.fromkeys(paths)
         if paths.count(path) > 1
     ]
+    # Only if all are loaded: a plug-in that is missing could hide a conflict of names.
     for system in () if problems else SYSTEMS.values():
         problems += system.profile.refused(found)
     if problems:
-        # A plug-in for both profiles is refused by both with the same words; that is told once.
+        # Both profiles refuse a plug-in for both with the same words, which are reported once.
         raise FleetError(dict.fromkeys(problems))
     return tuple(found)
 
@@ -68,7 +69,7 @@ def meant_for(profile: str, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def forget_plugins() -> None:
-    """Have plug-ins loaded anew: another program of the process may have others under the same
+    """Forget the loaded plug-ins: another program of the process may have others under the same
     paths.
     """
     _load.cache_clear()

@@ -127,4 +127,5 @@ def _check(function: str, inventory: Any, wanted: Any) -> None:
 
 
 def _system(wanted: PlacementPolicy | Template | None) -> Any:
+    # None is a policy of KubeFleet too: PickAll.
     return karmada if isinstance(wanted, Template) else kubefleet

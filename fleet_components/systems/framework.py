@@ -1,10 +1,10 @@
-"""The contract of a system: all that the rest of the package asks of KubeFleet, or of Karmada.
+"""The contract of a system: all that the rest of the package needs from KubeFleet or Karmada.
 
 Start reading here. A system is one folder below this one, and one class in its ``system.py`` that
 implements :class:`System`; ``registry.py`` lists them. What is decided by a system is a ``Subject``
 (``plan/subject.py``), its plug-ins are a ``Profile`` (``scheduler/framework.py``), and its releases
-are a ``ReleaseTable`` (``model/release.py``). Code outside of the folder asks a subject, or its
-system, and never which system it has.
+are a ``ReleaseTable`` (``model/release.py``). Code outside of these folders calls a subject or
+its system, and never checks which system it is.
 
 Each method loads the part that it needs: a process that only decides loads no hub and no status.
 """
@@ -204,7 +204,7 @@ class System(ABC):
 
     @abstractmethod
     def status_holder(self, subject: Subject[Any], listing: Listing) -> Object | None:
-        """Return the object on a hub whose status tells of a subject; None if there is none."""
+        """Return the object on a hub whose status is about a subject; None if there is none."""
 
     @abstractmethod
     def complaints(self, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -228,7 +228,7 @@ class System(ABC):
     def statuses(
         self, decided: Decided, observed: Mapping[str, ObservedMember]
     ) -> Iterable[dict[str, Any]]:
-        """Return the objects whose status tells of a subject, each with nothing but its status.
+        """Return the objects whose status is about a subject, each with its status only.
 
         Args:
             decided: the subject, as the last update has decided it.

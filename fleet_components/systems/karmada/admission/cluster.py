@@ -165,12 +165,15 @@ def _check_spec(spec: Object) -> Iterator[Finding]:
             )
     if spec.get("zone") and spec.get("zones"):
         hint = "move the zone into zones"
+        # Karmada's text names spec twice; `_MISNAMED` of field_error.py has the real field.
         yield invalid(("spec", "spec"), shown(_SPEC, spec), "Zone and Zones cannot co-exist", hint)
         return
     for zone in spec.get("zones", ()):
         errors = value_errors(zone)
         if errors:
             hint = "write letters, digits, '-', '_' and '.' only"
+            # With a capital, as in Karmada's text; `_MISNAMED` of field_error.py has the real
+            # field.
             yield invalid(("spec", "Zones"), quoted(zone), "; ".join(errors), hint)
 
 
@@ -183,6 +186,7 @@ def _check_taints(taints: list[Object]) -> Iterator[Finding]:
                 (*path, "key"), quoted(taint["key"]), error, "write, for example, key: dedicated"
             )
         errors = value_errors(value)
+        # Joined without a space, unlike the errors of a zone: both are Karmada's texts.
         if errors:
             yield invalid(
                 (*path, "value"), quoted(value), ";".join(errors), "write, for example, value: gpu"

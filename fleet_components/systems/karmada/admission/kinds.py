@@ -42,6 +42,7 @@ def default_cluster_propagation(policy: dict[str, Any]) -> None:
         (it["apiVersion"], it["kind"]) == _SERVICE_IMPORT
         for it in spec.get("resourceSelectors", ())
     ):
+        # Karmada sets it even if the policy says false.
         spec["propagateDeps"] = True
     scheduling = placement.get("replicaScheduling", {})
     if scheduling.get("replicaSchedulingType") == "Divided":

@@ -128,14 +128,19 @@ def _construct(node: yaml.Node | None) -> Any:
         return _construct_mapping(node)
     if not isinstance(node, yaml.ScalarNode):
         return None
+    # Only a plain scalar is resolved: one in quotes, in a block or with a tag of its own stays
+    # text.
     return node.value if node.style or node.tag != _STRING else plain(node.value)
 
 
 def _construct_mapping(node: yaml.MappingNode) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key, value in node.value:
+        # A "<<" in quotes is an ordinary key.
         if isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style:
             merged = _construct(value)
+            # In reverse, because the first of several merged mappings wins. All of them win over
+            # keys that stand before the merge.
             for part in reversed(merged) if isinstance(merged, list) else [merged]:
                 if not isinstance(part, Mapping):
                     raise ValueError(
@@ -159,6 +164,7 @@ def _write_scalar(value: bool | float | None) -> str:
 
 def _shortest(number: float) -> str:
     """Format a float as Go's %g does: with an exponent below 1e-4 and from 1e6 on."""
+    # Like Go, repr gives the fewest digits that are read back as the same float.
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
     point = len(digits) + int(exponent)
     if -4 < point <= 6:
@@ -274,6 +280,7 @@ class Image:
             raise ValueError(f"repository name must not be more than {_MAX_PATH} characters")
         if digest:
             _check_digest(digest)
+        # The first part is a host only if it looks like one: library/nginx has no registry.
         first, slash, rest = name.partition("/")
         has_registry = slash and (first == "localhost" or "." in first or ":" in first)
         registry, repository = (first, rest) if has_registry else ("", name)

@@ -22,6 +22,7 @@ def health(live: _Live) -> Health:
     another form.
     """
     kind, status = (str(live.get("apiVersion", "")), str(live.get("kind", ""))), live.get("status")
+    # A rule of `_RULES` reads the whole object, a rule of `RULES` its status only.
     rule, of_status = None if _is_inner(live) else _RULES.get(kind), RULES.get(kind)
     if rule is None and of_status is None:
         return "Healthy"
@@ -118,6 +119,7 @@ _RULES: Mapping[tuple[str, str], Callable[[_Live], bool]] = {
 Status = Mapping[str, Any]
 Rule = Callable[[Status], bool]
 
+# Phases of a Volcano Job that count as healthy, whether the Job has ended or not.
 _ENDED_WELL = (
     *(
         "Running",
@@ -131,6 +133,7 @@ _ENDED_WELL = (
     ),
     "Terminated",
 )
+# States that count as healthy without a look at the error, FAILED among them.
 _FLINK_GOES_ON = (
     *("RUNNING", "FINISHED", "FAILED", "CANCELED", "SUSPENDED"),
     *("CANCELLING", "FAILING", "RESTARTING"),
@@ -160,6 +163,7 @@ def _policy(status: Status) -> bool:
 
 
 def _training(status: Status) -> bool:
+    # Unlike for `_mpi`, an empty list of conditions is healthy.
     return status.get("conditions") is not None and not _has(status, "Failed")
 
 
@@ -224,6 +228,7 @@ def _volcano(status: Status) -> bool:
 
 
 def _broadcast(status: Status) -> bool:
+    # An absent count is not 0, as nil is not in the script.
     begun = status.get("succeeded") != 0 or status.get("active") != 0
     return status.get("desired") != 0 and status.get("failed") == 0 and begun
 

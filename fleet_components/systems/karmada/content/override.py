@@ -101,6 +101,7 @@ def applicable(
     chosen = [
         (rank, policy.key.name, policy) for rank, policy in ranked if rank is not Rank.NO_MATCH
     ]
+    # The key leaves the policy out, since policies cannot be compared.
     return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
 
 
@@ -181,6 +182,8 @@ class OverrideIndex:
         # The same object is asked for with the replicas of every member.
         sort = manifest.version, manifest.key
         if sort not in self._concerning:
+            # Two rounds: a policy that selects the object may give it a name that another one
+            # selects.
             renaming = self._selecting(manifest, [manifest.name])
             names = {
                 manifest.name,
@@ -219,6 +222,7 @@ class OverrideIndex:
 def _keys(manifest: Manifest, names: Collection[str]) -> Iterator[Hashable]:
     for namespace in {manifest.namespace, None}:
         yield namespace
+        # An empty name stands for selectors without one; None above for policies of all namespaces.
         for name in {"", *names}:
             yield namespace, manifest.api_version, manifest.kind, name
 
@@ -275,6 +279,7 @@ def _operation(rule: Part, below: FieldPath, written: Mapping[str, Any]) -> Part
     field = (
         []
         if written.get("predicate")
+        # Images, commands and args have no path of their own, but are all below spec.
         else pointer_steps(written.get("path") or written.get("fieldPath") or "/spec")
     )
     if overrider in (LABELS, ANNOTATIONS):

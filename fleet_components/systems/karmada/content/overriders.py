@@ -140,6 +140,7 @@ def _override_images(data: Object, overrider: ImageOverrider, budget: OverriderB
             raise OverrideError(
                 f"failed to obtain imageValue with predicate path({path}), error: {error}"
             ) from None
+        # Only now, as in Karmada, whose look-up also takes a path without the slash.
         if not path.startswith("/"):
             raise OverrideError("imagePath should be start with / character")
         return _replaced(data, path, _overridden_image(image, overrider))
@@ -285,6 +286,7 @@ def _override_field(
             path,
             patch_json(text, (_operation(it, it.value) for item in overriders for it in item.json)),
         )
+    # Karmada writes and reads back all but the last, which changes the notation of their values.
     *others, last = overriders
     operations = [_operation(it, settled(it.value)) for item in others for it in item.yaml]
     return _replaced(

@@ -63,6 +63,7 @@ def _deployment(data: Object) -> Object:
 
 def _job(data: Object) -> Object:
     data = without(data, ("spec", "ttlSecondsAfterFinished"))
+    # With a manual selector, the labels are the user's own.
     if value_at(data, ("spec", "manualSelector")) is True:
         return data
     selector = (("spec", "selector", "matchLabels", label) for label in _UID_LABELS)
@@ -98,6 +99,7 @@ def without_address(data: Object) -> Object:
 
 def _service(data: Object) -> Object:
     address = value_at(data, ("spec", "clusterIP"))
+    # "None" makes a Service headless: it is the user's choice, not an address.
     if not isinstance(address, str) or address == "None":
         return data
     return without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))

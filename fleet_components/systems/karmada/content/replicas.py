@@ -107,6 +107,7 @@ def requirements_of(
     with replicas.
     """
     shape = shape_of(manifest, declared)
+    # A Pod has no field for replicas, but is its own template, and so one replica.
     if shape is None or (shape.replicas is None and shape.template != ()):
         return None
     pod = pod_spec(manifest, shape)
@@ -150,6 +151,7 @@ def _add(total: _Amounts, amounts: _Amounts) -> None:
 
 
 def _is_counted(resource: str) -> bool:
+    # With this prefix it is the name of a quota, not of a resource.
     extended = "/" in resource and not resource.startswith("requests.")
     return (
         resource in _COUNTED

@@ -67,7 +67,7 @@ def as_matched(manifest: Manifest, kind: CustomKind | None = None) -> Manifest:
     """Return an object as policies select it and as it is interpreted: in its preferred version,
     with its labels.
 
-    The defaults of built-in kinds are left out otherwise: what reads the object knows them.
+    Otherwise the defaults of built-in kinds are left out: code that reads the object knows them.
     """
     data = in_preferred_version(manifest.data, kind)
     if kind:
@@ -110,6 +110,7 @@ def _with_defaults(data: Object, written_in: str, kind: CustomKind) -> Object:
     in which it is read.
     """
     found = stored(data, kind.shape(written_in))
+    # Written defaults first: those of the other version only fill what is still missing.
     version = Manifest(data).version
     return found if version == written_in else stored(found, kind.shape(version))
 

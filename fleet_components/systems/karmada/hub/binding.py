@@ -150,6 +150,7 @@ class Binding:
         return (
             condition is not None
             and condition["status"] != "True"
+            # After NoClusterFit the scheduler waits for a change instead.
             and condition.get("reason") != NO_FIT
         )
 
@@ -182,7 +183,7 @@ BINDING_MARKS = (
     "resourcebinding.karmada.io/permanent-id",
     "clusterresourcebinding.karmada.io/permanent-id",
 )
-"""Labels of what comes of the bindings of templates in namespaces, and of those of all others."""
+"""Labels of all that is made from the bindings of namespaced templates, and of all others."""
 _ANNOTATIONS = frozenset(
     {
         _POLICY_NAMESPACE,
@@ -213,6 +214,8 @@ def policy_of(data: Object) -> PolicyKey | None:
     if name:
         return PolicyKey(
             PROPAGATION,
+            # A PropagationPolicy claims in its own namespace only, so a missing annotation is no
+            # loss.
             marks.get(_POLICY_NAMESPACE) or data["metadata"].get("namespace") or "",
             name,
         )

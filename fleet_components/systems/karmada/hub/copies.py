@@ -36,7 +36,7 @@ from fleet_components.systems.karmada.plan.place import shares_of
 from fleet_components.systems.karmada.plan.record import TemplateRecord
 
 _MOST_NAMED = 400
-"""Number of characters that are kept of why a member did not take what it was sent."""
+"""The most characters to keep of the reason why a member did not apply what it was sent."""
 
 
 @attrs.frozen(slots=False)
@@ -66,7 +66,7 @@ class Copies:
     @property
     def unlike(self) -> bool:
         """True if members may run another content than the template as it is now, which only Works
-        tell.
+        show.
         """
         return not self.bound.fresh or any(
             member in self.bound.binding.reported for member in self.in_force.failing
@@ -87,6 +87,8 @@ class Copies:
         if self.bound.fresh or not self.works:
             return whole
         kept = [self._kept(member) for member in sorted(self.works)]
+        # The first Work stands for all. It has no description of the custom kind, which the rest of
+        # the content is.
         return whole if not kept or self._made_alike(whole) else (kept[0][0], *whole[1:])
 
     @cached_property
@@ -96,6 +98,7 @@ class Copies:
         for member in sorted(self.in_force.failing):
             if member in self.works and (kept := self._kept(member)) not in (*found, self.content):
                 found.append(kept)
+        # Revision 0 is left for the content that is not known, if a member runs such a content.
         return dict(enumerate(found, start=self._unknown))
 
     @property
@@ -120,9 +123,11 @@ class Copies:
         inventory, wanted = self.bound.subject.inventory, {}
         made: dict[Share, Objects] = {}
         for name, share in self._asked.items():
+            # Members with an equal share get the same object, so it is made once.
             if share not in made:
                 made[share] = (shared(self.content, share),)
             wanted[name] = (
+                # `shares_of` leaves out who is not a member, so the position is never None.
                 inventory.clusters[inventory.position(name) or 0],
                 share.revision,
                 made[share],
@@ -152,6 +157,8 @@ class Copies:
         )
         for name, task in self.bound.state.schedule.evictions.items():
             if name in self.bound.binding.reported and name not in found:
+                # A copy that an eviction task still keeps runs, although the member has no share
+                # any more.
                 found[name] = Done(
                     self.revision, replicas=(task.replicas or 0) if counted else None
                 )
@@ -213,6 +220,7 @@ class Copies:
         applied = bool(item and item.get("applied"))
         trouble = "" if applied else self._trouble(item or {})
         here = Done(share.revision, broken=not applied, trouble=trouble, **particulars(share))
+        # The Work of a failing override stays as it was, so the share of now does not run there.
         if name in self.in_force.failing:
             return self._before_failure(name) if item else None
         if self._suspends(name):
@@ -220,11 +228,12 @@ class Copies:
                 attrs.evolve(here, revision=0, overrides=None) if self._is_behind(name) else here
             )
             return attrs.evolve(behind, broken=False, trouble="") if runs else None
+        # With purge mode Directly, nothing new is sent before the old copy is gone.
         return None if item is None and self._purges_first else here
 
     def _trouble(self, item: Mapping[str, Any]) -> str:
-        """Return why a member did not take what it was sent; nothing of a Secret, of which a
-        message may quote.
+        """Return why a member did not apply what it was sent; empty for a Secret, since the message
+        may quote its values.
         """
         secret = is_secret(self.bound.subject.manifest.data)
         return (
@@ -294,6 +303,7 @@ class Copies:
             CONFLICT_RESOLUTION
         )
         marks = dict(cleaned["metadata"].get("annotations") or {})
+        # Karmada sets the annotation from the policy: it is the user's only if the template has it.
         if asked is None and marks.pop(CONFLICT_RESOLUTION, None) is not None:
             metadata = {**cleaned["metadata"], "annotations": marks}
             cleaned["metadata"] = {key: value for key, value in metadata.items() if value}
@@ -307,6 +317,7 @@ class Copies:
             bound.subject, bound.state, bound.template, content, 0
         ).items():
             if name in self.works:
+                # See `in_force`: the position is never None.
                 member = inventory.clusters[inventory.position(name) or 0]
                 objects: Objects = (shared(content, share),)
                 (result,) = overrides.apply(objects, overrides.in_force(objects, member), member)

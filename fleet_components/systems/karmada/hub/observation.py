@@ -167,7 +167,7 @@ def _bindings(reading: Reading) -> Iterator[str]:
 
 
 def karmada_queries(listing: Listing) -> tuple[Query, ...]:
-    """Return all requests that an observation needs, as far as the answers so far tell.
+    """Return all requests that an observation needs, as far as the answers so far show.
 
     First members, policies, bindings and namespaces; then the templates that these name; then the
     Works of bindings whose members may run something else than the template as it is now.
@@ -198,6 +198,7 @@ def _templates(listing: Listing) -> Iterator[Query]:
     for (version, kind), namespaces in sorted(asked.items()):
         resource = listing.served.get((version.rpartition("/")[0], kind))
         everywhere = "" in namespaces or not (resource and resource.namespaced)
+        # A request for all namespaces replaces those for single ones.
         hidden = is_secret_kind(kind) and not listing.secrets
         for namespace in sorted({""} if everywhere else namespaces):
             yield Query(version, kind, namespace, metadata_only=hidden)
@@ -211,6 +212,7 @@ def _selected(listing: Listing) -> Iterator[tuple[str, str, str]]:
         for policy in listing.all(kind, "policy.karmada.io"):
             own = policy["metadata"].get("namespace") or ""
             for selector in policy.get("spec", {}).get("resourceSelectors") or ():
+                # A PropagationPolicy selects in its own namespace only, whatever its selectors say.
                 namespace = own or selector.get("namespace") or ""
                 if selector.get("kind") and not skips(namespace):
                     yield selector["apiVersion"], selector["kind"], namespace
@@ -229,5 +231,6 @@ def _works(listing: Listing) -> Iterator[Query]:
     marks = (
         {copies.bound.binding.mark for copies in reading_of(listing).unclear} if served else set()
     )
+    # A binding that has no label yet has no Works either.
     for mark in sorted(filter(None, marks)):
         yield Query(served.api_version if served else "", WORK, label=mark)

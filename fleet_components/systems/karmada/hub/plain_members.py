@@ -36,7 +36,7 @@ def karmada_cluster(name: str, facts: ClusterFacts | None, old: Object | None = 
 
     Args:
         name: its name.
-        facts: what it tells of itself; None if it told nothing, and the member is only declared.
+        facts: what it reports; None if it does not answer, and the member is only declared.
         old: the object that a control plane has of it, whose labels, taints, spec and conditions
             stay. Without one, region, zones and provider are those that the nodes name: the agent
             has them from flags.
@@ -50,6 +50,7 @@ def karmada_cluster(name: str, facts: ClusterFacts | None, old: Object | None = 
     if facts is None:
         return member
     models = read_karmada_cluster(member).resource_models
+    # None stands for the default grades; an empty list means that no grades are counted.
     grades = DEFAULT_MODELS if models is None else models
     status = {**(member.get("status") or {}), "resourceSummary": summary(facts, grades)}
     status["nodeSummary"] = {
@@ -80,8 +81,8 @@ def summary(facts: ClusterFacts, models: Sequence[ResourceModel]) -> Mapping[str
     free nodes by grade.
 
     Args:
-        facts: what the cluster tells of itself.
-        models: the grades of nodes; none are counted without.
+        facts: what the cluster reports.
+        models: the grades of nodes; if empty, nodes are not counted by grade.
     """
     allocating, allocated = Requests(), Requests()
     for pod in facts.pods:
@@ -140,6 +141,7 @@ def _free(facts: ClusterFacts, taken: Mapping[str, Requests]) -> Iterator[Mappin
         node_name = str(node["metadata"]["name"])
         used = taken[node_name].nano() if node_name in taken else {}
         if used:
+            # Rounded up to whole pods, which are the unit of the sum in `used`.
             if -(-free.get(_PODS, 0) // _NANO) * _NANO <= used.get(_PODS, 0):
                 return
             free = {name: amount - used.get(name, 0) for name, amount in free.items()}
@@ -151,9 +153,11 @@ def _place(facts: ClusterFacts) -> Iterator[tuple[str, Any]]:
     regions, zones = (
         {str(label[key]) for label in labels if label.get(key)} for key in (_REGION, _ZONE)
     )
+    # A providerID begins with the name of the provider: aws:///eu-west-1a/i-1.
     providers = {
         str(value_at(node, ("spec", "providerID")) or "").partition(":")[0] for node in facts.nodes
     } - {""}
+    # These fields have one value, so they are set only if all nodes agree; zones may be many.
     if len(providers) == 1:
         yield "provider", providers.pop()
     if len(regions) == 1:
@@ -237,12 +241,15 @@ def _is_scalar(name: str) -> bool:
     """Return whether a resource is one of those that are counted besides CPU, memory, storage and
     pods.
     """
+    # "kubernetes.io/" anywhere in the name makes a resource native, as in Kubernetes.
     native = "/" not in name or _NATIVE in name
+    # The name must be valid as that of a quota too.
     extended = (
         not native and not name.startswith("requests.") and not key_errors(f"requests.{name}")
     )
     return extended or _NATIVE in name or name.startswith((_HUGE_PAGES, _VOLUMES))
 
 
+# A sample of the notation: sums of bytes get binary suffixes.
 def _like(name: str) -> str:
     return "1Ki" if name in (_MEMORY, _STORAGE) or name.startswith(_HUGE_PAGES) else "1"

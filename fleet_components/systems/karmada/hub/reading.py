@@ -86,8 +86,8 @@ class Reading:
 
     @cached_property
     def policies(self) -> tuple[Object, ...]:
-        """All that steers the control plane, as users have written it, with the settings that can
-        be told of it.
+        """All that steers the control plane, as users have written it, with the settings that its
+        objects show.
         """
         given = [
             data
@@ -101,14 +101,14 @@ class Reading:
 
     @cached_property
     def workloads(self) -> tuple[CustomWorkload, ...]:
-        """The custom workload kinds, as far as bindings tell where they have their replicas."""
+        """The custom workload kinds, as far as bindings show where they have their replicas."""
         templates = {key: data for key in self.bindings if (data := self.listing.object(key))}
         return tuple(workloads_of(self.bindings.values(), templates))
 
     @cached_property
     def unanswered(self) -> Mapping[Query, str]:
-        """Reasons why requests for templates were not answered, those included that nobody could
-        make.
+        """Reasons why requests for templates were not answered, including requests that nobody
+        could make.
 
         Something is bound of a kind that is not served: an API server of its own is away, or its
         definition is gone.
@@ -141,11 +141,11 @@ class Reading:
 
     @cached_property
     def objects(self) -> tuple[Object, ...]:
-        """Objects that have a binding or that a policy selects, and those beside them that no
-        policy has claimed.
+        """Objects that have a binding or that a policy selects, and others that no policy has
+        claimed.
 
-        So are the namespaces that the control plane brings to its members by itself, or may be
-        asked to.
+        Namespaces that the control plane brings to its members by itself, or may be asked to
+        bring, are among them.
         """
         policies = [*self._propagation]
         found = []
@@ -163,6 +163,7 @@ class Reading:
     @cached_property
     def _propagation(self) -> tuple[PropagationPolicy, ...]:
         """The propagation policies, defaulted."""
+        # Not from `source`, which has the objects, and these are found by the policies.
         source = gathered(Given(tuple(map(Manifest, self.policies)), releases=self._releases))
         kinds = ("PropagationPolicy", "ClusterPropagationPolicy")
         return tuple(
@@ -224,6 +225,7 @@ class Reading:
         """The templates that have a binding, by key, those that need others first."""
         found: dict[str, Copies] = {}
         states: dict[str, TemplateState] = {}
+        # Parents come first, so `states` has them when a template that they need is read.
         for workload in self.templates.workloads:
             binding = self.bindings.get(workload.manifest.key)
             if binding:
@@ -314,6 +316,7 @@ class Reading:
         found: dict[str, dict[str, Object]] = {}
         for work in self.listing.all(WORK, WORK_GROUP):
             member = work["metadata"]["namespace"].removeprefix(MEMBER_NAMESPACE)
+            # Karmada makes one Work for each object, so a Work has one manifest.
             manifest = value_at(work, ("spec", "workload", "manifests", 0))
             for mark in marks_of(work) if manifest and not is_leaving(work) else ():
                 found.setdefault(mark, {})[member] = manifest

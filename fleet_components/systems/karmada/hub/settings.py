@@ -1,4 +1,4 @@
-"""Settings of a control plane, as far as its objects tell them."""
+"""Settings of a control plane, as far as its objects show them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return the ``KarmadaSettings`` of a control plane: it decides exactly.
 
-    Eviction tasks that taints have caused show that they evict, and how where the policy does not
-    say it.
+    Eviction tasks that taints have caused show that taints evict, and how they do if the policy
+    does not say so.
     """
     evicting = [
         (task.purge_mode, bool((binding.spec.get("failover") or {}).get("cluster")))
@@ -33,6 +33,7 @@ def settings_of(
         for task in binding.tasks.values()
         if task.producer == TAINT_MANAGER
     ]
+    # With failover.cluster, the mode is that of the policy and shows nothing about the flag.
     modes = {mode for mode, asked_for in evicting if not asked_for}
     settings = KarmadaSettings(
         exact=True,

@@ -87,8 +87,8 @@ class BoundTemplate:
 
     @cached_property
     def follows(self) -> bool:
-        """False if changes of the object do not reach the binding: no policy has it, or its own
-        selects it no more.
+        """False if changes of the object do not reach the binding: no policy has it, or its policy
+        no longer selects it.
         """
         if self.depends:
             return True
@@ -156,6 +156,7 @@ class BoundTemplate:
         if self.depends:
             return None
         owner = self.subject.policies.index.named(self.policy) if self.policy else None
+        # A revision before that of the object marks the binding as frozen.
         return BoundPolicy(self.policy, self._carried(owner), FIRST if self.follows else FIRST - 1)
 
     def _carried(self, owner: PropagationPolicy | None) -> dict[str, Any]:
@@ -228,6 +229,7 @@ def member_as_written(data: Object) -> dict[str, Any]:
     written, given, status = as_written(data), data.get("spec") or {}, data.get("status")
     spec = plain({field: given.get(field) for field in _SPEC})
     if _is_default(given.get("resourceModels")):
+        # Present: the default models are not empty, so `plain` has kept them.
         del spec["resourceModels"]
     if is_leaving(data):
         written["metadata"]["deletionTimestamp"] = data["metadata"]["deletionTimestamp"]

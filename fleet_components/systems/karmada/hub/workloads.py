@@ -1,4 +1,4 @@
-"""Custom workload kinds: where they have their replicas, as bindings tell it.
+"""Custom workload kinds: where they have their replicas, as bindings show it.
 
 A control plane learns it from scripts, which are not carried out here. Its bindings show the
 result: the number of replicas that a script has found in each object.
@@ -23,8 +23,8 @@ Path = tuple[str, ...]
 def workloads_of(
     bindings: Iterable[Binding], objects: Mapping[ObjectKey, Object]
 ) -> Iterator[CustomWorkload]:
-    """Yield the custom kinds of which one field alone has the replicas that all bindings of the
-    kind tell.
+    """Yield the custom kinds with exactly one field that has the number of replicas in every
+    binding of the kind.
     """
     found: dict[tuple[str, str], list[tuple[Binding, Object]]] = defaultdict(list)
     for binding in bindings:
@@ -32,6 +32,7 @@ def workloads_of(
         known = (
             binding.template[:2] in BUILT_IN or data is None or shape_of(Manifest(data)) is not None
         )
+        # A binding with 0 replicas proves nothing: objects without replicas have 0 as well.
         if data is not None and not known and binding.spec.get("replicas"):
             found[binding.api_version, binding.template.kind].append((binding, data))
     for (version, kind), bound in sorted(found.items()):
@@ -81,5 +82,6 @@ def _fields(value: object, path: Path) -> Iterator[tuple[Path, object]]:
     """Yield all fields of a map, and of the maps in it; lists are not entered."""
     yield path, value
     for key, item in value.items() if isinstance(value, Mapping) else ():
+        # Paths are written with dots, so a field whose name has a dot cannot be named.
         if "." not in key:
             yield from _fields(item, (*path, key))

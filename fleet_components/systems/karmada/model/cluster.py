@@ -133,6 +133,7 @@ def summarize(
         ValueError: an amount is not a quantity.
     """
     total: Counter[str] = Counter()
+    # With zeros, so that grades without nodes are listed too.
     grades = Counter({model.grade: 0 for model in models})
     for count, allocatable in nodes:
         for name, amount in allocatable.items():

@@ -160,5 +160,6 @@ class TemplateMemory:
         with below("order"):
             kind: Any = Mapping[str, int]
             order: Mapping[str, int] = decode(kind, (wire or {}).get("order") or {})
+        # Without an order all places are 0, and the names decide.
         names = sorted(memory.clusters, key=lambda name: (order.get(name, 0), name))
         return attrs.evolve(memory, clusters={name: memory.clusters[name] for name in names})

@@ -85,13 +85,13 @@ class ResourceSelector(Typed):
 
 
 def answers(manifest: Manifest) -> tuple[str | tuple[str, str] | None, ...]:
-    """Return all that selectors may ask of an object, as :attr:`ResourceSelector.asked` has it."""
+    """Return all that selectors may require, each in the form of :attr:`ResourceSelector.asked`."""
     return (manifest.name, None, *manifest.labels.items())
 
 
 @attrs.frozen(eq=False, slots=False)
 class Selectors:
-    """The resource selectors of a policy, by what they ask of an object."""
+    """The resource selectors of a policy, by what they require of an object."""
 
     selectors: tuple[ResourceSelector, ...]
 
@@ -105,6 +105,8 @@ class Selectors:
     def _asking(self) -> dict[Hashable, list[ResourceSelector]]:
         found: dict[Hashable, list[ResourceSelector]] = defaultdict(list)
         for selector in self.selectors:
+            # Under one requirement only: an object has to meet all of them, so it meets this one
+            # too.
             found[selector.api_version, selector.kind, selector.asked].append(selector)
         return dict(found)
 
@@ -199,12 +201,13 @@ class Toleration(Typed):
 
 @attrs.frozen(eq=False, slots=False)
 class Tolerations:
-    """Tolerations in their order, by what they ask of a taint."""
+    """Tolerations in their order, by what they require of a taint."""
 
     tolerations: tuple[Toleration, ...]
 
     def of(self, taint: Taint) -> list[Toleration]:
         """Return the tolerations that match a taint."""
+        # An empty key stands for all keys, None for the operator Exists, which ignores the value.
         keys = ((key, value) for key in {taint.key, ""} for value in (taint.value, None))
         positions = sorted(position for key in keys for position in self._asking.get(key, ()))
         found = (self.tolerations[position] for position in positions)
@@ -273,7 +276,7 @@ class Placement(Typed):
 
     @cached_property
     def tolerations(self) -> Tolerations:
-        """The tolerations by what they ask of a taint."""
+        """The tolerations by what they require of a taint."""
         return Tolerations(self.cluster_tolerations)
 
     @property
@@ -295,7 +298,7 @@ class DecisionConditions(Typed):
 
 
 def purge_mode_of(written: str) -> str:
-    """Return a purge mode by its name of 1.19; releases before it have two names more."""
+    """Return a purge mode by its name of 1.19; earlier releases have two further names."""
     renamed = {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}
     return renamed.get(written, written) if isinstance(written, str) else written
 
@@ -387,6 +390,7 @@ def is_policy_path(path: str) -> bool:
     """Return whether a text of a state is the :attr:`~PolicyKey.path` of a propagation policy."""
     kind, _, rest = path.partition("/")
     namespace, slash, name = rest.partition("/")
+    # An unknown kind has None, which is neither of the two booleans below.
     namespaced = {PROPAGATION: True, CLUSTER_PROPAGATION: False}.get(kind)
     return bool(namespaced is bool(namespace) and slash and name and "/" not in name)
 
@@ -440,6 +444,7 @@ def policy_key(manifest: Manifest) -> PolicyKey:
 def _zones_meet(asked: Requirement, cluster: Cluster) -> bool:
     zones = cluster.zones
     match asked.operator:
+        # Releases before 1.18 have this rule (`Rule.ANY_ZONE`).
         case "In" if cluster.in_all_zones:
             return bool(zones) and set(zones).issubset(asked.values)
         case "In":

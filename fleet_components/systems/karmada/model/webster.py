@@ -31,6 +31,7 @@ def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, i
     names = sorted(weights, reverse=larger_names_first(uid))
     votes = [float(weights[name]) for name in names]
     seats = _certain_seats(total, votes)
+    # heapq yields the smallest: the highest priority, then the fewest seats, then the first name.
     queue = [
         (-_priority(vote, seats[place]), seats[place], place) for place, vote in enumerate(votes)
     ]
@@ -57,6 +58,7 @@ def larger_names_first(uid: str) -> bool:
 def turned(uid: str) -> str:
     """Return a uid with which ties between names go the other way."""
     # The prime is odd, so that each byte counts with its lowest bit.
+    # Hence "a", an odd byte, turns the parity; and of "a" and "b", one gives an odd hash.
     return f"{uid}a" if uid else next(text for text in ("a", "b") if larger_names_first(text))
 
 
@@ -76,6 +78,7 @@ def _certain_seats(total: int, votes: list[float]) -> list[int]:
 
 
 def _seats_above(threshold: float, vote: float) -> int:
+    # The division may be off by rounding; the loops find the exact number.
     seats = round(vote / (2 * threshold))
     while _priority(vote, seats) > threshold:
         seats += 1

@@ -49,6 +49,7 @@ class Share(Placed):
     @classmethod
     def of(cls, done: Done) -> Share:
         """Return the share that leads to what runs on a member."""
+        # Revisions begin at 0, so -1 is none of them.
         revision = -1 if done.revision is None else done.revision
         return cls(
             revision=revision,
@@ -110,6 +111,7 @@ def shared(content: Objects, share: Share) -> Mapping[str, Any]:
         share: the member's share.
     """
     template, shape = content[0], shape_in(content)
+    # If replicas are not divided, the content has them itself, unless they are not written.
     if (
         share.replicas is not None
         and shape

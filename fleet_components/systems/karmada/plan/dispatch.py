@@ -100,10 +100,12 @@ class Dispatch:
         here = {cluster: self.done.get(cluster, _NOTHING) for cluster in (*waits, *failing)}
         for cluster, gate in waits.items():
             entries[cluster] = _held(here[cluster], gate.why, gate)
+        # Last: a failing override counts even if the member also waits for another object.
         entries |= {cluster: _held(here[cluster], words) for cluster, words in failing.items()}
         kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
         runs = {cluster for cluster, done in self.done.items() if done.revision is not None}
+        # An update that was interrupted may have left objects where nothing is known to run.
         removals = tuple(sorted((runs | set(before)) - set(entries)))
         entries |= {
             cluster: Entry(Change.REMOVE, None, why.get(cluster, "")) for cluster in removals
@@ -130,6 +132,7 @@ class Dispatch:
         return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)
 
     def _kept(self, cluster: str, why: str) -> Entry:
+        # Present: `left_later` lists members with an eviction task.
         task = self.state.schedule.evictions[cluster]
         stays = (
             _NEVER_PURGED if task.suppress_deletion else f"{_LEAVING}{self._at_the_latest(cluster)}"
@@ -142,6 +145,8 @@ class Dispatch:
         """
         if self.timeout is None:
             return ""
+        # A task from before this plan has its time already; one of this plan begins with the
+        # update.
         task = self.known.get(cluster, self.state.schedule.evictions[cluster])
         grace = grace_of(task, self.timeout)
         if cluster in self.known and task.created:

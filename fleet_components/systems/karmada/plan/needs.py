@@ -48,6 +48,7 @@ def needs_of(parents: Mapping[str, TemplateState], always: Collection[str]) -> N
     """
     states = dict(sorted(parents.items()))
     required = {key: passed_on(state, always=key in always) for key, state in states.items()}
+    # A namespace takes over neither setting: it follows templates without propagateDeps too.
     needing = [state for key, state in states.items() if required[key] and key not in always]
     return Needs(
         {key: clusters for key, clusters in required.items() if clusters},
@@ -78,4 +79,6 @@ def passed_on(state: TemplateState, *, always: bool) -> dict[str, int]:
     """
     if not always and not state.spec.get("propagateDeps"):
         return {}
+    # A namespace goes wherever the template stands, even where that only goes along with others;
+    # dependencies follow the template's own members only.
     return dict.fromkeys(sorted({*state.targets, *state.left_later}) if always else state.own, 0)

@@ -59,9 +59,11 @@ class PolicyOverrides(Overrides):
         """
         if not self.index.policies:
             return ()
+        # A template is one object.
         (data,) = objects
         read = Manifest(in_preferred_version(data, self.custom))
         reduced = (_reduced(policy, member) for policy in self.index.concerning(read))
+        # Marked, so that `redacted_content` hides the values of these rules.
         marked = {INTO_SECRET: True} if is_secret(data) else {}
         return self._complete(
             objects, tuple({**item, **marked} for item in reduced if item[_PLACES]), member
@@ -97,7 +99,7 @@ class PolicyOverrides(Overrides):
 
     def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
         """Return a problem with its place, and with the hint that the control plane may know more
-        of a custom kind.
+        about a custom kind.
         """
         kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
         found = _located(problem, self.written, kept)
@@ -151,6 +153,7 @@ def _reduced(policy: OverridePolicy, member: Cluster) -> Mapping[str, Any]:
     """
     data, spec = policy.manifest.data, policy.manifest.data["spec"]
     places = [place for place, rule in enumerate(policy.spec.rules) if rule.applies_to(member)]
+    # The same list as `policy.spec.rules`, in API form, so that positions agree.
     rules = spec.get("overrideRules") or [{"overriders": spec.get("overriders") or {}}]
     named = {
         "name": policy.key.name,
@@ -185,6 +188,7 @@ def _located(
 ) -> Problem:
     """Return the problem of a kept rule with the place where the rule is written now."""
     policy = written[problem.subject]
+    # Kept rules always have the form with overrideRules, so the third step is a position.
     path = rule_path(policy, kept[problem.subject][int(problem.path[2])])
     selectors = policy.data["spec"].get("resourceSelectors") or ()
     if len({(selector["apiVersion"], selector["kind"]) for selector in selectors}) > 1:

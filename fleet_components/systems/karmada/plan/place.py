@@ -196,6 +196,8 @@ def _by_uid(
     gives it.
     """
     bound = state.claim.bound
+    # A fleet without a control plane makes the uid itself, and only a control plane brings
+    # namespaces.
     given = not request.settings.brings_namespaces or before.memory.schedule.uid
     if given or bound is None or not bound.placement.divided:
         return ()
@@ -260,6 +262,7 @@ def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share])
     """
     evicted = record.memory.schedule.evictions
     leaving = {name for name in rollout.held if name in evicted and name not in shares}
+    # With purge mode Never the copy stays for good, not only for now.
     leaving -= {name for name in leaving if evicted[name].suppress_deletion}
     if not rollout.held:
         return record
@@ -287,6 +290,7 @@ def _overrides(
     claimed = (state.claim.policy.kind,) if state.claim.policy else ()
     wanted, made = {}, dict[tuple[int | None, int | None], Objects]()
     for cluster, share in shares.items():
+        # `shares_of` leaves out who is not a member, so the position is never None.
         member = request.inventory.clusters[request.inventory.position(cluster) or 0]
         counts = share.replicas, share.completions  # all that the members' objects differ in
         if counts not in made:
@@ -348,6 +352,7 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
         policies=remembered,
         seen=seen,
         generation=generation,
+        # A known uid stays, so that ties between members do not change.
         schedule=attrs.evolve(
             before.schedule, uid=before.schedule.uid or request.uid, required_by=required
         ),
@@ -377,6 +382,7 @@ def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[Propag
 
 def _settled(claim: PolicyClaim) -> PolicyClaim:
     """Return the claim as it is read back from the state."""
+    # Only a claim in this form compares equal with what the next run reads.
     return Claims.from_wire(Claims({"": claim}).to_wire()).of("")
 
 
@@ -385,6 +391,7 @@ def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
     it was placed.
     """
     needed = bool(state.schedule.required_by) and not any(state.schedule.clusters.values())
+    # A revision below 0: nothing was decided yet.
     return needed or before.revision < 0 or not state.frozen
 
 
@@ -466,6 +473,7 @@ def _decided(
         bound.placement,
         rebalances=asked,
         plugins=plugins,
+        # Without a policy, only changes of members make an observed scheduler look again.
         binding=None if released and exact else bound_to(bound),
     )
     decision = fail_over(run, state.schedule, driven, exact=exact)
@@ -494,6 +502,7 @@ def _moved(
     state = attrs.evolve(state, schedule=decision.memory)
     dispatch = Dispatch(state, request.done, request.inventory.names)
     timeout = request.settings.graceful_eviction_timeout
+    # Without `exact`, no eviction ends by time: it could remove the only copy.
     as_of = request.inventory.as_of if request.settings.exact else None
     tasks = going_on(decision, dispatch.emptied, dispatch.standing, as_of=as_of, timeout=timeout)
     return attrs.evolve(state, schedule=attrs.evolve(decision.memory, evictions=tasks))
@@ -513,6 +522,7 @@ def _content(
     ):
         manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
     content = content_of(manifest, request.settings.workloads, divided=divided)
+    # Present: `_scheduled` refuses a frozen template whose content is hidden.
     found = content if fresh else (before.contents[before.revision][0], *content[1:])
     return (
         before.settled(found, lambda data: as_read(data, request.custom))
@@ -524,8 +534,8 @@ def _content(
 def _completions(
     request: TemplateSubject, content: Objects, state: TemplateState, *, divided: bool
 ) -> Mapping[str, int]:
-    """Return the completions of a Job by member, as far as it is not written with them; empty of
-    anything else.
+    """Return the completions of a Job by member, as far as it is not written with them; empty for
+    other kinds.
 
     A Job with neither completions nor parallelism is stored with one of each. Karmada sends both,
     since a Job with a parallelism alone is a work queue.

@@ -57,6 +57,7 @@ def _decided(
         for parent in workload.needed_by:
             first[parent].append(f"{TEMPLATE_KIND}/{workload.key}")
     for workload in templates.workloads:
+        # A parent without a decision is missing here: it has a problem of its own.
         parents = {key: found[key] for key in workload.needed_by if key in found}
         try:
             decided = _decide(planning, templates, workload, parents)
@@ -93,12 +94,14 @@ def _decide(
     states = {key: parent.record.memory for key, parent in parents.items()}
     needs = needs_of(states, {key for key, always in workload.needed_by.items() if always})
     subject = templates.subject(workload, planning.inventory, past, options, needs)
+    # Not final: the way of its policy counts, which is known after the first decision.
     subject = attrs.evolve(subject, by_hub=bool(options.hub) or ways.whole)
     before = past.record(subject.name, subject.RECORD)
     outcome = subject.decide(before)
     along = [parent.hub for parent in parents.values()]
     policy = outcome.record.steered_by(subject.name)
     hub = ways.template(policy, along, past.shown.get(subject.name, {}))
+    # Whether a hub brings it depends on its policy, which only the decision shows.
     if bool(hub or options.hub) != subject.by_hub:
         subject = attrs.evolve(subject, by_hub=not subject.by_hub)
         outcome = subject.decide(before)

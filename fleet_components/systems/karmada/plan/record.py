@@ -88,6 +88,7 @@ class TemplateState:
         """
         tasks = self.schedule.evictions
         return tuple(
+            # With purge mode Directly the copy does not stay.
             sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY)
         )
 

@@ -35,7 +35,7 @@ def sticky(request: TemplateSubject, outcome: TemplateOutcome) -> str:
     """Return in words what an earlier decision could lead to; empty if it could lead to nothing
     else.
 
-    What the templates that need it could change is theirs to say.
+    The templates that need it say themselves what they could change.
     """
     return next(_reasons(request, outcome), "")
 
@@ -80,6 +80,7 @@ def _reasons(request: TemplateSubject, outcome: TemplateOutcome) -> Iterator[str
     if decision.memory.evictions or request.settings.exact:
         yield f"evictions go on until they have ended: with --state it may be on others than {here}"
     free, kept = (_passing(request, outcome, placement, has_it=has_it) for has_it in (False, True))
+    # Some filters let every current target pass, so members may stay that could not be chosen.
     staying = kept & ~free
     if staying:
         names = [inventory.names[position] for position in masks.positions(staying)]
@@ -130,6 +131,7 @@ def _passing(
         outcome.template,
         placement,
         TemplateMemory(clusters=dict.fromkeys(inventory.names, 0) if has_it else {}),
+        # Groups are tried in order, so a template that is nowhere begins with the first.
         group=next(iter(placement.cluster_affinities), None),
     )
     return run_filters(PROFILE, state, inventory.everything & ~inventory.leaving).passed

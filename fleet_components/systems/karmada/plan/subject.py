@@ -61,7 +61,7 @@ from fleet_components.systems.karmada.scheduler.proposals import ScheduledTempla
 _MOST_REPLICAS = 50
 """Number of further replicas that are proposed."""
 MOST_OTHER_POLICIES = 20
-"""Number of policies that select other objects and of which that is said."""
+"""The most policies that are listed as selecting other objects."""
 
 
 # Compared by identity: all templates of a plan share one, which is the key of the cache of
@@ -457,6 +457,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             "uid": self.uid,
             "rebalances": sorted(self.rebalances),
             "waited": self.waited,
+            # None stays None: Unhealthy for long enough.
             "unhealthy": {
                 cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()
             },
@@ -510,6 +511,7 @@ def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateReco
             content = content_of(request.manifest, request.settings.workloads, divided=divided)
             before = before.completed(content)
         return before
+    # The same object means that nothing in it is secret.
     if redacted(request.manifest.data) is request.manifest.data:
         return before
     whole = content_of(request.manifest, request.settings.workloads, divided=False)

@@ -238,6 +238,7 @@ class _Reading:
     @cached_property
     def objects(self) -> dict[str, Manifest]:
         """All objects that could be templates."""
+        # Objects of this package's own API are input, never templates.
         manifests = (m for m in self.source.catalogue.manifests if m.api_version != API_VERSION)
         return {template_name(m): m for m in manifests if propagates(m)}
 
@@ -281,6 +282,8 @@ class _Reading:
         """Objects that go along with templates, each with those templates."""
         found: dict[str, dict[str, bool]] = {}
         for parent in self.own:
+            # Any policy that matches may claim the object, so any of them may take dependencies
+            # along.
             takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
             for dependency in dependencies_of(self.matched[parent], self.source.settings.shapes):
                 for key in self._meant(dependency):
@@ -321,6 +324,7 @@ class _Reading:
             )
             for key in keys
         ]
+        # False sorts first: what policies select, then dependencies, then namespaces.
         return tuple(
             sorted(
                 found,
@@ -334,8 +338,8 @@ class _Reading:
 
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
-        """Objects that nothing claims; namespaces that a control plane brings by itself are none
-        of them.
+        """Objects that nothing claims; namespaces that a control plane brings by itself are not
+        among them.
         """
         if not self.source.settings.brings_namespaces:
             return self._left
@@ -431,6 +435,7 @@ class _Reading:
             manifest = self.matched[key]
             policy = best_policy(manifest, self.matching.get(key, ()))
             if policy and policy.spec.placement.divided and self._may_have_replicas(manifest):
+                # The id stands for the policy, which `propagation` keeps alive.
                 kind = (id(policy), manifest.api_version, manifest.kind)
                 found.setdefault(kind, (policy, []))[1].append(manifest)
         for policy, manifests in found.values():
@@ -490,6 +495,7 @@ class _Reading:
             return f"{policy.key.kind} {policy.key}"
         parents = self.dependencies.get(key)
         return (
+            # The first by name, so that the message is the same in every run.
             f"{min(parents)}, which takes it along"
             if parents
             else "a Karmada policy that left it standing"

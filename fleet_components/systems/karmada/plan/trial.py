@@ -107,7 +107,7 @@ class TemplateTrial(OverrideTrial):
         return tuple(map(without_empty_words, TemplateRecord.opened(made)))
 
     def alike_objects(self, value: Object | None, other: Object | None) -> bool:
-        """Return whether two forms of the object differ in no more than empty commands and args."""
+        """Return whether two forms of the object differ at most in empty commands and args."""
         first, second = (data and without_empty_words(data) for data in (value, other))
         return first == second
 
@@ -150,6 +150,7 @@ class TemplateTrial(OverrideTrial):
         bound = record.memory.claim.bound
         if bound and bound.placement.divided and replicas:
             more = replicas + 1
+            # None stays None: only a Job has completions.
             share = attrs.evolve(share, replicas=more, completions=share.completions and more)
         elif share.replicas is None and replicas:
             share = attrs.evolve(share, replicas=replicas)

@@ -1,4 +1,4 @@
-"""Find what Karmada's policies ask for in vain; a control plane accepts it without a warning."""
+"""Find what matches nothing in Karmada's policies; a control plane accepts it without a warning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NONE = Vocabulary(())
 def in_policies(
     templates: Templates, members: KarmadaMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
-    """Yield what propagation and override policies ask for in vain."""
+    """Yield what matches nothing in propagation and override policies."""
     overrides = templates.policies.overrides
     known = _names(overrides)
     for policy in templates.policies.propagation:
@@ -86,6 +86,7 @@ def _of_objects(
         yield NoMatch(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
     if outside and len(outside) == len(wanted):
         return
+    # One warning about the namespace is enough for all selectors.
     if policy.key.namespace and not objects.catalogue.contents(policy.key.namespace):
         yield NoMatch(("metadata", "namespace"), *objects.nothing_in(policy.key.namespace, wanted))
         return
@@ -205,7 +206,7 @@ def _of_overrides(
 
 
 def _of_rules(override: OverridePolicy, members: KarmadaMembers) -> Iterator[NoMatch]:
-    """Yield what the rules ask of members in vain.
+    """Yield what matches no member in the rules.
 
     The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one
     rule.

@@ -43,6 +43,8 @@ def unserved(
         manifest = first[version, kind]
         wanted = definition_of(manifest.group, kind)
         here = _members_with(wanted, every)
+        # Where the definition goes, only its listing is missing; elsewhere the definition itself
+        # is.
         for without, names in ((False, members & here), (True, members - here)):
             if names:
                 what = Message(
@@ -61,7 +63,7 @@ def _lacking(decided: Decided, manifest: Manifest, inventory: Inventory) -> Iter
     if bound is None or (manifest.group, manifest.kind) in BUILT_IN:
         return
     for cluster in inventory.clusters:
-        # One that lists nothing is warned of by itself.
+        # A member that lists nothing has a warning of its own (`without_apis`).
         lacks = cluster.api_enablements and not cluster.serves(manifest.api_version, manifest.kind)
         has = cluster.name in decided.record.decisions
         if lacks and not has and may_choose(bound.placement, cluster):

@@ -58,6 +58,7 @@ def rank(profile: Profile, state: KarmadaState, passed: Mask) -> Candidates:
     """Return the members that passed the filters as ordered candidates."""
     can_take = allocatable(state)
     scores = [0] * len(state.inventory)
+    # The profile has one part of the score.
     (by_score,) = run_scores(profile, state, passed)
     for score, members in by_score.items():
         for position in masks.positions(members) if score else ():

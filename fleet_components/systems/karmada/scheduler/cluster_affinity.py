@@ -68,6 +68,7 @@ class ClusterAffinity(Filter[KarmadaState]):
             pair for pair in _written(state) if has(matching(state.inventory, pair[1]), position)
         ]
         field, affinity = selecting[0] if selecting else (_SINGLE, policy.ClusterAffinity())
+        # If several affinities select it, no change of one of them leaves the member out.
         if len(selecting) > 1:
             return
         labels = affinity.label_selector.requirements() if affinity.label_selector else ()
@@ -95,6 +96,7 @@ def _written(state: KarmadaState) -> Iterator[tuple[FieldPath, policy.ClusterAff
     if state.placement.cluster_affinity:
         yield _SINGLE, state.placement.cluster_affinity
     elif state.group is not None:
+        # Never empty: with a group, the affinities begin with it.
         first, *overflowing = state.affinities
         here: FieldPath = (
             *_PLACEMENT,

@@ -49,6 +49,7 @@ def divide_dynamically(
         Unschedulable: the members cannot take the replicas.
     """
     previous = _previous(state, chosen)
+    # As many as wanted: nothing is divided, even if capacities have changed since.
     if not state.fresh and sum(previous.values()) == replicas:
         return Assignment(without_zeros(previous))
     step = _step(state, candidates, chosen, replicas, previous)
@@ -66,7 +67,7 @@ def divide_dynamically(
 
 def _previous(state: KarmadaState, chosen: list[int]) -> dict[str, int]:
     """Return the replicas of the targets that were selected again; replicas of the other targets
-    are placed anew.
+    are placed again.
     """
     selected = {state.inventory.names[position] for position in chosen}
     # In the order of the binding, which decides between equal members when an aggregated workload
@@ -176,6 +177,7 @@ def _by_tier(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> 
     divisions: tuple[Division, ...] = ()
     for tier in sorted({candidates.tiers[position] for position in chosen}):
         members = [position for position in chosen if candidates.tiers[position] == tier]
+        # A tier takes what it can, and the next one gets the rest.
         amount = min(left, sum(candidates.available[position] for position in members))
         part = _divide(state, candidates, members, amount)
         clusters |= part.clusters
@@ -190,6 +192,7 @@ def _divide(
     state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int
 ) -> Assignment:
     scheduling = state.placement.replica_scheduling
+    # `divided` is False without replicaScheduling, and this is reached only if it is True.
     assert scheduling is not None
     aggregated = scheduling.replica_division_preference == AGGREGATED
     preference = scheduling.weight_preference or WeightPreference()

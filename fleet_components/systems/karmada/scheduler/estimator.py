@@ -79,6 +79,7 @@ class Replica:
             return _most(self.taken, lambda name: free_amount(summary, name), pods)
         by_grade = self._by_grade(models)
         nodes = summary.nodes_by_grade.items()
+        # Nodes of a grade that no model describes hold nothing.
         return min(pods, sum(count * by_grade.get(grade, 0) for grade, count in nodes if count))
 
     def _by_grade(self, models: tuple[ResourceModel, ...]) -> dict[int, int]:

@@ -65,6 +65,7 @@ def explain(
     """
     state = KarmadaState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
+    # The placement may no longer have the observed group: Karmada starts at the first one then.
     state = attrs.evolve(
         state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None))
     )
@@ -157,6 +158,7 @@ class _Members:
             if self.state.template.workload
             else "has the object"
         )
+        # Not falsy: the verdict of a score has None.
         failing = [verdict.words for verdict in verdicts if verdict.passed is False]
         return f"{share}; stays although {failing[0]}" if failing else share
 
@@ -219,11 +221,13 @@ def _outranked(scheduled: ScheduledTemplate, cluster: str) -> str:
         profile, state, state.inventory.everything & ~state.inventory.leaving
     ).passed
     candidates = rank(profile, state, passed)
+    # There is exactly one constraint, as checked above.
     most = state.placement.spread_constraints[0].max_groups
     chosen = [state.inventory.names[at] for at in candidates.order[:most]]
     # Karmada may swap in larger members, and then ranks say nothing.
     if not masks.has(passed, position) or not chosen or set(chosen) != set(scheduled.clusters):
         return ""
+    # Within the order: if there were no more than `most` candidates, the member would be chosen.
     return _Pair(candidates, candidates.order[most - 1], position, chosen[-1]).words
 
 

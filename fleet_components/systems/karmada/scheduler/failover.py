@@ -85,6 +85,7 @@ def driven_from(inventory: Inventory, around: Circumstances) -> Driven:
             task = attrs.evolve(
                 cause, created=inventory.as_of.isoformat() if inventory.as_of else ""
             )
+            # The first cause counts: taints come before failures of the application.
             now.setdefault(name, Cause(words, task))
         else:
             due.setdefault(name, f"to be left at {in_utc(ends)}: {words}")
@@ -109,6 +110,7 @@ def fail_over(
     """
     if not exact:
         caused = {name: task for name, task in memory.evictions.items() if name in driven.now}
+        # ClusterEviction rejects members with a task, so a task keeps these from being chosen.
         barred = dict.fromkeys(sorted(driven.now.keys() - memory.clusters.keys()), _BARRED)
         memory = attrs.evolve(memory, evictions={**barred, **caused})
     decision = schedule(memory)
@@ -146,6 +148,7 @@ def going_on(
     kept = unfinished(
         tasks, Surroundings(memory.clusters, standing, observed, as_of, timedelta(seconds=timeout))
     )
+    # A copy that is to be purged keeps its task until it is gone, even if the task has ended.
     purged = {
         name: task
         for name, task in tasks.items()
@@ -304,5 +307,6 @@ def _ends(
     for taint in taints:
         for toleration in used.intersection(tolerations.of(taint)):
             seconds = toleration.toleration_seconds
+            # Bounded at both ends, since datetime covers fewer years than 64 bits of seconds.
             if taint.time_added and seconds is not None and seconds <= _MOST_SECONDS:
                 yield taint.time_added + timedelta(seconds=max(seconds, -_MOST_SECONDS))

@@ -22,6 +22,7 @@ def descending(weights: Sequence[int]) -> list[int]:
     """Return the indices of the weights from the largest to the smallest, as Go sorts them."""
     places = list(range(len(weights)))
     if len(places) <= _SHORT:
+        # Go's insertion sort is stable, as sorted() is.
         return sorted(places, key=lambda place: -weights[place])
     _Sort(weights, places).sort(0, len(places), len(places).bit_length())
     return places
@@ -56,12 +57,15 @@ class _Sort:
                 pivot, swaps = begin + end - 1 - pivot, 0
             if balanced and partitioned and swaps == 0 and self.sorted_with_few_shifts(begin, end):
                 return
+            # The item in front sorts after nothing in the range. If it does not sort before the
+            # pivot either, the two are equal, and the pivot is the first of the range.
             if begin > 0 and not self.before(begin - 1, pivot):
                 begin = self.skip_equal(begin, end, pivot)
                 continue
             middle, partitioned = self.partition(begin, end, pivot)
             left, right = middle - begin, end - middle
             balanced = min(left, right) >= (end - begin) // 8
+            # Recursion into the shorter part only keeps the stack shallow, as in Go.
             if left < right:
                 self.sort(begin, middle, limit)
                 begin = middle + 1
@@ -105,9 +109,12 @@ class _Sort:
         random, power = length, 1 << length.bit_length()
         around = begin + length // 4 * 2 - 1
         for step in range(3):
+            # Go's xorshift on uint64; the mask stands for its overflow.
             random ^= random << 13 & _64_BITS
             random ^= random >> 7
             random ^= random << 17 & _64_BITS
+            # `power` is at most twice the length, so one subtraction brings the place into the
+            # range.
             other = random & (power - 1)
             self.swap(around + step, begin + (other - length if other >= length else other))
 

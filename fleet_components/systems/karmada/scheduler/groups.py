@@ -57,6 +57,7 @@ def _while(doing: str) -> Iterator[None]:
     try:
         yield
     except SchedulingError as failure:
+        # The class decides about targets and retries, so it stays.
         kind = type(failure) if isinstance(failure, CycleFailure) else CycleFailure
         raise kind(f"failed to {doing}: {failure}") from None
 
@@ -66,6 +67,7 @@ def _no_fit(state: KarmadaState, filtered: Filtered) -> str:
     reasons: Counter[str] = Counter()
     for plugin, stopped in filtered.stopped:
         reasons.update(reason_of(plugin, state, position) for position in masks.positions(stopped))
+    # Sorted as texts, with the number in front, which is Karmada's message.
     counted = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
     return f"0/{len(state.inventory)} clusters are available: {counted or 'no cluster exists'}."
 

@@ -31,7 +31,7 @@ from fleet_components.systems.karmada.scheduler.matching import (
 )
 
 _MOST_SELECTORS = 20
-"""Number of selectors of a policy that are told, where none of them selects the template."""
+"""The most selectors of a policy that are listed if none of them selects the template."""
 _PRECISION = {Rank.NAME: "by name", Rank.LABEL: "by labels", Rank.ALL: "every object of its kind"}
 
 
@@ -84,6 +84,7 @@ class _Explanation:
     def ordered(self) -> list[PropagationPolicy]:
         return sorted(
             self.policies,
+            # False sorts first: the owner, then policies that match.
             key=lambda p: (p.key != self.owner, not self.fits(p), preference(p, self.template)),
         )
 
@@ -129,6 +130,7 @@ class _Explanation:
         owner = next((p for p in self.policies if p.key == self.owner), None)
         if owner is None:
             return f"{self.strength(policy)}, but {self.owner} has the claim"
+        # A greater key is a worse policy.
         if preference(policy, self.template) > preference(owner, self.template):
             return _comparison(policy, owner, self.template)
         return (

@@ -208,6 +208,7 @@ class _Detector:
             for key, claim in known.items()
             if claim.policy is None and claim.revision is not None
         }
+        # A dict as an ordered set: what is queued twice is processed once, at its first place.
         self.queue: dict[tuple[str, bool], None] = {}
         self.events: list[tuple[str, Event]] = []
         self.errors: list[str] = []
@@ -244,6 +245,7 @@ class _Detector:
         return SeenPolicy(digest, policy.spec.priority)
 
     def _delete(self, key: PolicyKey) -> None:
+        # Releasing changes values only, not the keys that the loop goes over.
         for name, claim in self.objects.items():
             if claim.policy == key:
                 self._release(name)

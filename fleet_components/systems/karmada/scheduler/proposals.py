@@ -218,6 +218,7 @@ def less_room(cluster: Cluster, requests: Mapping[str, str] | None) -> Iterator[
     if summary is None:
         return
     fits = {name: max(0, free_amount(summary, name)) // amount for name, amount in taken.items()}
+    # Never empty, since every replica takes a pod.
     name = min(fits, key=lambda fit: fits[fit])
     for number in range(min(fits[name], _MOST) - 1, -1, -1):
         yield (_changed(cluster, name, number * taken[name] - free_amount(summary, name)),)

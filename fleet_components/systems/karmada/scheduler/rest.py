@@ -103,6 +103,7 @@ def _written(inventory: Inventory, *, whole: bool) -> list[str]:
 
 
 def _member(cluster: Cluster, *, whole: bool) -> str:
+    # Apart and sorted, since a set has no order and the digest needs one.
     enablements = sorted(cluster.api_enablements or ())
     plain = attrs.evolve(
         cluster, api_enablements=None, resource_summary=cluster.resource_summary if whole else None

@@ -104,6 +104,7 @@ def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:
         # With the order: targets in another order are a changed spec too, and a changed spec is
         # evaluated again.
         moved = list(memory.clusters.items()) != list(state.memory.clusters.items())
+        # The first reason stays: later passes only follow from it.
         status = _shown(attrs.evolve(status, trigger=status.trigger or why), outcome, moved=moved)
         state = attrs.evolve(state, memory=memory)
         if not moved:
@@ -155,7 +156,7 @@ def _condition(failure: CycleFailure) -> Condition:
 
 def trigger(state: KarmadaState) -> str:
     """Return why an evaluated binding is scheduled; empty if it stays as it is."""
-    # In the order of ``doScheduleBinding``: the first reason is the one that is told.
+    # In the order of ``doScheduleBinding``: the first reason is the one that is reported.
     if placement_changed(state.placement, state.memory.placement, state.memory.observed_group):
         return "the placement changed"
     if _replicas_changed(state):

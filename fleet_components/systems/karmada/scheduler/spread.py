@@ -78,6 +78,7 @@ class _Search:
         self.bounds = bounds
         self.members = members
         self.best: list[Region] = []
+        # Below the rank of every set.
         self.rank = (-1, -1)
         self.left = MOST_SETS
         # For each region the highest score from there to the end, which bounds the score of every
@@ -103,13 +104,16 @@ class _Search:
             rank[1] >= self.members
             and self.bounds.min_groups <= len(path) <= self.bounds.max_groups
         ):
+            # Of sets of the same rank, Karmada keeps the one that it finds first.
             if rank > self.rank:
                 self.best, self.rank = path, rank
             return
+        # An empty range if the set already has as many regions as are allowed.
         for place in range(
             begin, len(self.regions) if len(path) < self.bounds.max_groups else begin
         ):
             if self.reachable(len(path), rank, place) <= self.rank:
+                # Later places reach no more than this one, so they are skipped too.
                 return
             region = self.regions[place]
             self.grow(
@@ -165,6 +169,7 @@ def select_by_region(
         raise CycleFailure(
             "the number of clusters is less than the cluster spreadConstraint.MinGroups"
         )
+    # Every region has a member: it was made for its first one.
     first = [region.members[0] for region in chosen]
     others = candidates.ranked(position for region in chosen for position in region.members[1:])
     return first + others[: max(0, by_cluster.max_groups - len(first))]

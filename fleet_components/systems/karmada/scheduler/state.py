@@ -179,6 +179,7 @@ def meeting_field(inventory: Inventory, requirement: Requirement) -> Mask:
 
 def _in_all_zones(inventory: Inventory) -> Mask:
     """Return the members of which all zones have to be among those that are asked for."""
+    # A list times a boolean: one group name if True, none if False.
     return inventory.grouped("in all zones", lambda cluster: ["yes"] * cluster.in_all_zones).get(
         "yes", 0
     )
@@ -257,6 +258,7 @@ class SpreadConstraint(Filter[KarmadaState]):
             )
 
     def _missing(self, state: KarmadaState, position: int) -> str:
+        # Only called for members that the filter stops, so a property is missing.
         return next(field for field in _fields(state) if not _having(state, field) >> position & 1)
 
 
@@ -303,6 +305,7 @@ class TaintToleration(Filter[KarmadaState]):
 
     def reason(self, state: KarmadaState, position: int) -> str:
         """Return Karmada's text for the first untolerated taint, in spec order."""
+        # Only called for members that the filter stops, so there is such a taint.
         taint = self._untolerated(state, position)[0]
         value = f"={taint.value}" if taint.value else ""
         return f"cluster(s) had untolerated taint {{{taint.key}{value}:{taint.effect}}}"

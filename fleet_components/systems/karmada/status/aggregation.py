@@ -92,6 +92,7 @@ def _job(_: Manifest, items: Items) -> Status:
         {
             **{name: _sum(items, name) for name in ("active", "succeeded", "failed")},
             "conditions": _job_conditions(items),
+            # Karmada sets a time only once every member reports it.
             "startTime": min(started) if len(started) == len(items) else None,
             "completionTime": max(completed) if len(completed) == len(items) else None,
         }
@@ -108,6 +109,7 @@ def _job_conditions(items: Items) -> list[Status]:
         conditions.append(_condition("Failed", "JobFailed", words))
     if all(end == "Complete" for end in ended.values()):
         conditions.append(_condition("Complete", "Completed", "Job completed"))
+        # Every item has a status here: without one its Job would not be complete.
         if all(_is_met(item["status"]) for item in items):
             words = "All member clusters have met success criteria"
             conditions.append(_condition("SuccessCriteriaMet", "CompletionsReached", words))
@@ -153,6 +155,7 @@ def _balanced(items: Items, names: Sequence[str]) -> Status:
     for status in _statuses(items):
         for point in (status.get("loadBalancer") or {}).get("ingress") or ():
             key = tuple(point.get(name) or "" for name in names)
+            # The last one stands for all of the same address; their ports are collected apart.
             points[key] = point
             here = ports.setdefault(key, [])
             here += point.get("ports") or ()
@@ -188,8 +191,8 @@ def _pod(_: Manifest, items: Items) -> Status:
 
 
 def _container(status: Status) -> Status:
-    """Return the status of a container: whether it is ready, and its state; all else that the API
-    asks for is empty.
+    """Return the status of a container: whether it is ready, and its state; everything else that
+    the API requires is empty.
     """
     empty = {"name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {}}
     return {**empty, "ready": bool(status.get("ready")), "state": status.get("state") or {}}

@@ -1,8 +1,7 @@
 """Statuses of templates and their bindings, in the form of Karmada's API.
 
 Source: ``pkg/util/helper/workstatus.go`` and ``pkg/controllers/status`` of Karmada 1.19. Times and
-generations of the
-control plane are left out: there is none.
+generations of the control plane are left out: there is none.
 """
 
 from __future__ import annotations
@@ -139,11 +138,12 @@ def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dic
     do not count.
 
     A member to which dispatching is suspended has an entry as well: its Work exists, and nothing is
-    said of it.
+    known about it.
     """
     items = [{"clusterName": cluster, "health": UNKNOWN} for cluster in _never_dispatched(decided)]
     for cluster in sorted(observed.keys() & decided.deliveries.keys()):
         delivery, member = decided.deliveries[cluster], observed[cluster]
+        # A template has one object on each member.
         found = member.objects.get(decided.keys(cluster)[0])
         if found and found.applied:
             items.append({"clusterName": cluster, **_item(delivery, found, cluster)})

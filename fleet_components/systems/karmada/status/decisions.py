@@ -112,6 +112,7 @@ def _required(parent: Manifest, clusters: Iterable[str]) -> dict[str, Any]:
 def _task(cluster: str, task: EvictionTask) -> dict[str, Any]:
     return {
         "fromCluster": cluster,
+        # A time, which is left out like all others.
         **{field: value for field, value in encode(task).items() if field != "created"},
     }
 

@@ -47,6 +47,7 @@ def _check_taints(taints: list[dict[str, str]]) -> Iterator[Finding]:
         for error in value_errors(taint.get("value", ""), KUBERNETES_1_34):
             what = f"invalid taint value {shown}: {error}"
             yield Finding(what, (*path, "value"), "write, for example, value: gpu")
+        # The whole taint: unlike in Karmada, the same key and effect with another value is allowed.
         if taint in taints[:index]:
             yield Finding(f"taint {shown} already exists, taints must be unique", path, "remove it")
 

@@ -131,6 +131,7 @@ def in_force(
     }
     found = []
     for override in ordered:
+        # Sorted, so that equal sets of targets are kept in the same form.
         targets = tuple(sorted(known.intersection(override.targets)))
         if targets and override.is_for(placement):
             manifest = override.manifest
@@ -187,7 +188,7 @@ def selected(
 
     With ``opens`` an envelope is under the names of what is in it.
     """
-    # Most objects are of no concern, and their own names alone tell that.
+    # Most objects are of no concern, which their names alone show.
     names = {target.name for target in wanted}
     for position, data in enumerate(objects):
         metadata, manifest = data.get("metadata") or {}, Manifest(data)
@@ -283,6 +284,7 @@ def _with_values(operation: JSONPatchOverride, cluster: Cluster) -> JSONPatchOve
     text = canonical(operation.value)
     if "${" not in text:
         return operation
+    # In the JSON text, as in KubeFleet: names and values of labels have nothing to escape.
     named = text.replace(_NAME, cluster.name)
     made, *others = named.split(_LABEL)
     for other in others:
@@ -327,7 +329,7 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
                     )
                 )
             made = after
-            # An envelope is opened after all rules, so a later one may mend what an earlier one has
+            # An envelope is opened after all rules, so a later one may fix what an earlier one has
             # broken.
             why = unopened(Manifest(made.written)) if made is not None else ""
             broken = OverrideError(f"{_SPOILT}: {why}")
@@ -374,6 +376,7 @@ def _last(
 ) -> tuple[OverrideInForce, RuleInForce]:
     """Return the override and the rule of a step."""
     overrides = (override for several in by_target.values() for override in several)
+    # Both are found: the step was made by one of these overrides.
     override = next(override for override in overrides if override.key == step.override)
     return override, next(rule for rule in override.rules if rule.index == step.rule)
 

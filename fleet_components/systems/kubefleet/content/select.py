@@ -161,6 +161,7 @@ class _Selecting:
                 or selector.selection_scope != _WITH_SELECTORS
             ):
                 continue
+            # Every hub has the namespace default, whether it is in the catalogue or not.
             found = self.fetch(selector, "") or selector.name == DEFAULT_NAMESPACE
             if found and not is_reserved(selector.name):
                 return selector.name
@@ -213,7 +214,7 @@ class _Selecting:
         kind = self.kind(selector, namespace)
         resource = f"{kind.group}/{selector.version}, Resource={kind.plural}"
         start = f"invalid placement {namespace}/{self.placement.name}: cannot select"
-        # Its definition, which says where it lives, may be missing.
+        # The definition of a custom kind, which has its scope, may be missing.
         custom = kind.group not in BUILT_IN_GROUPS
         if kind.namespaced and not namespace:
             what = Message(

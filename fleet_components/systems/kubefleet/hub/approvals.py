@@ -75,6 +75,7 @@ def approved(request: Object, when: str) -> dict[str, Any]:
         # The hub passes over a condition about another generation.
         "observedGeneration": metadata.get("generation", 1),
     }
+    # A merge patch replaces the whole list, so it has to repeat the other conditions.
     others = [
         data for data in conditions_of(request.get("status")).values() if data["type"] != APPROVED
     ]
@@ -135,6 +136,7 @@ def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     begins = _asks(stages[place], "before", name)
     if not begins and _is_timed(stages[place]):
         yield f"once the wait of stage {stage} is over, too"
+    # An approval before a stage opens this stage, one after it the next.
     following = stages[place:] if begins else stages[place + 1 :]
     then = next((data for data in following if data.get("clusters")), None)
     if then is None:

@@ -93,7 +93,7 @@ def bindings_of(
 ) -> tuple[dict[str, BoundMember], list[str]]:
     """Return the members of a placement by name, and those that it is being removed from.
 
-    A cluster that is a member no more keeps what it has, which nobody sees to.
+    A cluster that is no longer a member keeps what it has, and nothing updates it.
 
     Args:
         kept: what the hub keeps.
@@ -111,6 +111,7 @@ def bindings_of(
             going.append(cluster)
         elif cluster in members:
             found[cluster] = _bound(binding, kept, as_of - period, waits)
+    # A member may be picked again while its old binding is still being deleted.
     return found, sorted({*going} - found.keys())
 
 
@@ -127,6 +128,7 @@ def ranks_of(
         else {}
     )
     if kind == PICK_N:
+        # Names descending first: the stable sort keeps this order where scores are equal.
         names = sorted(bindings, reverse=True)
         names.sort(
             key=lambda name: (-(bindings[name].spread or 0), -(bindings[name].affinity or 0))
@@ -144,6 +146,7 @@ def _bound(
     conditions = {
         kind: data
         for kind, data in conditions_of(status).items()
+        # What was reported about an earlier form of the binding says nothing about this one.
         if data.get("observedGeneration") == generation
     }
     cluster, state = spec["targetCluster"], spec.get("state") or SCHEDULED
@@ -151,6 +154,7 @@ def _bound(
     sent = not any(_is(conditions.get(kind), "False") for kind in _NOT_SENT)
     asked = index_of_content(spec.get("resourceSnapshotName") or "")
     standing = kept.sent.get((cluster, binding.name), ())
+    # Works of several revisions mean an unfinished update: the oldest revision counts.
     revision = asked if sent else min(standing, default=None)
     failing = (conditions.get(kind) for kind in _FAILS)
     stuck = any(
@@ -164,6 +168,7 @@ def _bound(
         or (SCHEDULED if revision is None else BOUND),
         index_of_policy(spec.get("schedulingPolicySnapshotName") or ""),
         score.get("affinityScore"),
+        # The API has the topology spread score under this name.
         score.get("priorityScore"),
         revision,
         stuck or (revision is not None and not _ready(conditions, ready_by)),

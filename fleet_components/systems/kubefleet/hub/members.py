@@ -16,14 +16,14 @@ _SPEC = ("identity", "taints")
 """Fields of the spec that do not concern the agent alone."""
 _USAGE = ("capacity", "allocatable", "available")
 _NEVER = "1970-01-01T00:00:00Z"
-"""Stands for the heartbeat of an agent that was never heard."""
+"""Stands for the heartbeat of an agent that has not sent one."""
 
 
 def members_of(listing: Listing) -> tuple[Object, ...]:
     """Return the members, sorted by name, as far as schedulers read them.
 
-    A member that can be scheduled on has no times: it counts as heard when the observation was
-    made. Any other keeps those of its last heartbeat and of its health.
+    A member that can be scheduled on has no times: it counts as connected when the observation
+    was made. Any other keeps those of its last heartbeat and of its health.
     """
     return tuple(_member(data, listing.as_of) for data in listing.all("MemberCluster", MEMBERS))
 
@@ -36,6 +36,7 @@ def _member(data: Object, as_of: datetime) -> Object:
     left = data["metadata"].get("deletionTimestamp")
     if left:
         written["metadata"]["deletionTimestamp"] = left
+    # Judged with all times; they are written only if the member is not eligible.
     healthy = not ineligibility(
         read_member_cluster({**data, "metadata": written["metadata"]}), as_of
     )
@@ -67,6 +68,7 @@ def _agents(status: Object, *, timed: bool) -> Iterator[Object]:
         known = conditions_of(agent)
         conditions = [known[kind] for kind in ("Joined", "Healthy") if kind in known]
         if timed:
+            # Never empty: without any time the agent could count as timeless, and so as connected.
             heartbeat = agent.get("lastReceivedHeartbeat") or _NEVER
             yield {
                 "type": _AGENT,

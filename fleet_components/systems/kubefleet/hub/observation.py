@@ -36,7 +36,7 @@ def kubefleet_observation(listing: Listing) -> HubObservation:
     """Return the observation that complete answers amount to.
 
     Raises:
-        FleetError: the hub does not tell what steers it, or what it remembers.
+        FleetError: the hub does not show what steers it, or what it remembers.
     """
     notes, kept, members = list[str](), Kept.of(listing), members_of(listing)
     unanswered = unanswered_lists(listing, kept)
@@ -59,6 +59,7 @@ def kubefleet_observation(listing: Listing) -> HubObservation:
             f"{key} cannot be carried out, and is left out: {why}"
             for key, why in sorted(refused.items())
         )
+        # A second time, since what only refused policies select is not observed.
         policies = tuple(data for data in policies if Manifest(data).key not in refused)
         source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
     return HubObservation(
@@ -104,7 +105,7 @@ def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object,
 
 
 def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
-    """Return why requests for objects were not answered, those included that nobody could make.
+    """Return why requests for objects were not answered, including those that nobody could make.
 
     The hub has sent objects of a kind that it does not serve: an API server of its own is away.
     """
@@ -119,7 +120,7 @@ def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
 
 
 def definitions_instead(listing: Listing) -> Iterator[Manifest]:
-    """Yield a definition of each custom kind that the hub serves, where it does not tell its
+    """Yield a definition of each custom kind that the hub serves, if it does not list its
     definitions.
     """
     if DEFINITIONS not in listing.refused:
@@ -149,7 +150,7 @@ def objects_on(
         notes: notes are added about what is left out.
     """
     newest = _newest(listing, kept)
-    # Without what the hub does not tell, objects would seem to leave.
+    # Otherwise objects of requests without an answer would seem to leave.
     yield from (
         Manifest(data)
         for key, data in newest.items()
@@ -172,7 +173,7 @@ def objects_on(
         elif not is_secret(data):
             yield Manifest(redacted(data))
         elif manifest.key in newest:
-            yield Manifest(newest[manifest.key])  # it tells the names of the data
+            yield Manifest(newest[manifest.key])  # it has the names of the data
         else:
             yield Manifest(
                 {
@@ -213,6 +214,7 @@ def _definitions(there: Iterable[Manifest], kinds: set[tuple[str, str]]) -> set[
 
 def _ordered(data: Object) -> Object:
     """Return an object with its fields in the usual order."""
+    # Only the order matters: each value comes from `data` in the end.
     first = ("apiVersion", "kind", "metadata")
     return {**{field: data[field] for field in first if field in data}, **data}
 
@@ -236,6 +238,7 @@ def refused_policies(
         inventory: the members.
     """
     selections, failed = Placements(source).selections()
+    # Reversed, so that the first problem of each subject wins.
     why = {problem.subject: _words(problem) for problem in reversed((*source.problems, *failed))}
     taken = {
         (selection.placement.kind, selection.placement.namespace, selection.placement.name)
@@ -269,6 +272,7 @@ def _unscheduled(placement: Manifest, kept: Kept, inventory: Inventory) -> str:
 
 
 def _words(problem: Problem) -> str:
+    # A problem without a text is formatted as its path and a colon.
     where = (
         str(Problem(Message("text-7", ""), problem.path)).removesuffix(": ") if problem.path else ""
     )

@@ -31,7 +31,7 @@ def member_cluster(name: str, facts: ClusterFacts | None, old: Object | None = N
 
     Args:
         name: its name.
-        facts: what it tells of itself; None if it told nothing, and the member is only declared.
+        facts: what it reports; None if it does not answer, and the member is only declared.
         old: the object that a hub has of it, whose labels, taints and agent's status stay.
     """
     identity = {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}
@@ -50,6 +50,7 @@ def member_cluster(name: str, facts: ClusterFacts | None, old: Object | None = N
     kept = {
         key: value
         for key, value in known.items()
+        # Without earlier counts by size: a size that has no nodes any more has to disappear.
         if key != _NODE_COUNT and not key.startswith(_SIZES)
     }
     computed = {key: {"value": text} for key, text in properties(facts, azure=azure).items()}
@@ -64,7 +65,7 @@ def properties(facts: ClusterFacts, *, azure: bool) -> Mapping[str, str]:
     """Return the properties of a cluster by name.
 
     Args:
-        facts: what it tells of itself.
+        facts: what it reports.
         azure: True for those of the property provider of Azure, which counts nodes by their size,
             too.
     """

@@ -31,7 +31,7 @@ _ONLY = ("NamespaceOnly", "NamespaceWithResourceSelectors")
 
 
 def kubefleet_queries(listing: Listing) -> tuple[Query, ...]:
-    """Return all requests that an observation needs, as far as the answers so far tell.
+    """Return all requests that an observation needs, as far as the answers so far show.
 
     First what steers the hub and what it remembers; then the objects that placements select, kind
     by kind, in the namespaces where they are.
@@ -71,7 +71,7 @@ def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Que
     for version, kind, namespace in sorted(known | set(_named(listing, placement))):
         yield from _of_kind(listing, version, kind, namespace)
     for namespace in sorted(set(_opened(listing, placement)) - inside):
-        # Nothing tells what is in there, as before the first update run.
+        # Nothing shows what is in there, as before the first update run.
         for resource in listing.served.values():
             if _may_be_placed(resource):
                 yield from _of_kind(listing, resource.api_version, resource.kind, namespace)
@@ -80,7 +80,7 @@ def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Que
 def _may_be_placed(resource: ServedResource) -> bool:
     """Return whether a namespace may hold objects of a kind that are placed.
 
-    Core Events are on no list of KubeFleet's, yet snapshots of namespaces in which there are some
+    KubeFleet has no rule against core Events, yet snapshots of namespaces in which there are some
     do not have them.
     """
     group = resource.api_version.rpartition("/")[0]
@@ -94,7 +94,7 @@ def _may_be_placed(resource: ServedResource) -> bool:
 def _of_kind(listing: Listing, version: str, kind: str, namespace: str) -> Iterator[Query]:
     group = version.rpartition("/")[0]
     if group == GROUP and kind in ENVELOPES:
-        return  # all of them are asked for
+        return  # all of them are requested
     yield Query(
         version, kind, namespace, metadata_only=is_secret({"kind": kind}) and not listing.secrets
     )

@@ -47,8 +47,8 @@ class Begun:
     members: Mapping[str, Cluster]
 
     def memory(self) -> RunMemory:
-        """Return what is remembered of the update runs of the placement; of one that has not begun
-        nothing is.
+        """Return what is remembered of the update runs of the placement: nothing of a run that has
+        not begun.
 
         A run that a later one has taken clusters from counts as failed, which a hub may see a
         minute later.
@@ -62,6 +62,7 @@ class Begun:
             name for name in order if records[name].over or _state(runs[name]) != "Initialize"
         ]
         latest = next(reversed(started or order), "")
+        # Only the run that started last goes on: it has taken the clusters of all others.
         for name in started[:-1]:
             if not records[name].over:
                 records[name] = preempted(_come_so_far(records[name], runs[name]), latest)
@@ -116,6 +117,7 @@ class Begun:
         """
         taken = status.get("stagedUpdateStrategySnapshot")
         if taken:
+            # The copy is a spec only, and no more than that is read.
             return Manifest({"spec": taken})
         name = (run.data.get("spec") or {}).get("stagedRolloutStrategyName", "")
         key = ObjectKey(GROUP, PLACEMENTS[self.placement.kind].strategy, run.namespace, name)
@@ -126,6 +128,7 @@ class Begun:
         objects = self.contents.revisions.get(revision, ())
         for cluster in _clusters(stages):
             member = self.members.get(cluster["clusterName"])
+            # Rules are evaluated on a member, and this cluster may have left the fleet.
             if member:
                 number = self.numbering.number(listed_overrides(cluster), objects, member)
                 yield member.name, _NONE if number is None else number
@@ -150,7 +153,7 @@ def _clusters(stages: Sequence[Any]) -> Iterator[Any]:
 
 
 def _come_so_far(record: RunRecord, run: Manifest) -> RunRecord:
-    """Return a run that ends with what the hub tells of its clusters."""
+    """Return a run that ends with what the hub reports of its clusters."""
     stages = (run.data.get("status") or {}).get("stagesStatus") or ()
     ended = {cluster["clusterName"]: conditions_of(cluster) for cluster in _clusters(stages)}
     updated = {name for name, found in ended.items() if _is(found.get("Succeeded"), "True")}

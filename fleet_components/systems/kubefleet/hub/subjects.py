@@ -153,6 +153,7 @@ class _ObservedSubject:
             name=self.name,
             record=record,
             done=done,
+            # With ReportDiff nothing is written, so nothing of it stands.
             stands={} if mode.reports else self._stands(record, done),
             reports=mode.reports,
             protected=is_protected(self.placement),
@@ -196,6 +197,7 @@ class _ObservedSubject:
         return PlacementRecord(
             revision=self._revision(runs),
             decisions={
+                # A hub keeps no waves, so all members count as moved in the first.
                 name: Placed(ranks[name], 1, here.revision, overrides=here.overrides)
                 for name, here in done.items()
                 if here.revision is not None
@@ -273,6 +275,7 @@ def _approvals(listing: Listing) -> Iterator[Object]:
             )
             if is_approved(manifest) and listing.object(run):
                 written = as_written(data)
+                # The hub has set them, not the user.
                 written["metadata"].pop("labels", None)
                 condition = {"type": "Approved", "status": "True"}
                 yield {**written, "status": {"conditions": [condition]}}
@@ -282,6 +285,7 @@ def handled_evictions(listing: Listing, placement: Manifest) -> dict[str, Handle
     """Return what came of the evictions of a placement, by name; those that were not checked yet
     are left out.
     """
+    # Evictions name ClusterResourcePlacements only.
     if placement.namespace:
         return {}
     found = {}

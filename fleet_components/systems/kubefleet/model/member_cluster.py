@@ -26,9 +26,8 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
     """Return the member that a ``MemberCluster`` describes.
 
     An object whose status has ``agentStatus`` or ``conditions`` was observed on a hub and is judged
-    by that status. Any
-    other object is declared: joined and healthy, with the properties and resource usage that it
-    lists.
+    by that status. Any other object is declared: joined and healthy, with the properties and
+    resource usage that it lists.
 
     Raises:
         ValueError: the name is missing, a time is invalid or has no time zone, or a property is not
@@ -46,6 +45,7 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
     return Cluster(
         kind="MemberCluster",
         name=metadata["name"],
+        # A hub sets the label on every member; nobody does so for a declared one.
         labels=labels if observed else {**labels, MEMBER_NAME_LABEL: metadata["name"]},
         taints=tuple(read_taint(taint) for taint in spec.get("taints") or ()),
         properties={
@@ -88,7 +88,7 @@ def _agent(statuses: Sequence[Mapping[str, Any]]) -> Agent | None:
         healthy=None if healthy is None else healthy["status"] == "True",
         health_since=read_time(healthy.get("lastTransitionTime")) if healthy else None,
         heartbeat=read_time(agent.get("lastReceivedHeartbeat")),
-        # An API server has a time of every condition.
+        # On a hub every condition has a time; observations leave out those of eligible members.
         timeless=not agent.get("lastReceivedHeartbeat")
         and joined is not None
         and "lastTransitionTime" not in joined,

@@ -90,6 +90,7 @@ class PlacementMemory:
         binding = self.bindings.get(cluster)
         if binding is None:
             return self
+        # No former state marks the binding as evicted.
         evicted = attrs.evolve(binding, state=UNSCHEDULED, former_state="")
         return attrs.evolve(self, bindings={**self.bindings, cluster: evicted})
 

@@ -273,6 +273,7 @@ class PlacementSpec:
         """The namespace in which the status can be read too; empty if there is none."""
         if self.status_reporting_scope != "NamespaceAccessible":
             return ""
+        # Admission lets exactly one selector of a namespace pass here.
         return next(
             (
                 selector.name

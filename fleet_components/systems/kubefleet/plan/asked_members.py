@@ -39,6 +39,7 @@ class KubeFleetMembers(AskedMembers):
         for index, expression in enumerate(expressions):
             found += self._expression((*at, index), expression)
         yield from found
+        # Not falsy: None means that the term cannot be evaluated.
         if not found and self._meeting(term, self.inventory) == 0:
             apart = "each part of it some member meets, but none meets all"
             yield NoMatch(
@@ -89,6 +90,7 @@ class KubeFleetMembers(AskedMembers):
         known = sorted(
             (value, text) for value, text in pairs if value is not None and text is not None
         )
+        # Never empty: values that cannot be read would have made `_meeting` return None.
         least, most = known[0][1], known[-1][1]
         return f"they have {least} to {most}" if least != most else f"they have {least}"
 

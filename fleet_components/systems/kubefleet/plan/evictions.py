@@ -2,9 +2,8 @@
 hub.
 
 A hub deletes the binding of an evicted cluster at once, then schedules, and what is picked again is
-made anew. Here an
-eviction is part of the decision: a cluster that is picked again keeps what it has, and one that is
-left is emptied at the end of the update, as all others.
+created again. Here an eviction is part of the decision: a cluster that is picked again keeps what
+it has, and one that is left is emptied at the end of the update, as all others.
 """
 
 from __future__ import annotations
@@ -75,6 +74,7 @@ def carried_out(
     handled: dict[str, Handled] = {}
     for eviction in sorted(evictions, key=lambda item: item.name):
         known = memory.evictions.get(eviction.name)
+        # The same name for another cluster is another eviction.
         if known is None or known.cluster != eviction.cluster:
             known = check_eviction(eviction.cluster, policy, held, budget)
             checks.append(EvictionCheck(eviction, known, tuple(held)))
@@ -105,7 +105,7 @@ def held_clusters(
     """
     broken = broken_of(done, previous)
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
-    # What the last update did not come to remove is remembered no more, and is still there.
+    # What the last update did not get to remove is still there, though no longer remembered.
     left = runs - memory.bindings.keys()
     left |= {
         name
@@ -201,6 +201,8 @@ def _lets_through(
 ) -> str:
     """Return what would let the eviction through, with a separator; empty if nothing would."""
     if check.handled.result == BLOCKED:
+        # Present: an eviction from a cluster that the placement does not have is invalid, not
+        # blocked.
         here = next(held for held in check.held if held.cluster == check.eviction.cluster)
         if not here.sent:
             return "it can be evicted once it was delivered; "

@@ -82,6 +82,7 @@ class PlacementOverrides(Overrides):
         if any(self.shapes.values()):
             concerned = [data for _, data, _ in selected(objects, wanted, opens=self.opens)]
         kinds = {kind: self.shapes[kind] for kind in map(_kind, concerned) if self.shapes.get(kind)}
+        # Both ways, since shapes are kept only if they change the outcome.
         without = apply_overrides(concerned, rules, member.name, reader({})) if kinds else []
         with_them = apply_overrides(concerned, rules, member.name, reader(kinds)) if kinds else []
         return kinds if without != with_them else {}
@@ -96,8 +97,8 @@ class PlacementOverrides(Overrides):
         return apply_rules(objects, rules, member)
 
     def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
-        """Return a problem with its place, and with the hint that the hub may know more of a custom
-        kind.
+        """Return a problem with its place, and with the hint that the hub may know more about a
+        custom kind.
         """
         found = _located(problem, self.written)
         return unseen_default(found, Manifest(data), known=_kind(data) in self.shapes)
@@ -147,7 +148,7 @@ def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[O
 
 
 def reader(shapes: Shapes) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Return what returns objects as a snapshot has them."""
+    """Return the function that reads objects as a snapshot has them."""
     return lambda data: in_snapshot(data, shapes.get(_kind(data)))
 
 
@@ -182,6 +183,7 @@ def concerning(
         return ()
     targets = {target for data in objects for target in targets_of(Manifest(data), opens=opens)}
     found = {
+        # By identity, which is cheap; `known` keeps the overrides alive.
         id(item): item
         for target in targets
         for item in known.get(target, ())

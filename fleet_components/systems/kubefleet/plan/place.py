@@ -139,6 +139,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     done, stopped = request.done, stopped_at(request.done, before.decisions)
     wanted = _wanted(request, decision, before.next_revision(request.content))
     runs = _runs(request, before, decision, wanted, stopped)
+    # Overrides come after the revision, since they are evaluated on its content.
     wanted, found = _overridden(request, before, runs, _in_revision(wanted, runs, before))
     if runs:
         runs, found = _taken(request, before, runs, wanted, found)
@@ -443,6 +444,7 @@ def _taken(
                 **before.override_digests,
                 **{number: digest(kept) for number, kept in rules.items()},
             }
+            # With the rules so far, so that equal rules get equal numbers.
             known = attrs.evolve(before, overrides=rules, override_digests=digests)
             mine = _in_force(request, known, list(wanted.ranks), (revision, content))
             rules = mine.rules
@@ -543,4 +545,5 @@ def _plain(error: str) -> str:
 
 def _unscheduled(status: Status, key: str, snapshot: int) -> str:
     fulfilled = status.condition and status.condition.status == "True"
+    # KubeFleet names a policy snapshot after its placement and its index.
     return "" if fulfilled else f"{key.rpartition('/')[2]}-{snapshot}"

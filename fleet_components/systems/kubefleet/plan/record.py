@@ -44,6 +44,7 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
         with below("memory", "runs"):
             runs = decode(RunMemory, (wire.get("memory") or {}).get("runs") or {})
             for name, run in runs.records.items():
+                # A run that could not begin has stages, and no clusters.
                 if run.clusters and len(run.clusters) != len(run.stages):
                     raise MisfitError(
                         Problem(

@@ -59,6 +59,7 @@ def sticky(request: PlacementSubject, outcome: PlacementOutcome) -> str:
     hard = any(
         constraint.when_unsatisfiable == _HARD for constraint in policy.topology_spread_constraints
     )
+    # Nobody, or everybody, is picked then, whoever was picked before.
     if not wanted or (members == passed and wanted >= members.bit_count() and not hard):
         return ""
     return f"PickN {wanted} keeps members that it has picked: {others}"

@@ -222,6 +222,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         found = attrs.evolve(self, content=content, selected=selected)
         policy = shown.get("policy")
         if isinstance(policy, Mapping):
+            # An empty map stands for no policy: see `shown`.
             found = attrs.evolve(found, policy=decode(PlacementPolicy, policy) if policy else None)
         return found, attrs.evolve(outcome, decision=found.schedule(record.memory))
 
@@ -252,6 +253,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         warning = Problem(what, ("spec", "resourceSelectors"), MOVED_STATUS_HINT, subject=self.key)
         return attrs.evolve(
             self,
+            # Present: `moves_from` has read the old namespace in it.
             content=before.contents[before.revision],
             policy=before.memory.policy,
             reports_in=namespace,
@@ -297,6 +299,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             cluster,
             namespace=self.namespace,
             plugins=plugins,
+            # Only ClusterResourcePlacements pass the webhook that refuses PickFixed without names.
             needs_names=not (self.namespace or self.release.has(Rule.NO_NAMES_PICKED)),
         )
 
@@ -342,9 +345,11 @@ class PlacementSubject(Subject[PlacementRecord]):
         """Return why the member is picked or not, in the words of the plug-ins."""
         if explained is None or not explained.selected:
             return explained.summary if explained else ""
+        # Not falsy: the verdict of a score has None.
         failing = [verdict.words for verdict in explained.verdicts if verdict.passed is False]
         if failing:
             return f"stays although {failing[0]}"
+        # Only PickFixed has this verdict, and it comes first.
         if explained.verdicts[:1] and explained.verdicts[0].plugin == "ClusterNames":
             return explained.verdicts[0].words
         return (

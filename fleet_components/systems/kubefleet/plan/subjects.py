@@ -68,6 +68,7 @@ def placement_subjects(
     for selected in selections:
         placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
+        # A state that hides secrets can only be compared with content that hides them too.
         content = redacted_content(selected.objects) if past.redacted else selected.objects
         mode, name = (
             mode_of(placement.spec.strategy.apply_strategy),

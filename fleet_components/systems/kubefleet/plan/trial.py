@@ -64,9 +64,11 @@ class PlacementTrial(OverrideTrial):
     def reached(self) -> Mapping[str, Manifest]:
         """The overrides, each with the first object that it selects."""
         opens = self.subject.opens
+        # Reversed, so that the first object of each target is the one that stays.
         manifests = [Manifest(data) for data in reversed(self._objects)]
         first = {target: item for item in manifests for target in targets_of(item, opens=opens)}
         return {
+            # Never empty: a subject has only overrides that select one of its objects.
             key: min(
                 (first[target] for target in override.targets if target in first),
                 key=lambda manifest: manifest.key,

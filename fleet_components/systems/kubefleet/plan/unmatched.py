@@ -1,4 +1,4 @@
-"""Find what KubeFleet's policies ask for in vain; a hub accepts it without a warning."""
+"""Find what matches nothing in KubeFleet's policies; a hub accepts it without a warning."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NONE = Vocabulary(())
 def in_placement(
     policy: Manifest, selected: SelectedPlacement, members: KubeFleetMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
-    """Yield what a placement asks for in vain.
+    """Yield what matches nothing in a placement.
 
     Args:
         policy: the manifest of the placement.
@@ -63,7 +63,7 @@ def in_placement(
 
 
 def in_runs(source: Source, members: KubeFleetMembers) -> Iterator[Problem]:
-    """Yield what update runs, and the strategies that they may follow, ask for in vain."""
+    """Yield what matches nothing in update runs and in the strategies that they may follow."""
     placements: dict[tuple[str, str], dict[str, Placement]] = defaultdict(dict)
     for placement in source.placements:
         placements[placement.kind, placement.namespace][placement.name] = placement
@@ -207,6 +207,7 @@ def _named(target: OverrideTarget) -> ObjectKey:
 def _no_placement(override: ResourceOverride, keys: Collection[str]) -> NoMatch:
     """Return that the placement of an override is missing."""
     wanted, namespace = override.spec.placement, override.manifest.namespace
+    # Only called for an override that names a placement.
     assert wanted
     inside = wanted.scope == NAMESPACED and override.manifest.kind == OVERRIDE
     prefix = f"{namespace}/" if inside else ""
@@ -231,7 +232,7 @@ def _no_placement(override: ResourceOverride, keys: Collection[str]) -> NoMatch:
 
 
 def _of_rule(path: FieldPath, rule: OverrideRule, members: KubeFleetMembers) -> Iterator[NoMatch]:
-    """Yield what a rule asks of members in vain."""
+    """Yield what matches no member in a rule."""
     if rule.cluster_selector is None:
         yield NoMatch(
             path,
@@ -262,7 +263,7 @@ def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> 
 def in_overrides(
     source: Source, subjects: Iterable[Decided], members: KubeFleetMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
-    """Yield what overrides ask for in vain."""
+    """Yield what matches nothing in overrides."""
     placements = [
         decided.subject for decided in subjects if isinstance(decided.subject, PlacementSubject)
     ]
@@ -313,6 +314,7 @@ def skipped_stages(
         if stage.selector is None or stage.selector.error:
             continue
         selected = members.inventory.matching(stage.selector)
+        # A stage that selects no member at all has a warning of `in_runs`.
         if selected and not selected & theirs:
             what = Message(
                 "stage-skipped-tasks-none",

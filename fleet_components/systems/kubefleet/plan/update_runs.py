@@ -89,6 +89,7 @@ class RunsInForce:
                 (clusters,) if clusters else (),
                 tuple(n for n in clusters if n in updated),
             )
+            # Not strict: a run that could not begin has stages, and no clusters.
             for stage, clusters in zip(self.last.stages, self.last.clusters, strict=False)
         )
 
@@ -104,8 +105,8 @@ class RunsInForce:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines of the older runs that fail in this update; of the last one that is told for as
-        long as it is so.
+        """Lines of the older runs that fail in this update; :attr:`failure` has that of the last
+        one, in later updates as well.
         """
         older = [name for name in self.ended if name != self.latest]
         return tuple(f"update run {name} fails: {self.records[name].message}" for name in older)
@@ -173,9 +174,11 @@ def runs_in_force(
         n: _resumed(run_record, scheduled) if n == before.latest else run_record
         for n, run_record in known.items()
     }
+    # A run with another spec than the one that is remembered is a new run of the same name.
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
     records = dict(sorted({**records, **begun}.items()))
     live = [run for run in runs if not records[run.name].over]
+    # A run that only initializes moves nothing, and takes no clusters from others.
     going = [run for run in live if run.state != "Initialize"]
     # The one that comes last takes the clusters over from all others.
     going.sort(key=lambda run: (run.name != before.latest, run.name in begun, run.name))
@@ -193,13 +196,14 @@ def runs_in_force(
         )
     if current and current.state == "Run":
         records[current.name] = _timed(records[current.name], gates)
-    # Given or not yet heard: an approval is of the run that stood when it was given.
+    # Whether used or not: an approval belongs to the run that existed when it was given.
     gone = ((name, record) for name, record in before.records.items() if name not in known)
     spent = {*before.spent, *(approval for name, record in gone for approval in record.asked(name))}
     return RunsInForce(
         records=records,
         run=_begun(current, records[current.name]) if current else None,
         latest=_latest(current, before, records, begun),
+        # Others need no memory: nobody gives them any more.
         spent=frozenset(spent & gates.approvals),
         begun=frozenset(begun),
         ended=tuple(

@@ -78,6 +78,7 @@ def check_eviction(
             INVALID,
             f"{found} scheduler decision for placement in cluster targeted by eviction",
         )
+    # In the controller's order: a cluster that is being left, or has failed, needs no budget.
     if here[0].deleting:
         what = (
             "resources propagated by placement is currently being removed from cluster targeted by"

@@ -50,6 +50,7 @@ def plan_rollout(
         layout = roll_staged(situation, strategy, gates or Gates())
     else:
         layout = roll(situation, strategy, untrackable=untrackable)
+    # Nothing has to be removed from `gone`, but its records go like those of the others.
     removals = (*situation.gone, *layout.removals)
     return Rollout(
         _entries(situation, layout, removals),
@@ -69,6 +70,7 @@ def _entries(situation: Situation, layout: Layout, removals: tuple[str, ...]) ->
         entries |= {
             c: Entry(change, _moves(situation, layout, c)) for c in clusters if c in layout.waves
         }
+    # A blocked cluster is held for that reason, even behind a closed gate.
     held = {**layout.held, **situation.blocked}
     gates = {**layout.gates, **situation.waiting}
     entries |= {

@@ -1,9 +1,9 @@
 """Layout of rolling updates: each pass of the real controller becomes one wave.
 
 A wave is what the controller would do in one pass if everything before it had become ready. There
-are two
-differences, because clusters are left at the end of an update and not in between: a cluster to be
-left serves until then, and a broken cluster keeps its place, so that the surge is never exceeded.
+are two differences, because clusters are left at the end of an update and not in between: a cluster
+to be left serves until then, and a broken cluster keeps its place, so that the surge is never
+exceeded.
 """
 
 from __future__ import annotations
@@ -91,6 +91,8 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
 
 
 def _start(situation: Situation, budget: RolloutBudget) -> _Progress:
+    # Only updates repair: a broken cluster that is not picked is left, one without content is
+    # added.
     broken = len(situation.broken.intersection(situation.updates))
     return _Progress(budget, situation.ready, situation.holding, broken, len(situation.awaited))
 
@@ -160,6 +162,7 @@ def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clus
     """
     broken = tuple(c for c in situation.leaving if c in situation.broken)
     serving = [c for c in situation.leaving if c not in situation.broken]
+    # Without surge no replacement can come first, so none is waited for.
     kept_back = held_adds if progress.budget.surge else 0
     allowed = min(progress.budget.disruptable(progress.ready), max(0, len(serving) - kept_back))
     return (*broken, *serving[:allowed])

@@ -235,6 +235,7 @@ def preempted(record: RunRecord, by: str) -> RunRecord:
 def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]) -> int:
     if not run.index:
         return newest
+    # Go reads ASCII digits only; int() takes others too, and underscores.
     if not (run.index.isascii() and run.index.isdecimal()) or integer(run.index) > MOST_INT32:
         raise InvalidRunError(
             f"invalid resource snapshot index `{run.index}` provided, expected an integer >= 0"
@@ -251,6 +252,7 @@ def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]
 
 def _outdated(record: RunRecord, run: UpdateRun, scheduled: ScheduledPlacement) -> str:
     if scheduled.wanted.unscheduled:
+        # Raises the error of a policy that is not scheduled.
         arrange(run, scheduled.wanted)
     if scheduled.snapshot != record.snapshot:
         what = "the policy snapshot index used in the updateRun is outdated"
@@ -271,6 +273,7 @@ def _outdated(record: RunRecord, run: UpdateRun, scheduled: ScheduledPlacement) 
                     f" existing: {other}"
                 )
                 return f"{ABORTED}{what}"
+    # Only the first is reported, as in KubeFleet.
     for cluster in sorted(scheduled.leaving.difference(record.leaving)):
         return (
             f"{ABORTED}{_UNEXPECTED}the cluster `{cluster}` to be deleted is not in the delete"

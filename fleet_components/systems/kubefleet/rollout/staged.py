@@ -96,6 +96,7 @@ class Waiting:
         """Return the remaining part of the wait."""
         due = self.due(wait)
         if due and self.gates.as_of:
+            # From 0 to the whole wait, even if `as_of` is earlier than a time that was recorded.
             return max(min(due - self.gates.as_of, wait), timedelta())
         wanted = self.situation.wanted.revision
         reached = [cluster for cluster in self.later if self.situation.revision(cluster) == wanted]
@@ -155,6 +156,7 @@ def _walk(
     update to update.
     """
     stopped = Gate(f"update run {run.name} has state {run.state}; Run lets it go on")
+    # A run in another state begins behind a closed gate.
     walk = _Walk(situation, run, gates, None if run.state == "Run" else stopped, skips)
     for stage, clusters, later in zip(run.stages, stages, _later(stages), strict=True):
         walk.through(stage, clusters, later)
@@ -211,6 +213,7 @@ class _Walk:
                 self._close(
                     Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}")
                 )
+        # Taken before the approval: the wait runs at the same time.
         closed = self.closed
         self._ask(self.run.approval("after", stage))
         if not closed:
@@ -229,6 +232,7 @@ class _Walk:
         """Wait after a stage: from its end even if an approval came later, since KubeFleet runs
         both tasks at once.
         """
+        # At most one task waits: `arrange` refuses two of the same type.
         wait = next((task.wait for task in stage.after if task.wait), timedelta())
         began = max(filter(None, (self._began, self.run.since)), default=None)
         waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)

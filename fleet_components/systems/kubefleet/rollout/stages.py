@@ -19,7 +19,7 @@ from fleet_components.systems.kubefleet.rollout.strategy import (
 )
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-"""Length of the longest value of a label."""
+"""Form of the numbers that Go's ``strconv.Atoi`` reads."""
 _SHOWN = 10
 ABORTED = "cannot continue the updateRun: "
 _VALIDATING = "failed to validate the updateRun: "
@@ -86,6 +86,7 @@ def _ordered(stage: RolloutStage, clusters: list[str], wanted: Wanted) -> tuple[
     key = stage.sorting_label_key
     if key is None:
         return tuple(clusters)
+    # Present and a number: `_check_clusters` refuses all others before.
     return tuple(sorted(clusters, key=lambda c: (integer(_labels(wanted, c)[key]), c)))
 
 

@@ -84,6 +84,7 @@ def missing_changes(
             value for requirement in asked for value in requirement.values if is_quantity(value)
         ]
         value = first_amount(amounts, partial(_misses_any, asked))
+        # Without a fitting amount the property goes: who has none meets no requirement.
         if writable(name):
             yield (
                 (
@@ -103,6 +104,7 @@ def scoring_ladders(
     cluster, preference = inventory.clusters[position], term.preference
     requirements = preference.label_selector.requirements() if preference.label_selector else ()
     matched = all(requirement.met_by(cluster.labels) for requirement in requirements)
+    # A negative weight turns it round: not to match gives more points then.
     wanted = more is (term.weight > 0)
     if matched and not wanted:
         yield from ((edits,) for edits in to_miss(cluster.name, requirements, cluster.labels))
@@ -183,6 +185,7 @@ def writable(name: str) -> bool:
     """Return whether a member can have the property: a resource property may have a name that
     cannot be read.
     """
+    # Properties other than resources have free names: a pair that passes stands for them.
     kind, resource = _kind(name) if name.startswith(RESOURCE_PREFIX) else ("total", "cpu")
     return kind in _USAGE and bool(resource) and "-" not in resource
 

@@ -231,6 +231,7 @@ def _extremes(inventory: Inventory, sorter: PropertySorter) -> tuple[float, floa
         nano = attrgetter("nano")
         # Compared exactly and converted afterwards, as in KubeFleet: different amounts may be the
         # same float.
+        # Never empty: callers have checked that some member has the property.
         return min(known, key=nano).approximate, max(known, key=nano).approximate
 
     return inventory.column(("extremes", sorter.name), found)

@@ -20,6 +20,7 @@ from fleet_components.scheduler.framework import Filter, PostBatch, PreFilter, P
 from fleet_components.systems.kubefleet.model.placement import TopologySpreadConstraint
 from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
 
+# Minutes without a heartbeat, or with an unhealthy agent, that are tolerated.
 _PATIENCE = 5
 _NEVER = (2**63 - 1) / 6e10
 """Largest duration that Go can represent, in minutes: what KubeFleet computes for a time that is
@@ -154,6 +155,7 @@ class TopologySpread(
 
     def reason(self, state: KubeFleetState, position: int) -> str:
         """Return the text for the first violated constraint."""
+        # Only called for members that the filter stops, so a constraint is violated.
         constraint, _ = next(
             (constraint, domain)
             for constraint in _hard(state)
@@ -229,6 +231,7 @@ def _hard(state: KubeFleetState) -> list[TopologySpreadConstraint]:
 
 
 def _domains(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
+    # The counts depend on the picks, which are part of the key for that reason.
     return state.once((constraint, state.present), lambda: _count(state, constraint))
 
 

@@ -121,6 +121,7 @@ def compare(
         PROFILE.extended(plugins),
         without_number(policy) == without_number(memory.policy),
     )
+    # A new policy makes the earlier picks obsolete, which gives them points.
     obsolete = 0 if current else inventory.mask_of_names(memory.bindings)
     state = KubeFleetState(inventory, policy, namespace, inventory.mask_of_names(picked), obsolete)
     if cluster in picked:
@@ -150,6 +151,7 @@ def _holder(
     profile: Profile, state: KubeFleetState, picked: list[str], position: int
 ) -> FieldComparison | None:
     """Compare a member with the one that was picked last, if that comes before it."""
+    # With constraints every pick changes the scores, so only the last one can be compared.
     last = picked[-1:] if state.policy.topology_spread_constraints else picked
     places = state.inventory.mask_of_names(last)
     free = attrs.evolve(state, present=state.present & ~places)
@@ -160,6 +162,7 @@ def _holder(
     ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)]
     if ranked[-1] != position:
         return None
+    # At least two passed: the member, and one of those that are picked.
     return _compared(profile, free, position, ranked[-2], chosen=False)
 
 

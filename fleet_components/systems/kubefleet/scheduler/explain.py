@@ -122,6 +122,7 @@ def _asking(profile: Profile, state: KubeFleetState, shown: Collection[str]) -> 
 def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
     failing = [v.words for v in verdicts if v.passed is False]
     stays = f"stays although {failing[0]}" if failing else ""
+    # Only PickFixed keeps no scores.
     if binding.affinity_score is None:
         return stays or "named by the policy"
     scores = (

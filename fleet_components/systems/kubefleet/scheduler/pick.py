@@ -88,6 +88,7 @@ def _pick_fixed(state: KubeFleetState, bindings: Bindings) -> Status | None:
     why = {
         name: ineligibility(inventory.clusters[p], inventory.as_of) for name, p in positions.items()
     }
+    # An empty reason means eligible; None, that there is no such member.
     valid = [name for name in names if why.get(name) == ""]
     present = set(held.present)
     bindings.take(Pick(name) for name in valid if name not in present)
@@ -119,6 +120,7 @@ def _pick_n(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Stat
         bindings.unschedule(set(held.obsolete) - set(taken.patched))
         # The first cycle has already unscheduled every obsolete binding that it did not pick, so
         # later cycles do not prefer these members; KubeFleet behaves the same.
+        # A cycle that picks fewer than it may has no candidates left.
         if batch < missing and len(picks) == batch:
             continue
         outscored = list(islice(ranking, MAX_NOT_SELECTED))
@@ -175,6 +177,7 @@ def _reasons(state: KubeFleetState, filtered: Filtered) -> list[tuple[str, str]]
     stopped = reduce(or_, (mask for _, mask in filtered.stopped), 0)
     for position in masks.positions(stopped)[:MAX_NOT_SELECTED]:
         plugin = filtered.stopped_by(position)
+        # `stopped` has only members that one of the filters has stopped.
         assert plugin is not None
         reasons.append((state.inventory.names[position], reason_of(plugin, state, position)))
     return reasons

@@ -54,6 +54,7 @@ class KubeFleetState:
 
     def next(self, present: Mask, obsolete: Mask) -> KubeFleetState:
         """Return the state of the next cycle on the same fleet and policy."""
+        # evolve hands the same cache on to the next cycle.
         return attrs.evolve(self, present=present, obsolete=obsolete)
 
     def once(self, key: Hashable, build: Callable[[], T]) -> T:
@@ -157,6 +158,7 @@ class Bindings:
         # only.
         ranks = count(1 + max((binding.rank for binding in self.by_name.values()), default=-1))
         for pick in picks:
+            # An evicted binding is created again for the hub, and keeps its rank here.
             old = self.by_name.get(pick.cluster)
             self.by_name[pick.cluster] = (
                 self._again(old, pick) if old else self._new(pick, next(ranks))
@@ -316,6 +318,7 @@ class TaintToleration(Filter[KubeFleetState]):
 
     def reason(self, state: KubeFleetState, position: int) -> str:
         """Return the text for the first untolerated taint, in spec order."""
+        # Only called for members that the filter stops, so there is such a taint.
         taint = self._untolerated(state, position)[0]
         return (
             f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be"

@@ -172,7 +172,7 @@ def _untrue(conditions: Iterable[Mapping[str, Any]] | None) -> Iterator[str]:
 
 
 def _failed(cluster: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a member of KubeFleet said of single objects."""
+    """Yield what a member of KubeFleet has reported about single objects."""
     for item in cluster.get("failedPlacements") or ():
         message = (item.get("condition") or {}).get("message")
         yield (

@@ -55,6 +55,7 @@ def _update_run(decided: Decided) -> UpdateRunDocument | None:
     runs = decided.outcome.runs
     if runs is None or runs.last is None:
         return None
+    # As it is after the rollout, unlike `runs.last`: with its approvals and its end.
     record = decided.outcome.record.runs.records[runs.latest]
     stages = runs.stages(decided.outcome.rollout)
     return UpdateRunDocument(

@@ -81,6 +81,7 @@ def placement_status(
         return _status(decided, scheduled, entries, [])
     if isinstance(subject.strategy, External):
         revisions = {member.revision for member in members}
+        # Without a common revision, a hub shows neither an index nor objects.
         if len(revisions) > 1 or None in revisions:
             unknown = undecided(kind, differ=len(revisions) > 1)
             return {
@@ -88,6 +89,7 @@ def placement_status(
                 "observedResourceIndex": "",
                 "selectedResources": [],
             }
+        # The revision of the first member is that of all.
         return _status(decided, scheduled, entries, _summary(decided, members), members[0].revision)
     return _status(decided, scheduled, entries, _summary(decided, members))
 
@@ -183,6 +185,7 @@ def _refusing(subject: PlacementSubject, status: dict[str, Any]) -> dict[str, An
         return status
     message = _ELSEWHERE.format(subject.moves_to, subject.reports_in)
     refused = Condition(f"{subject.kind}Scheduled", FALSE, "InvalidResourceSelectors", message)
+    # The first condition is Scheduled, which this one replaces.
     return {**status, "conditions": [to_wire(refused), *status["conditions"][1:]]}
 
 
@@ -227,6 +230,7 @@ class _Member:
         sent = _sent(decided, name)
         revision = sent.revision if sent else None
         conditions, details = _conditions(decided, name, sent, observed)
+        # Under a rolling update a hub shows the newest revision, also for a member without it.
         index = revision if isinstance(subject.strategy, External) else decided.record.revision
         entry = _entry(decision, index, conditions)
         return cls(
@@ -257,6 +261,7 @@ def _conditions(
         )
         overrides = dict(_named(_wanted_rules(subject, cluster)))
         return [started, Condition(OVERRIDDEN, FALSE, "OverriddenFailed", message)], overrides
+    # Every case without it has returned above.
     assert sent is not None
     record = _record(decided, sent)
     overrides = dict(

@@ -69,6 +69,7 @@ _STAGE_SKIPPED = tuple(
     for name, status in (("Progressing", FALSE), ("Succeeded", TRUE))
 )
 # How far a stage has come, and its condition.
+# In this order, since they are compared: `how_far >= _MOVING`.
 _NOT_REACHED, _BEFORE, _MOVING, _STOPPED, _FAILED, _AFTER, _PASSED = range(7)
 _PROGRESS: Mapping[int, tuple[str, str, str]] = {
     _BEFORE: (
@@ -143,6 +144,7 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
     if record.revision < 0:
         failed = Condition("Initialized", FALSE, "UpdateRunInitializedFailed", record.message)
         return {"conditions": [to_wire(failed)]}
+    # A failed run keeps what it was updating then; the last update may have stopped elsewhere.
     sent = frozenset(record.updating) if record.outcome == FAILED else _in_flight(decided)
     subject = decided.subject
     assert isinstance(subject, PlacementSubject)
@@ -285,6 +287,8 @@ def _reached(
     stages = {stage.name: stage for stage in decided.outcome.rollout.stages}
     for number, part in enumerate(parts):
         open_so_far = all(item == _PASSED for item in found)
+        # A run in force has all of its stages in the rollout.
+        # Clusters of a later stage that are done show that this one was passed.
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
         found.append(
             _of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED
@@ -408,6 +412,7 @@ def _task(
     if task.type != "Approval":
         return {"type": task.type, **({"conditions": [to_wire(_ELAPSED)]} if passed else {})}
     request = f"{run.name}-{when}-{stage.name}"
+    # A record has the namespace before the name, a status the name alone.
     approved = passed or f"{run.namespace}/{request}".lstrip("/") in record.approvals
     conditions = [_CREATED, _APPROVED] if approved else [_CREATED] if asked else []
     shown = {"conditions": list(map(to_wire, conditions))} if conditions else {}

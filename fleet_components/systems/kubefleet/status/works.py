@@ -28,7 +28,7 @@ from fleet_components.systems.kubefleet.status.conditions import (
 )
 
 _LIMIT = 100
-"""So many objects are told of, and so many fields of each."""
+"""The most objects that are listed, and the most fields of each."""
 _UNAVAILABLE = "Manifest is not yet available; Fleet will check again later"
 _DRIFTS = (
     "cannot apply manifest: drifts are found between the manifest and the object from the member"
@@ -75,6 +75,7 @@ def works_of(
     """
     name = f"{placement.replace('/', '.')}-work"
     if not objects:
+        # Which objects are in envelopes is unknown, so all of them count as selected themselves.
         return (Work(name, tuple(observed.objects.values())),)
     manifests = [Manifest(data) for data in objects]
     plain = (manifest for manifest in manifests if not is_envelope(manifest))
@@ -259,6 +260,7 @@ def _differing(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that differ from what they would be, where nothing is written."""
     for work, observed in _all(works):
         if observed.differences:
+            # The difference of an object that is missing is the object as a whole.
             missing = observed.differences[0].path == "/"
             place = {} if missing else _generation(observed)
             yield {**_of(work, observed), **place, "observedDiffs": _fields(observed.differences)}

@@ -67,6 +67,7 @@ def _check_overflow(group: Object, path: FieldPath) -> Iterator[Finding]:
     if "overflowAffinities" not in group:
         return
     overflow, at = group["overflowAffinities"], (*path, "overflowAffinities")
+    # In Go the two selectors are pointers, which are set even if empty; lists count by length.
     if not any(group.get(field) for field in _SELECTING[2:]) and not any(
         field in group for field in _SELECTING[:2]
     ):

@@ -180,6 +180,7 @@ def _check_taints(taints: list[Object]) -> Iterator[Finding]:
         path = ("spec", "taints", index)
         if effect == "NoExecute":
             yield forbidden(path, _NO_EXECUTE, "write effect: NoSchedule")
+        # Reported at the earlier of the two taints, unlike a duplicate in a Cluster.
         if (key, effect) in pairs[index + 1 :]:
             what = f"Duplicate taint with the same key({key}) and effect({effect}) is not allowed"
             yield duplicate(path, quoted(what), "remove it")

@@ -58,6 +58,7 @@ def _verdict(
 ) -> Denial | None:
     spec = request.object["spec"]
     unfit = list(_check_selectors(spec[field], field, show))
+    # The webhook stops here: it looks at neither the other overrides nor the policy.
     if unfit:
         return deny(unfit)
     taken = list(_check_taken(request, others, field, show))
@@ -159,6 +160,7 @@ def _show_term(term: Object) -> str:
         "propertySelector": "PropertySelector",
         "propertySorter": "PropertySorter",
     }
+    # Go prints the address of a pointer; gotext has a placeholder for it.
     pointers = {
         key: gotext.POINTER if key in term else "<nil>"
         for key in ("propertySelector", "propertySorter")

@@ -1,10 +1,9 @@
 """Validating webhook of placements.
 
 Source: KubeFleet, ``pkg/utils/validator/placement.go``. On a running hub only
-ClusterResourcePlacements pass
-through it: the checks of ResourcePlacements exist but are not registered, so a hub accepts an
-invalid one and reports it in its status, or never starts its rollout. This package refuses it at
-once, which helps users more.
+ClusterResourcePlacements pass through it: the checks of ResourcePlacements exist but are not
+registered, so a hub accepts an invalid one and reports it in its status, or never starts its
+rollout. This package refuses it at once, which helps users more.
 """
 
 from __future__ import annotations
@@ -43,6 +42,8 @@ def validate_placement(request: AdmissionRequest, *, cluster_scoped: bool) -> De
         form = f"deny update on old invalid v1beta1 {short} with DeletionTimestamp not set %s"
         denial = deny(_check(before, cluster_scoped), form)
         if denial:
+            # A placement that was stored invalid may only be deleted: even its correction is
+            # denied.
             return None if request.metadata.get("deletionTimestamp") else denial
         denial = deny(_check_change(request.object["spec"], request.old["spec"]))
         if denial:
@@ -54,6 +55,7 @@ def validate_placement(request: AdmissionRequest, *, cluster_scoped: bool) -> De
 
 def _check(request: AdmissionRequest, cluster_scoped: bool) -> Iterator[Finding]:
     spec = request.object["spec"]
+    # In bytes, as Go's len() counts.
     if len(request.name.encode()) > _MAX_NAME:
         what = f"the name field cannot have length exceeding {_MAX_NAME}"
         yield Finding(
@@ -100,6 +102,7 @@ def default_placement(placement: dict[str, Any]) -> None:
     definition.
     """
     spec = placement["spec"]
+    # The webhook answers with the whole Go struct, which has a status even if it is empty.
     placement.setdefault("status", {})
     policy = spec.setdefault("policy", {"placementType": "PickAll"})
     for constraint in policy.get("topologySpreadConstraints") or ():

@@ -163,6 +163,7 @@ def _check_names(names: Sequence[str]) -> Iterator[Finding]:
         if errors:
             what = f"PickFixed cluster name {name} is not a valid member name: {'; '.join(errors)}"
             yield Finding(what, path, "write the name of a MemberCluster")
+        # In bytes, as Go's len() counts.
         if len(name.encode()) > _MAX_NAME:
             what = f"PickFixed cluster name {name} cannot have length exceeding {_MAX_NAME}"
             yield Finding(what, path, "write the name of a MemberCluster")
@@ -170,6 +171,7 @@ def _check_names(names: Sequence[str]) -> Iterator[Finding]:
             yield Finding(
                 "cluster names must be unique for policy type PickFixed", path, f"write {name} once"
             )
+            # The webhook stops at the first duplicate.
             return
         seen.add(name)
 

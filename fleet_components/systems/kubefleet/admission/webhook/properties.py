@@ -43,7 +43,7 @@ def check_property_selector(selector: Object) -> Iterator[Finding]:
 
 def check_each_property(selector: Object) -> Iterator[Finding]:
     """Yield findings on the requirements of a property selector, each alone, as in releases that
-    hold them not against each other.
+    do not compare them.
     """
     for index, requirement in enumerate(selector["matchExpressions"]):
         yield from (finding.under(index) for finding in _check_alone(requirement))
@@ -61,6 +61,7 @@ def property_name_error(name: str) -> str:
         subdomain_errors(first, KUBERNETES_1_34),
         key_errors(first, KUBERNETES_1_34),
     )
+    # Either form is enough.
     if subdomain and qualified:
         return (
             f"property name first segment {first} is not valid: it is neither a valid DNS subdomain"
@@ -156,8 +157,10 @@ def _contradiction(requirements: Sequence[Object]) -> str:
     for value, other in pairwise(equal):
         if value.amount != other.amount:
             return f"conflicting Eq values {value} and {other}"
+    # All Eq values are the same here, so the last one stands for them.
     if equal and any(equal[-1].amount == other.amount for other in unequal):
         return f"conflicting Eq and Ne on same value {equal[-1]}"
+    # Of two bounds with the same amount, the strict one excludes more.
     lower = max(_values(sound, "Gt", "Ge"), key=lambda it: (it.amount, it.strict), default=None)
     upper = min(_values(sound, "Lt", "Le"), key=lambda it: (it.amount, not it.strict), default=None)
     if lower and upper and not lower.admits(upper):
