@@ -8,6 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+import attrs
+
 from fleet_components.content.catalogue import HUB_NAMESPACES, Catalogue
 from fleet_components.content.eligible import is_reserved, why_skipped
 from fleet_components.model.cluster import Cluster
@@ -66,21 +68,16 @@ def _unselected(
         if manifest.namespace not in selected and _counts(manifest, source.catalogue)
     ]
     if left:
-        what = (
-            f"{count(len(left), 'object')} {'is' if len(left) == 1 else 'are'} selected by no"
-            " policy"
+        what = Message(
+            "selected-by-no-policy",
+            "{objects} {verb} selected by no policy: {listed}",
+            objects=count(len(left), "object"),
+            verb="is" if len(left) == 1 else "are",
+            listed=few([str(manifest.key) for manifest in left]),
         )
-        first = min(
-            (manifest.problem(Message("text-7", "")) for manifest in left),
-            key=lambda problem: (problem.file, problem.line or 0),
-        )
-        listed = few([str(manifest.key) for manifest in left])
-        yield Problem(
-            Message("labels-not-on-objects", "{what}: {listed}", what=what, listed=listed),
-            hint="select them, or take them out",
-            file=first.file,
-            line=first.line,
-        )
+        found = [manifest.problem(what, (), "select them, or take them out") for manifest in left]
+        first = min(found, key=lambda problem: (problem.file, problem.line or 0))
+        yield attrs.evolve(first, subject="")
 
 
 def _counts(manifest: Manifest, catalogue: Catalogue) -> bool:

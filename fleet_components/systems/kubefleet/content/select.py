@@ -254,7 +254,7 @@ class _Selecting:
         )
         custom = selector.group not in BUILT_IN_GROUPS
         raise _RefusedSelector(
-            Message("text-15", "{start}: {what}", start=start, what=what),
+            Message("kind-not-served", "{start}: {what}", start=start, what=what),
             _what_is_served(selector.kind, kind),
             custom,
         )

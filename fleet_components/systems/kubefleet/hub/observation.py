@@ -12,8 +12,7 @@ from fleet_components.hub.observation import HubObservation
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.message import Message
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import Problem, show_path
 from fleet_components.model.releases import Releases
 from fleet_components.plan.given import Given
 from fleet_components.plan.source import Source, gathered
@@ -272,8 +271,4 @@ def _unscheduled(placement: Manifest, kept: Kept, inventory: Inventory) -> str:
 
 
 def _words(problem: Problem) -> str:
-    # A problem without a text is formatted as its path and a colon.
-    where = (
-        str(Problem(Message("text-7", ""), problem.path)).removesuffix(": ") if problem.path else ""
-    )
-    return ": ".join(filter(None, (where, problem.what)))
+    return ": ".join(filter(None, (show_path(problem.path), problem.what)))
