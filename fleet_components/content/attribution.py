@@ -15,6 +15,7 @@ from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath
 
+# Not None, which may be the value of a field.
 _ABSENT = object()
 
 
@@ -62,6 +63,7 @@ def first_misfit(data: Object, result: Overridden) -> tuple[AppliedRule, Misfit]
     if result.data is None or result.data is data or not result.steps:
         return None
     found = [misfit for misfit in misfits(result.data) if misfit.expected]
+    # What was wrong before the rules is not their mistake.
     already = set(misfits(data)) if found else set()
     for misfit in found:
         if misfit not in already:
@@ -124,6 +126,7 @@ def _unshared(was: Any, now: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         for key in [
             key
+            # By identity: a patch shares what it does not change, and a comparison takes long.
             for key in was.keys() | now.keys()
             if was.get(key, _ABSENT) is not now.get(key, _ABSENT)
         ]:

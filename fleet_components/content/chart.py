@@ -108,6 +108,7 @@ class Chart(Build):
         The chart is rendered twice, in parallel, to find templates that generate passwords or
         dates: output that differs between the two gives a warning.
         """
+        # JSON is YAML, so that helm reads the values from its standard input as one more file.
         tool = find_tool("a Helm chart", "helm")
         arguments, given = self._arguments("-"), json.dumps(dict(self.values))
         with ThreadPoolExecutor(2) as pool:
@@ -176,6 +177,7 @@ class Chart(Build):
         """Split the output by template. Helm prints the chart's name in front of each template's
         path.
         """
+        # The pattern has a group, so that names of templates and their texts alternate.
         before, *parts = _TEMPLATE.split(printed.text)
         templates = (str(self.folder / path.partition("/")[2]) for path in parts[::2])
         texts = [

@@ -16,6 +16,7 @@ from fleet_components.model.manifest import Manifest, value_at
 
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+# A definition may be nested to any depth; reading it must not exhaust the stack.
 _MOST_LEVELS = 64
 _NO_SHAPE = Shape()
 

@@ -87,6 +87,7 @@ def shown_sides(
         sides = _hidden_sides(
             old.get(field), new.get(field), redacted(old).get(field), redacted(new).get(field)
         )
+        # A side without the field gets null for it, which counts as absent.
         for side, value in zip((hidden_old, hidden_new), sides, strict=True):
             side[field] = value
     return hidden_old, hidden_new

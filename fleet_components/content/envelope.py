@@ -177,6 +177,7 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
         )
     else:
         manifest = _wrapped(envelope, key, data)
+        # The scope of an object is checked only if its header is valid: an empty list is false.
         yield from check_header(manifest) or _check_scope(envelope, key, manifest)
 
 

@@ -94,6 +94,7 @@ def readable(
     manifests = [manifest for item in used if not item.part for manifest in item.manifests]
     found_warnings: list[Problem] = []
     for item in used:
+        # A file with a problem may declare its build in another way than is meant.
         for asked in () if item.problems else item.builds:
             if build:
                 with watch(f"building {asked.folder}"):
@@ -153,6 +154,7 @@ class _Read:
 
 
 def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> Iterator[_Read]:
+    # All sources are listed first, because a later one may name a folder that an earlier one has.
     found = [
         source if isinstance(source, Text) else list(find(Path(source), problems))
         for source in sources

@@ -134,6 +134,7 @@ def needed(manifest: Manifest) -> Iterator[ObjectKey]:
         home = manifest.namespace if kind == "ServiceAccount" else ""
         names = (name for name in values_at(manifest.data, path) if isinstance(name, str) and name)
         yield from (ObjectKey(group, kind, home, name) for name in names)
+    # For any other kind the path is empty, and yields the object itself.
     for service in values_at(manifest.data, _SERVICES.get(manifest.kind, ())):
         if isinstance(service, Mapping) and manifest.kind in _SERVICES:
             yield ObjectKey("", "Service", str(service.get("namespace")), str(service.get("name")))

@@ -71,6 +71,7 @@ def data_written(data: Mapping[str, Any]) -> str:
     if not is_secret(data):
         return ""
     data_fields = {f"f:{part}" for part in _DATA}
+    # API servers write these times in UTC and in full seconds, so that they sort as text.
     return max(
         (time for fields, time in _owned(data) if not data_fields.isdisjoint(fields)), default=""
     )

@@ -271,6 +271,7 @@ def _immutable_here(
 
 def _shrinks(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     sizes = [str(value_at(spec, ("resources", "requests", "storage"))) for spec in (was, now)]
+    # A missing size has become the text None, which is no quantity.
     return all(map(is_quantity, sizes)) and parse_quantity(sizes[1]) < parse_quantity(sizes[0])
 
 
@@ -335,6 +336,7 @@ def _touches(path: FieldPath, value: Any, field: list[str]) -> bool:
     """Return whether the path is the field or inside it, or encloses it and the field is in the
     value.
     """
+    # Not strict: either of the two may be the longer one.
     if any(wanted not in ("*", str(step)) for wanted, step in zip(field, path, strict=False)):
         return False
     return _holds(value, field[len(path) :])

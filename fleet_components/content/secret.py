@@ -228,6 +228,7 @@ def secret_patches(rule: Mapping[str, Any]) -> Iterator[SecretPatch]:
     """
     if not rule.get(INTO_SECRET):
         return
+    # Redaction keeps the structure, so that the patches of both match one by one.
     (hidden,) = redacted_content([rule])
     for patch, shown in zip(_patches(rule), _patches(hidden), strict=True):
         if shown["value"] != patch["value"]:

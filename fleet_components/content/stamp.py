@@ -51,6 +51,7 @@ def stack_of(manager: str) -> str:
     name.
     """
     stack = manager.removeprefix("fleet-components/")
+    # A digest has no slash, and the name of a stack has.
     return stack if stack != manager and "/" in stack else ""
 
 

@@ -181,6 +181,7 @@ def _digest(_type: str, value: Any) -> str:
     # The type is for the cache, to which 1, 1.0 and true are equal. A whole number is one, however
     # it is written.
     whole = isinstance(value, float) and value.is_integer()
+    # The quote distinguishes the text 1 from the number.
     text = f'"{value}' if isinstance(value, str) else repr(int(value) if whole else value)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
@@ -250,9 +251,11 @@ class _Merger:
         self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None
     ) -> _Found:
         here, there = mine.shape if mine else None, hub.shape if hub else None
+        # The file has not changed the value, so that the hub's counts.
         if here == base and not self.unknown:
             value = hub.value if hub else None
             return _Found(value, value, there)
+        # The hub has all that the file says; what it has besides are defaults.
         if mine and hub and within(here, there):
             return _Found(hub.value, mine.value, here)
         if self.unknown or (there is not None and within(base, there)):
@@ -363,6 +366,7 @@ def _interleaved(first: Sequence[str], other: Sequence[str]) -> list[str]:
     order = list(first)
     for at, item in enumerate(other):
         if item not in order:
+            # The item before it is in the list by now.
             order.insert(order.index(other[at - 1]) + 1 if at else 0, item)
     return order
 

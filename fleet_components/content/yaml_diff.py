@@ -60,6 +60,7 @@ def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
     """Yield the lines that both sides have, in order; ``i`` and ``j`` are the positions of their
     first lines.
     """
+    # What is alike at both ends is cut off first: most changes are small.
     head = _alike(zip(old, new, strict=False))
     tail = _alike(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
     old_rest, new_rest = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -118,6 +119,7 @@ def _hunks(marked: Sequence[tuple[str, Line]]) -> Iterator[list[str]]:
     changed = [at for at, (sign, _) in enumerate(marked) if sign != " "]
     groups: list[list[int]] = []
     for at in changed:
+        # The lines around the two would touch or overlap.
         if groups and at - groups[-1][-1] <= 2 * _CONTEXT + 1:
             groups[-1].append(at)
         else:
@@ -222,6 +224,7 @@ def _scalar(value: Any) -> list[str]:
 def _several(text: str) -> list[str]:
     """Return the lines of a text that has several, so that each of them can be compared."""
     lines = text.split("\n")
+    # Its first sign is there: it has a line break before its end.
     if text[0] not in " \n" and all(line.replace("\t", " ").isprintable() for line in lines):
         # The sign says what follows the last line: nothing, a line break, or several.
         sign = "-" if lines[-1] else "+" if not lines[-2] else ""

@@ -197,8 +197,9 @@ def read_amounts(amounts: Mapping[str, Any] | None) -> Mapping[str, str]:
 REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
 ZONE_LABEL = "topology.kubernetes.io/zone"
 NODE_COUNT = "kubernetes-fleet.io/node-count"
-# The kubelet's default: maxPods of a KubeletConfiguration.
+# A node count with this many digits counts as unknown: as one node.
 _MOST_DIGITS = 19
+# The kubelet's default: maxPods of a KubeletConfiguration.
 _PODS, _PODS_PER_NODE = "pods", 110
 
 
@@ -232,6 +233,7 @@ def _summary(cluster: Cluster) -> ResourceSummary | None:
         for name, amount in allocatable.items()
         if name in available
     }
+    # As in _difference, an amount that is no quantity is an error only where a policy asks for it.
     measured = {
         name: amount if is_quantity(amount) else "0" for name, amount in allocatable.items()
     }

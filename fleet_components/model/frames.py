@@ -42,6 +42,7 @@ def own_frames(error: BaseException) -> None:
         own = [
             part for part in _parts(item.__traceback__) if is_own(part.tb_frame.f_code.co_filename)
         ]
+        # The last one gets None: frames of what the user's code has called are cut off, too.
         for part, following in zip_longest(own, own[1:]):
             part.tb_next = following
         if own or isinstance(item, SyntaxError):

@@ -179,6 +179,7 @@ class Inventory:
                 absent, absent, 0, self._explained(name, dict.fromkeys(range(len(self)), wrong))
             )
         texts = self._property_texts(name)
+        # None stands for a member without the property.
         parsed: dict[str | None, Quantity | None] = {None: None}
         unparsed: dict[str | None, str] = {}
         # Each distinct text is parsed once, since many members share the same values.
@@ -197,6 +198,7 @@ class Inventory:
     def _property_texts(self, name: str) -> tuple[str | None, ...]:
         if not name.startswith(RESOURCE_PREFIX):
             return tuple([cluster.properties.get(name) for cluster in self.clusters])
+        # Exactly two parts: _name_error has refused any other name before.
         kind, resource = name.removeprefix(RESOURCE_PREFIX).split("-")
         amounts = attrgetter(f"usage.{_USAGE_FIELDS[kind]}")
         return tuple([amounts(cluster).get(resource) for cluster in self.clusters])

@@ -100,6 +100,7 @@ def _prefix_errors(prefix: str, words: Words) -> list[str]:
 def _too_long(text: str, limit: int, words: Words) -> list[str]:
     return (
         [f"must be no more than {limit} {words.unit}"]
+        # Bytes in either release, though 1.34 calls them characters in the text.
         if len(text.encode(errors="surrogatepass")) > limit
         else []
     )

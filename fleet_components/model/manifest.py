@@ -50,6 +50,7 @@ class Origin:
         """Return where a field was read from: the origin of the part that has it, or the most of
         its path.
         """
+        # Of parts that reach equally far, max returns the first one, which counts most.
         origins = (max(self.parts, key=lambda part: part.reach(path)).origin,) if self.parts else ()
         return next(filter(None, origins), self)
 
@@ -145,6 +146,7 @@ class Manifest:
         """Return how many steps of a path lead to something that the object has."""
         return next(
             n
+            # The empty path always counts, so that next() finds one.
             for n in range(len(path), -1, -1)
             if not n or value_at(self.data, path[:n]) is not None
         )

@@ -67,6 +67,7 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
         found = [
             problem for where, item in misfits(error, path) for problem in _problems(item, where)
         ]
+    # Behind the except clause, so that the converter's error is not its context.
     raise MisfitError(*found)
 
 
@@ -303,6 +304,7 @@ def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:
     """Return the guests that have a declaration among the manifests. Without any declaration none
     is looked for.
     """
+    # The package's own kinds need no guest, and looking for guests takes long.
     kinds = {manifest.kind for manifest in manifests if manifest.api_version == API_VERSION} - {
         *DECLARATIONS
     }
