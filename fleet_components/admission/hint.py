@@ -31,6 +31,7 @@ def snippet(key: str | int, value: Any) -> str:
         shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True
     )
     line = flow.removesuffix("\n").removesuffix("\n...")
+    # Without the braces that the map of one field has in flow style.
     return line if isinstance(key, int) else line[1:-1]
 
 
@@ -53,6 +54,7 @@ def mended(schema: Schema, value: Any) -> Any:
             return _mended_object(schema, only)
         case "string", str() | int() | float():
             return _mended_text(schema, _plain_text(value))
+        # Before the numbers, since a bool is an int to Python.
         case "integer" | "int-or-string", bool():
             return example(schema)
         case "integer" | "number" | "int-or-string", int() | float() | str():

@@ -46,6 +46,7 @@ class Existing:
                         if manifest.data["spec"].get("scope") == "Cluster"
                         else "Namespaced",
                     )
+        # After all definitions, so that only kinds without one are unknown.
         for manifest in self.manifests:
             found.setdefault((manifest.group, manifest.version, manifest.kind), "unknown")
         return found

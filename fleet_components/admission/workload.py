@@ -81,6 +81,7 @@ _POD = struct(
         **dict.fromkeys(("serviceAccountName", "serviceAccount"), text(example="shop")),
         "overhead": _AMOUNTS,
         "nodeSelector": mapping(text()),
+        # Checked for being objects only: nothing is read of what they hold here.
         "tolerations": listing(struct({})),
         "affinity": struct(
             {"nodeAffinity": struct({"requiredDuringSchedulingIgnoredDuringExecution": struct({})})}

@@ -68,7 +68,7 @@ def _parsed(text: str, level: int) -> bool:
     try:
         return any(
             (letters(key) == "kind" and is_secret_kind(value))
-            # A text in the text. It has to be shorter, or one that is a single scalar would not end.
+            # A text in the text. It has to be shorter, or a single scalar would hold itself.
             or (":" in value and len(value) < len(text) and holds_secret(value, level + 1))
             for key, value in read_scalars(text)
         )

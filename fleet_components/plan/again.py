@@ -138,6 +138,7 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
     member, sent = decided.subject.inventory.clusters[position], record.decisions[cluster]
     plain = attrs.evolve(placed, again=None)
     wanted = by_key(decided.record.objects(plain, member))
+    # What the state has as it is wanted, though without the mark: not written since the mark.
     alike = {
         key
         for key, recorded in _recorded(decided.subject.standing_on(cluster), wanted)
@@ -163,6 +164,7 @@ def _marked(
         return entry
     known = before[cluster].again if cluster in before else None
     if entry.change in (Change.ADD, Change.UPDATE):
+        # A member that changes anyway needs its mark only if the last update stopped there.
         kept = known if cluster in interrupted else None
         again = _unused(known, entry.placed.revision) if cluster in undone else kept
     else:
@@ -193,6 +195,7 @@ def mended(decided: Decided, past: Past, standing: Mapping[Pair, Standing]) -> D
     missing, broken = dict[str, tuple[ObjectKey, ...]](), dict[str, str]()
     for cluster in decided.deliveries:
         here, keys = decided.done(cluster), decided.keys(cluster)
+        # Nothing was sent there yet, or nothing can be sent.
         if here.revision is None or here.lost:
             continue
         gone = _missing(decided, past, standing, cluster)

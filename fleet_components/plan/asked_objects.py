@@ -262,6 +262,7 @@ class AskedObjects:
         found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
         for manifest in self.catalogue.manifests:
             if manifest.api_version != API_VERSION:
+                # A set, so that a cluster-scoped object is listed once.
                 for namespace in {manifest.namespace, ""}:
                     found[manifest.name, namespace].append(manifest)
         return dict(found)
@@ -271,6 +272,7 @@ class AskedObjects:
         """Each apiVersion of a kind, by name and namespace; an empty one stands for all."""
         found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         for manifest in self.catalogue.manifests:
+            # Sets, for the same reason as in _namesakes.
             for name, namespace in product({manifest.name, ""}, {manifest.namespace, ""}):
                 found[manifest.kind, name, namespace].add(manifest.api_version)
         return dict(found)

@@ -55,6 +55,7 @@ def checked(
         skipped: names of checks.
         partial: True if the source has only some objects of a hub: what it lacks may be there.
     """
+    # What is only compared is written to no member.
     applied = [item for item in subjects if not item.subject.reports]
     contents = _contents(applied)
     if SkippableCheck.REFERENCES not in skipped:

@@ -151,6 +151,7 @@ class Judgement:
 def contests(plan: FleetPlan) -> tuple[Contest, ...]:
     """Return the objects that come to members and that other resources of the stack may be."""
     claims = grouped(plan.past.others, lambda claim: claim.key)
+    # It goes through all objects of the fleet, and most stacks have no such resource.
     brought = plan.brought if claims else {}
     return tuple(
         Contest(cluster, key, decided.name, claim)
@@ -220,6 +221,7 @@ def judge_releases(
         if claim is None or plan.leaves_alone(cluster, claim):
             continue
         contest = Contest(cluster, key, brought[cluster, key].name, claim)
+        # None: it may be the same object. Only False rules that out.
         if _leads_elsewhere(contest, facts) is not False:
             problems.refuse(contest, _RELEASE, _RELEASE_HINT)
     return problems.judgement({}).refused
@@ -228,6 +230,7 @@ def judge_releases(
 def _is_there(plan: FleetPlan, contest: Contest, facts: ClaimFacts) -> bool | None:
     """Return whether the other resource is the object on the member; None if that is not known."""
     claim, uid = contest.claim, facts.uids.get(contest.cluster)
+    # What the state records of both comes first, then what the member answers.
     standing = plan.standing.get(contest.pair)
     if standing and standing.object_uid and claim.uid:
         return standing.object_uid == claim.uid
@@ -269,6 +272,7 @@ def _judge_there(
         for contest in there[1:]:
             problems.refuse(contest, _SEVERAL, _FORGET_HINT)
         return
+    # One is left: each claim has a URN of its own.
     (contest,) = there
     if contest.claim.fleet:
         neighbour = _wanted_by(contest.claim, facts)

@@ -118,6 +118,7 @@ def consignment_of(
     """
     if not ways.hub:
         return Consignment()
+    # Problems of the source are reported where it is read.
     parts = Catalogue.of(source.given.manifests, []).split()
     system = SYSTEMS[ways.hub]
     every = list(_ConsignmentReading(source, ways, parts, tuple(subjects), system).objects())
@@ -195,6 +196,7 @@ class _ConsignmentReading:
             return self.ways.placement(policy.kind, key) == self.ways.hub
         placement = self.system.placement_of(policy)
         way = self.ways.asked.get(placement) if placement else None
+        # A policy of no placement has no way of its own, and goes as well.
         return way != Way.DIRECT
 
 

@@ -60,6 +60,7 @@ def _subject(
         **forecast_of(decided),
     }
     yield keeper.decision(component, decided.name, decided.record, shown, redacted=redacted)
+    # What a hub brings to members is in no state of the stack.
     for cluster, placed in decided.record.decisions.items() if not decided.hub else ():
         keeps = plan.keeps(decided, cluster)
         yield keeper.binding(

@@ -318,6 +318,7 @@ def _repeated(decided: Decided, cluster: str, sent: Placed) -> Objects:
     to know that.
     """
     now = decided.record.decisions.get(cluster)
+    # Wave and rank say when a member gets it, and not what it gets.
     same = now is not None and encode(now) | {"wave": 0, "rank": 0} == encode(sent) | {
         "wave": 0,
         "rank": 0,
@@ -348,6 +349,7 @@ def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objec
 def _forced(before: Objects, now: Objects) -> Forced:
     old = by_key(before)
     pairs = [(old.get(Manifest(data).key), data) for data in now]
+    # Nothing else is known of what stands there than what was sent.
     found = {Manifest(data).key: _fixed(was, was, data) for was, data in pairs if was is not None}
     return {key: forced for key, forced in found.items() if forced[0]}
 

@@ -191,6 +191,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
         ].append(departure.cluster)
     alike: dict[tuple[int, str, str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
     for (fate, subject, to, found, key), clusters in sorted(members.items()):
+        # By the place of the fate, so that sorting puts losses first.
         alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)
     for (place, subject, to, found, where), keys in sorted(alike.items()):
         weight, text = list(_FATES.values())[place]

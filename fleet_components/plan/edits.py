@@ -30,6 +30,7 @@ def as_written(inventory: Inventory, edits: Edits) -> Edits | None:
     field.
     """
     found = [
+        # An edit of a policy has no member: any one does then, because it is not looked at.
         _as_written(inventory.clusters[inventory.position(edit.member) or 0], edit)
         for edit in edits
     ]
@@ -73,6 +74,7 @@ def _label_of(cluster: Cluster, field: str) -> str:
 def _of_usage(cluster: Cluster, resource: str, edit: FieldEdit) -> FieldEdit:
     """Return an edit of what is allocatable as one of the amounts that this is computed from."""
     usage, summary = cluster.usage, cluster.resource_summary
+    # The caller's case has looked for it.
     assert summary is not None
     if resource in usage.available:
         old = parse_quantity(summary.allocatable.get(resource, "0")).nano
@@ -115,6 +117,7 @@ def edited(cluster: Cluster, edit: FieldEdit) -> Cluster:
     """
     derived = attrs.evolve(cluster, region="", zones=(), resource_summary=None)
     if cluster.kind != KARMADA_MEMBER:
+        # If all three follow from the other fields, they follow from the changed ones too.
         again = serving_both(derived) == cluster
         after = _edited(derived if again else cluster, edit)
         return serving_both(after) if again else after
@@ -189,6 +192,7 @@ def _tainted(taints: Iterable[Taint], edit: FieldEdit) -> tuple[Taint, ...]:
     asked = _taint(edit.value)
     if edit.operation == ADD:
         return (*taints, asked)
+    # An edit does not say when a taint was added.
     return tuple(taint for taint in taints if attrs.evolve(taint, time_added=None) != asked)
 
 

@@ -272,6 +272,7 @@ def _asks(schema: Schema, value: Any) -> bool:
 
 
 def _matches(text: str, pattern: str) -> bool:
+    # A leading ! turns the result around.
     return fnmatchcase(text, pattern.removeprefix("!")) != pattern.startswith("!")
 
 

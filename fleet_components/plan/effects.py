@@ -152,6 +152,7 @@ def unheeded(
             heeded = bool(found.entry.on_hub) and hub(manifest)
             if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
+            # If a hub carries it out, the warning is about what the forecast lacks.
             elif found.entry.left_out if heeded else found.entry.effect is Effect.NONE:
                 alike.setdefault((found.entry, manifest.kind, heeded), []).append(found)
     return refused, [_choice_of(found, heeded=heeded) for (_, _, heeded), found in alike.items()]

@@ -52,7 +52,7 @@ from fleet_components.plan.ways import STEERING, ways_of
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.registry import SYSTEMS
 
-# Whoever shows progress shows that of planning, and not of loading.
+# Loaded here, so that a progress display shows the time of planning, and not of loading.
 for _system in SYSTEMS.values():
     _system.load()
 
@@ -157,6 +157,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         coverage=coverage,
         written=source.catalogue,
     )
+    # Afterwards, because what is taken over, and all refusals, follow from the plan itself.
     plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
     warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan), *lookalikes(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
@@ -289,8 +290,7 @@ def _as_applied(
     """Return the decisions, with what hubs cannot apply, and the objects that are made anew.
 
     A hub never makes an object anew on a member. But what goes through a hub is written to it by
-    the
-    provider, which deletes the object there and creates it anew: the hub takes it from its members
+    the provider, which deletes the object there and recreates it: the hub takes it from its members
     in between.
     """
     found = grouped(replacements(subjects, past), lambda replacement: replacement.subject)

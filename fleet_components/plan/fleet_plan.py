@@ -322,6 +322,7 @@ class FleetPlan:
         """
         patterns = self.options.takes_over.get(member, ())
         return any(
+            # Outside of brackets, ! is an ordinary character of a pattern.
             fnmatchcase(f"!{claim.name}", pattern)
             for pattern in patterns
             if pattern.startswith("!")
@@ -358,6 +359,7 @@ class FleetPlan:
             _lacking(decided, revision, self.options.hub)
             for decided in self.subjects
             if not decided.hub
+            # One of them is enough for a warning.
             for revision in decided.record.hidden()[:1]
         )
 
@@ -421,6 +423,7 @@ class FleetPlan:
             return {"forgotten": []}
         known = self.past.members.get(member, KnownMember())
         if member in self.past.lost and self.past.drops(member, self.options.confirm):
+            # A token has confirmed that what it may still have is forgotten.
             known = KnownMember()
         stood = [standing for standing in self._stood.get(member, ()) if not standing.hub]
         kept = {*known.kept, *(standing.written for standing in stood if standing.kept)}

@@ -106,6 +106,7 @@ class Trials:
         """Return the members that are chosen with a change; None if nothing can be decided then."""
         if any(edit.of == MEMBER for edit in change):
             return self._tried(change)
+        # Values of edits may be lists and maps, which cannot be keys.
         key = repr(change)
         if key not in self._of_policy:
             self._of_policy[key] = self._tried(change)
@@ -197,6 +198,7 @@ class _FlipSearch:
         # What goes too far may not hold either: more replicas than there is room for.
         while high >= 0 and not self.holds(ladder[high]):
             high = high // 2 if high else -1
+        # Halving relies on the ladder: a change further up does at least as much.
         low = 0
         while low < high:
             middle = (low + high) // 2

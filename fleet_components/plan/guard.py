@@ -1,8 +1,7 @@
 """Refuse updates that delete more than was probably intended.
 
 Losses are counted as pairs of object and member, relative to what stands. A refusal has a token, a
-short hash of what
-would be lost: the token permits exactly that loss, and is not remembered.
+short hash of what would be lost: the token permits exactly that loss, and is not remembered.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ class Guard:
             lost: those of them that would be deleted.
         """
         total, all_lost = _joined(standing.values()), _joined(lost.values())
-        # With one entry both losses are the same, and told under the name of that placement or
-        # policy.
+        # With one entry both losses are the same, and are reported under the name of that placement
+        # or policy.
         if len(standing) > 1 and self._too_many(all_lost, total):
             yield from self._lost("the fleet", total, all_lost)
             return

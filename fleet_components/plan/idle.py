@@ -91,6 +91,7 @@ class Idle:
         below = [pair for each in part.parts for pair in self._reported(each, found)]
         if part not in found:
             return below
+        # One reason for all parts is that of the whole; several tell more, each at its part.
         reasons = {why.by or why for _, why in below}
         if len(reasons) != 1 and part.parts and all(item in found for item in part.parts):
             return below
@@ -200,6 +201,7 @@ class Idle:
         return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)
 
     def _rule(self, of: Part | AppliedRule) -> Part:
+        # Parts and steps come from these rules, so that there is one.
         return next(rule for rule in self.rules[of.override] if rule.rule == of.rule)
 
     def _named(self, step: AppliedRule) -> str:

@@ -99,6 +99,7 @@ def _put(data: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]
     key, rest = str(path[0]), path[1:]
     if rest:
         inner = _put(data.get(key) or {}, rest, value)
+        # No empty map where the object has none.
         value = inner if inner or key in data else None
     others = {name: item for name, item in data.items() if name != key}
     return others if value is None else {**others, key: value}

@@ -120,4 +120,5 @@ def earlier_names(formerly: Iterable[str], name: str, current: str) -> tuple[str
     another.
     """
     earlier = (known for known in (*formerly, name) if known != current)
+    # Of a name that occurs twice, the last place counts.
     return tuple(reversed(dict.fromkeys(reversed(tuple(earlier)))))

@@ -47,6 +47,7 @@ def between_hubs(
         command: the command that moves the stack, without its aim.
     """
     for name, way in sorted(past.forecast.items()):
+        # From one hub to another: entries of a forecast never have the direct way.
         if Way.DIRECT != to != way and (not placements or name.partition("/")[2] in placements):
             what = Message(
                 "goes-through-hub-nothing",

@@ -29,9 +29,9 @@ OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
 PROVISIONED = f"{_DYNAMIC}Provisioned"
 """Type of the records of what guests have provisioned."""
 TEMPLATE_KIND = "Template"
-NAMESPACE_KEY = "Namespace/"
-"""Begin of the keys of templates that are namespaces."""
 """Kind with which the names of templates begin."""
+NAMESPACE_KEY = "Namespace/"
+"""Beginning of the keys of templates that are namespaces."""
 FLEET, TARGET, HUB = "fleet:index:Fleet", "fleet:index:Target", "fleet:index:Hub"
 PROVIDER = "pulumi:providers:kubernetes"
 PATCH = "Patch"
@@ -72,6 +72,7 @@ class Urn:
         """
         if not is_urn(text):
             raise ValueError(f'"{text}" is not a URN')
+        # With a limit, because a name may hold further colons.
         stack, project, types, name = text.removeprefix(_URN).split("::", _URN_SEPARATORS)
         return cls(text, stack, project, _split(types), name)
 

@@ -75,6 +75,7 @@ def _handed_over(
 ) -> Iterator[Departure]:
     """Yield the departures; those of objects that another fleet brings to the same cluster move."""
     for departure in departures:
+        # No member has an empty name, so that a pair with one is found nowhere.
         pair = shared.get(departure.cluster, ""), departure.key
         owner = other.brought.get(pair)
         claimed = any(plan.is_called(claim.fleet) for claim in other.taken_over.get(pair, ()))

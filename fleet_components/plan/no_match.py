@@ -50,6 +50,7 @@ def problems_of(manifest: Manifest, found: Iterable[NoMatch]) -> Iterator[Proble
 def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPath, Requirement]]:
     """Yield the requirements of a selector, each with its own field path."""
     equal, expressions = (
+        # Those of matchLabels come first.
         selector.requirements()[: len(selector.match_labels)],
         selector.match_expressions,
     )

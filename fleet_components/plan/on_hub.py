@@ -99,6 +99,7 @@ def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
             **past.done.get(name, {}),
         }
         for cluster, placed in record.decisions.items() if not shown.get("reports") else ():
+            # Of a member that is not declared any more, only the name is known.
             objects = record.objects(placed, members.get(cluster) or Cluster(cluster))
             standing += (
                 Standing(

@@ -193,6 +193,7 @@ def _stays(
     objects, member, results = now
     if standing == asked:
         return True
+    # The results of now have no problem, so that None, of rules that fail, never equals them.
     stood = overrides.apply(objects, standing, member)
     return _opened(before, stood) == _opened(before, results)
 

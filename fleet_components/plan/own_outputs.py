@@ -159,6 +159,7 @@ def fleet_in(urn: Urn, own: Own, outputs: Mapping[str, Any]) -> str:
     recorded = outputs.get("fleet", fleet)  # the first versions did not record it
     if recorded != fleet:
         with below("fleet"):
+            # Reports a wrong type first, which says more.
             decode(str, recorded)
             raise MisfitError(Problem(_NOT_IN_URN))
     # The key of a subject is that of its decision.
@@ -193,6 +194,7 @@ def _key_of(urn: Urn, subject: str, field: str) -> str:
 
 def _before(name: str, end: str, field: str) -> str:
     """Return a name without its end, which a field tells."""
+    # Something has to be left in front: the name of the fleet.
     if not name.endswith(end) or name == end:
         raise MisfitError(Problem(_NOT_IN_URN, (field,)))
     return name.removesuffix(end)

@@ -109,6 +109,7 @@ def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
     what = Message(
         "passed-hub-no-part",
         "passed on to the hub, and no part of the forecast: {kinds}",
+        # A kind has no plural.
         kinds=few([count(n, kind, kind) for kind, n in kinds]),
     )
     left = tuple(manifest for manifest in source.not_carried_out if manifest.group not in groups)

@@ -186,6 +186,7 @@ class Past:
             return ()
         sent = record.standing(here)
         if not record.knows(sent):
+            # The content is not shown, but the binding says that it is what stands.
             return _Everything()
         return frozenset(Manifest(data).key for data in record.objects(sent, member))
 

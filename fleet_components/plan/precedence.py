@@ -182,6 +182,7 @@ class Precedence:
     def _is_settled(self, cluster: str, provider: Provider) -> bool:
         """Return whether a member has an object as its subject brings it: nothing waits for it."""
         found = (provider.subject.name, cluster, provider.key)
+        # The recursion ends: no objects need each other in a circle (see content/order.py).
         if found not in self._settled:
             self._settled[found] = self._stays(cluster, *provider)
         return self._settled[found]
@@ -335,6 +336,7 @@ class Precedence:
             for number, clusters in waves(decided):
                 for cluster in clusters:
                     first: set[Node] = {(other, cluster, LAST_PHASE) for other in decided.first}
+                    # -1 stands for the time before the first phase.
                     graph[name, cluster, -1] = before | first
                     for step in range(LAST_PHASE + 1):
                         graph[name, cluster, step] = {(name, cluster, step - 1)}
@@ -385,6 +387,7 @@ def ordered(
     """
     blocked: dict[str, set[str]] = defaultdict(set)
     while True:
+        # Ends, since each round holds members that were moving in the one before.
         precedence = Precedence(subjects, past, inventory, stands)
         held = precedence.held()
         if not held:
@@ -421,6 +424,7 @@ def _circle(graph: Mapping[Node, set[Node]]) -> Sequence[Node]:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
+        # Each node comes before the next one, and the last one is the first again.
         circle: Sequence[Node] = error.args[1]
         return circle
     return ()

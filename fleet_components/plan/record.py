@@ -356,6 +356,7 @@ class Record(ABC, Generic[P, M]):
         Raises:
             FleetError: the last number is taken.
         """
+        # The current revision need not be the last one: an earlier one may be wanted again.
         last = max([self.revision, *self.digests])
         if self.holds(last, objects):
             return last

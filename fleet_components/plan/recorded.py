@@ -120,6 +120,7 @@ def _items(
             *(name for name in old if name in before and name not in new),
         ]
         return [
+            # The position does not matter: only names of fields are looked at in a path.
             _stands(new.get(text), old[text], before.get(text), (*path, 0), sent_only)
             for text in names
         ]

@@ -106,7 +106,10 @@ def unused_tokens(plan: FleetPlan) -> frozenset[str]:
         else set()
     )
     return frozenset(
-        token for token in confirmed - released if not any(hint.endswith(token) for hint in hints)
+        # The hint of a refusal ends with its token.
+        token
+        for token in confirmed - released
+        if not any(hint.endswith(token) for hint in hints)
     )
 
 
@@ -431,6 +434,7 @@ def _custom_resources(plan: FleetPlan, definition: Replacement) -> tuple[str, ..
     """Return the objects of a definition that the fleet has on a member."""
     written = plan.written.get(definition.key)
     kind = value_at(written.data, ("spec", "names", "kind")) if written else None
+    # A definition is called plural.group.
     group = definition.key.name.partition(".")[2]
     renamed = kind is None or "spec.names.kind" in definition.fields
     keys = (stood.key for stood in plan.past.standing if stood.cluster == definition.cluster)

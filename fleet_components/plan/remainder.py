@@ -176,6 +176,7 @@ def _following(decided: Decided) -> Decided:
     """Return the decision of the update after one that has succeeded."""
     settled = {cluster: decided.settled(cluster) for cluster in decided.record.decisions}
     following: Any = decided.subject
+    # Without the waits of this update: ordered() finds those of the next one.
     subject = attrs.evolve(following, done=settled, waits={})
     outcome = subject.decide(decided.record)
     return attrs.evolve(decided, subject=subject, before=decided.record, outcome=outcome)

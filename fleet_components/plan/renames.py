@@ -4,8 +4,8 @@ say.
 A rename is under way until its update ends. Until then the state holds resources under both names:
 the record of a member, or the decision of a placement, has the new name already, and its objects on
 the members of later waves have the old one. The records therefore keep their earlier names
-(``formerly``), so that both names lead to one member or
-placement whatever the source says next: the same rename again, another one, or the old name.
+(``formerly``), so that both names lead to one member or placement whatever the
+source says next: the same rename again, another one, or the old name.
 """
 
 from __future__ import annotations

@@ -142,6 +142,7 @@ class Source:
         """The policies by kind, namespace and name."""
         return {
             (policy.kind, policy.namespace, policy.name): policy
+            # Reversed, so that the first of several counts.
             for policy in reversed(self.policies)
         }
 
@@ -363,6 +364,7 @@ def _cluster(member: Manifest) -> Cluster:
     problems = misread(member)
     if problems:
         raise FleetError(problems)
+    # A catalogue counts only these kinds as members.
     system = next(system for system in SYSTEMS.values() if system.MEMBER[1] == member.kind)
     try:
         return serving_both(system.read_member(member.data))

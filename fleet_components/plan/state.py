@@ -20,6 +20,7 @@ from fleet_components.plan.names import Urn, is_urn
 # Source: pulumi/pulumi v3.259.0, sdk/go/common/resource/sig/sig.go.
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
+# Signatures of values; the empty one is that of any other map.
 _SIGNED = (
     "",
     "c44067f5952c0a294b673a41bacd8c17",  # an asset

@@ -93,6 +93,7 @@ class StateReader:
             key = self._first(names.hub_key_of, urn)
             if key:
                 self.on_hub[key] = urn.text
+            # A name with that text is one that another fleet has given.
             elif f"{names.hub_name('')}/" not in urn.name and "metadata" in outputs:
                 # Renamed in the state: a fleet has one hub, where each object is once.
                 self.on_hub[Manifest(outputs).key] = urn.text

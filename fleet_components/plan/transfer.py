@@ -219,6 +219,7 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
         mover.do(step.deed)
         now = mover.look()
         unharmed(first, now)
+        # The same deeds are among the steps at any time, each once.
         if not next(item.done for item in steps(now) if item.deed is step.deed):
             raise FleetError(
                 [

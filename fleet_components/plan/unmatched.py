@@ -45,6 +45,7 @@ def unmatched(
     yield from no_quantities(inventory.clusters, source.declarations)
     unclaimed = [part.unclaimed for part in parts if part.unclaimed is not None]
     whole = frozenset[str]().union(*(part.whole_namespaces for part in parts))
+    # The last system that looks knows what none before it has taken.
     yield from _unselected(source, unclaimed[-1], whole)
 
 
@@ -71,6 +72,7 @@ def _unselected(
             " policy"
         )
         first = min(
+            # Only for file and line, by which the first is found.
             (manifest.problem(Message("text-7", "")) for manifest in left),
             key=lambda problem: (problem.file, problem.line or 0),
         )

@@ -89,7 +89,10 @@ class Ways:
         """
         asked = {policy: before.get(policy, way) for policy, way in self.asked.items()}
         return Ways(
-            self.default, next((way for way in asked.values() if way != Way.DIRECT), ""), asked
+            # A fleet has one hub, so that any of them names it.
+            self.default,
+            next((way for way in asked.values() if way != Way.DIRECT), ""),
+            asked,
         )
 
     def placement(self, kind: str, key: str) -> str:
@@ -182,6 +185,7 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
             names=NAMES[hubs[1]],
             others=NAMES[hubs[0]],
         )
+        # At most one of the two is the default alone, without a policy.
         where = first.get(hubs[1]) or first[hubs[0]]
         problems.append(where.problem(what, _PATH, "a fleet has one hub: make two fleets of it"))
     return Ways(default, hubs[0] if hubs else "", asked), problems
