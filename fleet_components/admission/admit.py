@@ -129,6 +129,7 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
     """
     # Texts may show the whole object and then differ, so refusals are compared by field and hint.
     remain = {(it.problem.path, it.problem.hint): it.stage for it in of_the_meant}
+    # Without refusals, the intended object passes all stages.
     reached = min(map(_STAGES.index, remain.values()), default=len(_STAGES))
     return tuple(
         attrs.evolve(

@@ -216,6 +216,7 @@ def raw_json(value: Any) -> str:
     escaped.
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # As Go's encoder does by default.
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

@@ -66,6 +66,7 @@ def structure(group: str, version: str, name: str, overlay: Overlay) -> Schema:
         KeyError: the overlay does not carry out a rule.
     """
     root = f"{version}.{name.removeprefix('Cluster')}"
+    # Notes of an overlay are for both scopes of a kind, so that Cluster is left out of the path.
     made = _schema(definitions(group, version)[name]["schema"], root, overlay)
     return whole(made.fields, made.rules, go=f"{overlay.package}.{name}")
 

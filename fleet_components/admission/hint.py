@@ -113,6 +113,7 @@ def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any)
     """Return what to write instead of a field that the object does not have."""
     name = str(path[-1])
     deeper = [key for key, field in holder.fields.items() if name in field.fields]
+    # In one place only, or the hint would be a guess.
     if len(deeper) == 1:
         return f"it belongs at {show_path((*path[:-1], deeper[0], name))}"
     meant = nearest(name, holder.fields)

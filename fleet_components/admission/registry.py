@@ -90,6 +90,7 @@ class AdmissionRequest:
         A new object does not exist yet, though the context may have it.
         """
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
+        # An update has its old object among the others, as a hub has.
         own = (
             (self.object.get("kind"), self.metadata.get("namespace", ""), self.name)
             if self.old is None

@@ -243,6 +243,7 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
             continue
         message = _broken(rule, value, old)
         if message:
+            # The API server shows the type instead of the value here.
             shown = json.dumps(
                 ""
                 if schema.type == "int-or-string"

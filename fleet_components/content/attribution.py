@@ -58,7 +58,7 @@ def first_misfit(data: Object, result: Overridden) -> tuple[AppliedRule, Misfit]
     """Return the first field that rules make what no API server takes there, with the last rule
     that has touched it; None if there is none.
 
-    A field that Kubernetes 1.36 does not have is none of these: a later release may have it.
+    A field that Kubernetes 1.36 does not have is not among these: a later release may have it.
     """
     if result.data is None or result.data is data or not result.steps:
         return None
@@ -73,6 +73,7 @@ def first_misfit(data: Object, result: Overridden) -> tuple[AppliedRule, Misfit]
 
 def _attributed(difference: Difference, touches: _Touches) -> Iterator[Attributed]:
     touching = touches.touching(difference.path)
+    # Part by part, so that each part names the rule that has set it.
     if len(touching) > 1 and isinstance(difference.old or difference.new, Mapping):
         # A map that comes or goes as a whole, and that several rules have written.
         for part in _parts(difference):
@@ -105,6 +106,7 @@ class _Touches:
         for number, (was, now) in enumerate(pairwise(states)):
             for path in _unshared(was, now):
                 at[path].append(number)
+                # With the field itself, and with the empty path of the whole object.
                 for end in range(len(path) + 1):
                     below[path[:end]].append(number)
         return cls(states, steps, at, below)

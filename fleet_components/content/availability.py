@@ -71,6 +71,7 @@ def _deployment(spec: Mapping[str, Any], status: Mapping[str, Any], generation: 
         status.get(field, 0)
         for field in ("availableReplicas", "updatedReplicas", "unavailableReplicas")
     ]
+    # An old generation means that the controller has not seen the last change.
     return status.get("observedGeneration", 0) == generation and counts == [wanted, wanted, 0]
 
 

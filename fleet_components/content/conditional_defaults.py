@@ -176,6 +176,7 @@ def _namespace(data: Fields) -> None:
 
 def _secret(data: Fields) -> None:
     texts, known = data.get("stringData"), data.get("data", {})
+    # An API server stores one map of both, in which stringData wins.
     if isinstance(texts, Mapping) and isinstance(known, Mapping):
         del data["stringData"]
         data["data"] = {**known, **{key: _encoded(text) for key, text in texts.items()}}
@@ -208,6 +209,7 @@ def _pod(data: Fields) -> None:
     waits = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
     found = spec.get("tolerations") or []
     if isinstance(found, list):
+        # Only where no toleration of the pod covers the taint already.
         rest = [
             _waiting(key) for key in waits if not any(_tolerates(entry, key) for entry in found)
         ]

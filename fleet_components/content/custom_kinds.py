@@ -119,6 +119,7 @@ def _rank(version: str) -> tuple[int, int, int, str]:
     if not found:
         return 3, 0, 0, version
     major, stage, minor = found.groups()
+    # The highest numbers come first, so that they are negated.
     return {None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), ""
 
 

@@ -60,6 +60,7 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     if problems:
         raise FleetError(problems)
     wrapped = [_wrapped(envelope, key, data[key]) for key in data]
+    # Problems first: an object that cannot be read has no JSON to sort by.
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
 
 

@@ -134,6 +134,7 @@ def decoded(raw: bytes, file: str) -> str:
         FleetError: the bytes are not UTF-8.
     """
     try:
+        # A byte order mark is no part of the text, and lines and columns do not count it.
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
@@ -165,6 +166,7 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
     root = start if is_observed(start) else observed_above(start)
     for folder, subfolders, names in walk(start, failed):
         at = Path(folder)
+        # The name first, because is_observed reads a file.
         observed = MEMORY in subfolders and is_observed(at)
         inside = root is not None and _is_in_part(at, root)
         if observed and not inside:

@@ -144,6 +144,7 @@ def read_nodes(text: str) -> yaml.Node | None:
         UnreadableError: it has characters that YAML does not allow, is nested too deeply, or grows
             by its aliases.
     """
+    # First, since composing is what a text that is too deep would crash.
     _check_depth(text)
     root = yaml.compose(text, Loader=_Loader)
     _check_nodes(root, text)
@@ -215,6 +216,7 @@ def read_scalars(text: str) -> Iterator[tuple[str, str]]:
     try:
         for event in yaml.parse(text, Loader=_Loader):
             match event:
+                # Anchors end with their document.
                 case DocumentStartEvent():
                     anchors.clear()
                 case CollectionEndEvent():

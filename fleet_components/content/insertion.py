@@ -106,6 +106,7 @@ class _Inserter:
         """Return where a text goes as the first field of a map, or the first item of a list."""
         begin = node.start_mark
         if node.flow_style:
+            # Behind the bracket; a comma only if something follows.
             return _Place(begin.index + 1, f"{text}, " if node.value else text)
         # The mark of a list in block style is that of its first dash.
         return _Place(begin.index, f"{dash}{text}{self.line_end}{' ' * begin.column}")

@@ -77,9 +77,10 @@ def readable(
     """Return the objects as :func:`load` does, as far as possible.
 
     Problems are added to ``problems`` instead of raised. Without ``build`` charts and
-    kustomizations are refused; ``watch`` is told which one is built.
+    kustomizations are refused; ``watch`` gets the one that is built.
     """
     sources = tuple(sources)
+    # All are read before any is used: a chart may have a file of another source as its values.
     read = list(_read_all(sources, problems))
     inputs = frozenset[Path]().union(*(build.uses for item in read for build in item.builds))
     used = [item for item in read if item.place not in inputs]
@@ -312,6 +313,7 @@ def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
                 if not any(field[: len(path)] == path for field in broken)
             )
         before = len(found)
+    # Problems of syntax and of objects are found in turns, and are shown by line.
     found.sort(key=lambda problem: problem.line or 0)
     problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
 

@@ -194,6 +194,7 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
     """Return what differs between two values that share parts, with the kinds around it."""
     match before, after:
         case Mapping(), Mapping() if letters(before.get("kind")) == letters(after.get("kind")):
+            # The kind stays in any case: it decides what is secret.
             keys = [
                 key
                 for key in before

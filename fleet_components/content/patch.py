@@ -105,6 +105,7 @@ def _reached(stored: Any, written: Any, operation: Operation, copies: _Copies) -
         # Items that a server has added: positions count them.
         elif isinstance(there, list) and len(there) < len(container):
             there = [*there, *container[len(there) :]]
+        # A copy, as the stored form may share it, and only the written form changes here.
         inner = copies.of(there)
         _put(ours, step, inner)
         ours = inner
@@ -188,6 +189,7 @@ def _apply(document: Any, operation: Operation, copies: _Copies) -> Any:
     except _RefusedError as error:
         verb = "add" if op == "add" else "remove"  # the library says "remove" for "replace" too
         raise _RefusedError(f"error in {verb} for path: '{path}': {error}") from None
+    # From the inside out, each container gets the changed copy of what is in it.
     for container, step in zip(reversed(containers[:-1]), reversed(way), strict=True):
         outer = copies.of(container)
         _put(outer, step, changed)

@@ -86,6 +86,7 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
     # By the rules of both systems, so that a source is judged alike wherever it is read.
     if (
         PurePosixPath(written).is_absolute()
+        # A drive or a root; the anchor has both.
         or PureWindowsPath(written).anchor
         or ".." in Path(written).parts
     ):

@@ -168,6 +168,7 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
     Empty if there are none, and for an object that is replaced: to an API server it is a new
     object.
     """
+    # To the API server it is a new object, to which no such rule applies.
     if replacement(old, new):
         return ()
     old, new = _as_stored(old, new)
@@ -206,6 +207,7 @@ def _as_stored(
     if not (was or now) or not all(isinstance(spec, Mapping) for spec in (was, now)):
         return stored(old), stored(new)
     kept = stored({**old, "spec": was})
+    # These stay as they were allocated, unless the update writes them.
     written = set(was) - set(_ALLOCATED if _kind(new) == ("", "Service") else ())
     unwritten = {field: value for field, value in kept["spec"].items() if field not in written}
     return kept, stored({**new, "spec": {**unwritten, **now}})

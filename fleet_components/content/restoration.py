@@ -24,7 +24,7 @@ Data = Mapping[str, Any]
 def restored(text: str, manifest: Manifest, data: Data) -> str:
     """Return a YAML text in which one object has other values.
 
-    Only the fields that differ are written anew, as far as they stand alone; else the object is.
+    Only the fields that differ are written again, as far as they stand alone; else the object is.
 
     Args:
         text: the text, which may hold several documents.
@@ -145,6 +145,7 @@ class _Restorer:
             and new
         ):
             fields = {key.value: (key, value) for key, value in node.value}
+            # They differ where a merge key stands, or a key that is not read as it is written.
             if set(fields) == set(old) and (
                 set(old) == set(new) or not (node.flow_style or set(old).isdisjoint(new))
             ):

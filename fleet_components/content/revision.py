@@ -141,6 +141,7 @@ def _inflated(text: Any) -> Iterator[bytes]:
         EOFError: it is cut off.
         ValueError, TypeError, zlib.error: it is no such text.
     """
+    # In parts with a limit: a few bytes can stand for gigabytes.
     inflating, rest = zlib.decompressobj(), base64.b64decode(text, validate=True)
     while not inflating.eof:
         chunk = inflating.decompress(rest, _CHUNK)

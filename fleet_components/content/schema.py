@@ -94,6 +94,7 @@ def _in_schema(content: bytes) -> str:
     texts = list(_texts(read_json(content.decode("utf-8-sig", "replace"), str)))
     based = any(key in _IDS and is_address(text) for key, text in texts)
     for key, text in texts:
+        # A reference within the schema fetches nothing.
         if key in _REFERENCES and not text.startswith("#") and not _BUILT_IN.fullmatch(text):
             if is_address(text):
                 return f"has a {key} that is an address"

@@ -200,6 +200,7 @@ def _redacted_map(value: Mapping[str, Any], *, whole: bool = False) -> Mapping[s
         else:
             # The kind of a Secret names it and is no secret.
             hidden[field] = item if field == "kind" else _redacted(item)
+    # The same object if nothing is hidden, by which callers see that.
     return value if all(hidden[field] is item for field, item in value.items()) else hidden
 
 

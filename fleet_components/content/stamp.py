@@ -85,6 +85,7 @@ def stamped(
     marks = {STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement, _MANAGER_ANNOTATION: manager}
     if trackable(Manifest(data)) == "untrackable":
         marks[_SKIPS_AWAIT] = "true"
+    # Only where it is true: another annotation would be a change of every object.
     marks |= {FOUND_ANNOTATION: FOUND} if found else {}
     return annotated(data, marks | ({CLUSTER_ANNOTATION: cluster} if cluster else {}))
 

@@ -98,6 +98,7 @@ def stored(data: Object, custom: Shape | None = None) -> Object:
         data: the object as it was written.
         custom: the shape of its kind if that is custom; None if its definition is unknown.
     """
+    # One shape stands for no shape, so that both share an entry of the cache.
     return _stored(Identical(data), custom or _NOTHING)
 
 

@@ -226,6 +226,7 @@ class _Merger:
         if hub is None and mine is not None and base is None:
             self.edited = True
             return _Found(mine.value, mine.value, None)
+        # Shapes, because they leave out what is secret: that is compared separately.
         if mine and hub and mine.shape == hub.shape:
             return self._alike(path, mine, hub)
         if mine and hub and (both := self._inside(path, base, mine, hub)):
@@ -380,9 +381,7 @@ def _listed(items: Collection[_Found]) -> _Found:
 
 
 def _common_name(sides: Collection[list[Shape]]) -> str:
-    """Return the field by which the items of all lists are told from each other; empty if there is
-    none.
-    """
+    """Return the field that distinguishes the items of all lists; empty if no field does."""
     return next((name for name in _NAMES if all(_has_names(side, name) for side in sides)), "")
 
 

@@ -84,6 +84,7 @@ def by_name(items: list[Any]) -> dict[str, Any]:
     found = {
         str(item["name"]): item for item in items if isinstance(item, Mapping) and "name" in item
     }
+    # Fewer names than items: some have none, or two have the same.
     return found if len(found) == len(items) else {}
 
 

@@ -72,6 +72,7 @@ def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
             for a, b, size in matcher.get_matching_blocks()
             if size
         )
+    # Too many pairs to compare all: lines that occur once on both sides divide them into parts.
     elif anchors := _anchors(old_rest, new_rest):
         ends = (
             ((0, 0), *((a + 1, b + 1) for a, b in anchors)),
@@ -82,6 +83,7 @@ def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
             yield from (
                 [(i + head + c, j + head + d, 1)] if c < len(old_rest) and d < len(new_rest) else ()
             )
+    # The end last, so that blocks come in the order of their lines.
     yield i + len(old) - tail, j + len(new) - tail, tail
 
 

@@ -146,6 +146,7 @@ class Cluster(Typed):
     api_enablements: frozenset[tuple[str, str]] | None = None
     resource_models: tuple[ResourceModel, ...] | None = None
     resource_summary: ResourceSummary | None = None
+    # Not compared: a member read from another kind of object is the same member.
     kind: str = attrs.field(default="", eq=False)
 
     def serves(self, api_version: str, kind: str) -> bool:
@@ -216,6 +217,7 @@ def serving_both(cluster: Cluster) -> Cluster:
         or next((cluster.labels[key] for key in REGION_LABELS if key in cluster.labels), ""),
         zones=cluster.zones
         or ((cluster.labels[ZONE_LABEL],) if ZONE_LABEL in cluster.labels else ()),
+        # What is written for Karmada counts as it is.
         resource_summary=cluster.resource_summary or _summary(cluster),
     )
 

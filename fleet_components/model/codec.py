@@ -286,7 +286,7 @@ _converter.register_structure_hook(datetime, _time)
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
 _converter.register_structure_hook(timedelta, _seconds)
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
-# A reason is sent in the words of a program: whoever receives it shows no other.
+# A reason is sent in the words of a program: its receiver shows no other.
 _converter.register_structure_hook(Phrase | str, _exactly(str, "text"))
 _converter.register_unstructure_hook(Phrase | str, str)
 # Map keys are text in JSON and in the Pulumi engine, so integer keys are written as text.
@@ -331,6 +331,7 @@ def _structure_mapping_fn(kind: Any, converter: Converter) -> Any:
     )
 
 
+# The reverse of the unstructure hook for such keys; a program gives them as numbers.
 def _key(text: Any) -> int:
     if isinstance(text, str) and _NUMBER.fullmatch(text):
         return int(text)

@@ -1,5 +1,5 @@
-"""Tells user code from this package, installed packages and Python in tracebacks and call
-stacks.
+"""Distinguishes user code from this package, installed packages and Python in tracebacks and
+call stacks.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def behind(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         yield error
+        # A stated cause replaces the context, as in Python's own tracebacks.
         error = error.__cause__ or error.__context__
 
 

@@ -55,12 +55,14 @@ class Inventory:
     """
 
     def __init__(self, clusters: Iterable[Cluster], as_of: datetime | None = None) -> None:
+        # Sorted, so that positions do not depend on the order of the input.
         self.clusters = tuple(sorted(clusters, key=lambda cluster: cluster.name))
         self.as_of = as_of
         self.names = tuple(cluster.name for cluster in self.clusters)
         self.everything = masks.full(len(self.clusters))
         self._positions = {name: position for position, name in enumerate(self.names)}
         self._columns: dict[Hashable, Any] = {}
+        # Before anything is compiled: of two members with one name a map keeps only the last.
         self._refuse_duplicates()
         self.taints = self._compile_taints()
         self.leaving = self.mask_of(lambda cluster: cluster.leaving)
@@ -162,6 +164,7 @@ class Inventory:
         for position, cluster in enumerate(self.clusters):
             for value in values(cluster):
                 found[value].append(position)
+        # Sorted, so that what goes through the groups does not depend on which member comes first.
         return {value: masks.from_positions(found[value], len(self)) for value in sorted(found)}
 
     def _compile_taints(self) -> dict[Taint, Mask]:

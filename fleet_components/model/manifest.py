@@ -160,6 +160,7 @@ class Manifest:
 
     def problem(self, what: Message, path: FieldPath = (), hint: Phrase | str = "") -> Problem:
         """Return a problem of this object, with file and the line of the field."""
+        # The key stays that of the whole object, whichever of its parts has the field.
         file, line, subject = "", None, str(self.key)
         if self.origin:
             origin = self.origin.at(path)
@@ -309,6 +310,7 @@ def number_at(manifest: Manifest, path: tuple[str, ...], default: int | None) ->
         FleetError: there is neither.
     """
     value = value_at(manifest.data, path)
+    # Null counts as absent, as everywhere in the API.
     if value is None and default is not None:
         return default
     if value is None:

@@ -82,6 +82,7 @@ def parse_quantity(text: str) -> Quantity:
     # real parser.
     if not (zeros or whole or fraction) and (suffix in ("Pi", "Ei") or exponent < -_NANO):
         raise ValueError(_WRONG_NUMBER)
+    # The empty suffix is a decimal one.
     read = _binary if suffix in _BINARY else _decimal
     return read(-1 if sign == "-" else 1, whole or "0", fraction, exponent)
 
@@ -183,6 +184,7 @@ def _of(unscaled: int, scale: int) -> Quantity:
     nano = unscaled * _ten_to(scale + _NANO)
     try:
         return Quantity(nano, float(unscaled) * _power_of_ten(scale))
+    # A whole number that is too large for a float.
     except OverflowError:
         return Quantity(nano, math.inf if unscaled > 0 else -math.inf if unscaled else 0.0)
 

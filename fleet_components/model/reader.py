@@ -249,7 +249,7 @@ class Guest(Protocol):
         """
 
     def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
-        """Yield what a policy asks of these members and cannot be told before they exist."""
+        """Yield what a policy requires of these members and nobody knows before they exist."""
 
     def subscription(self, opts: Any) -> str:
         """Return the subscription of what has these options and names none, as the stack is

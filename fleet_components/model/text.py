@@ -128,6 +128,7 @@ class Vocabulary:
         compared = self._compared(folded)
         parts = [name for name in compared if folded in name]
         found = _nearest(folded, compared, cutoff) or (
+            # An empty word is a part of every name.
             parts[0] if folded and len(parts) == 1 else ""
         )
         return self._by_folded.get(found, "")

@@ -259,6 +259,7 @@ def _choice_of(kinds: tuple[Any, ...]) -> Fit:
                 return each(value)
             except _Misfit as misfit:
                 misfits.append(misfit)
+        # A misfit that is near says more than that none of the types fits.
         raise next((misfit for misfit in misfits if misfit.near), None) or _misfit(value, sort)
 
     return fit
@@ -316,6 +317,7 @@ def _mapping(key: Fit, value: Fit, sort: tuple[str, str]) -> Fit:
     def fit(given: Any) -> Any:
         if not isinstance(given, Mapping):
             raise _misfit(given, sort)
+        # The path of a misfit names the key, also where the key itself is wrong.
         found = {
             _at(key, str(name), name): _at(value, str(name), each) for name, each in given.items()
         }

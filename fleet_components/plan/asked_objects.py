@@ -156,7 +156,7 @@ class AskedObjects:
         )
 
     def _unseen(self, wanted: AskedFor | None, namespace: str = "") -> Missing:
-        """Return that nothing of it is in an observation; a similar name is told beside."""
+        """Return that nothing of it is in an observation; the hint has a similar name."""
         if wanted is None:
             nothing = Message(
                 "namespace-not-observed",

@@ -1,6 +1,6 @@
 """Checks of what is delivered: what a member takes, and does not run as the source means it.
 
-Hubs carry all of that out without a word. Each check can be skipped by its name.
+Hubs silently carry all of that out. Each check can be skipped by its name.
 """
 
 from __future__ import annotations

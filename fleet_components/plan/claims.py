@@ -1,4 +1,4 @@
-"""Objects that come to a member, and that the stack has already under URNs that are none of the
+"""Objects that come to a member, and that the stack has already under URNs that are not the
 fleet's.
 
 Without an alias the fleet's resource adopts the live object, and the deletion of the other resource

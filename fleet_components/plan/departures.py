@@ -78,14 +78,15 @@ class Departure:
 
 @attrs.frozen
 class Replacement:
-    """An object that cannot be updated in place and is deleted and created anew.
+    """An object that cannot be updated in place and is deleted and recreated.
 
     Attributes:
         subject: the subject that brings it.
         cluster: the member.
         key: the object's key.
         fields: the fields that cannot be changed.
-        asked: True if the provider has to be told to replace it; False if it does so by itself.
+        asked: True if the update has to ask the provider to replace it; False if it does so by
+            itself.
         refused: those of the fields that an API server refuses to change; the provider does not
             change the others.
     """
@@ -99,8 +100,8 @@ class Replacement:
 
 
 Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool, tuple[str, ...]]]
-"""Fields that force a replacement, whether the provider has to be told, and which an API server
-refuses, by object.
+"""Fields that force a replacement, whether the update has to ask the provider, and which an API
+server refuses, by object.
 """
 
 
@@ -234,7 +235,7 @@ def undone(
 
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
-    """Yield the objects that the provider has to delete and create anew because of this update."""
+    """Yield the objects that the provider has to delete and recreate because of this update."""
     stood = {(item.cluster, item.key): item for item in past.standing if not item.gone}
     seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
     for item in decided:

@@ -251,7 +251,7 @@ def _replaced(plan: FleetPlan) -> Iterator[Line]:
 
 
 def _why_anew(replacement: Replacement) -> str:
-    """Return why an object is made anew: fields that no API server changes, else those that the
+    """Return why an object is recreated: fields that no API server changes, else those that the
     provider does not.
     """
     if replacement.refused:

@@ -142,8 +142,8 @@ def unheeded(
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: returns whether a hub carries one out, and a plan is its forecast: what it heeds is
-            refused nowhere then, and left out where the plan would do otherwise.
+        hub: returns whether a hub carries one out, and a plan is its forecast: what the hub
+            observes is refused nowhere then, and left out where the plan would do otherwise.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str, bool], list[IgnoredField]] = {}

@@ -260,8 +260,8 @@ def _in_order(
 
 
 def taken_replacements(plan: FleetPlan) -> Iterator[Replacement]:
-    """Yield the objects of other resources of the stack that come and that the provider creates
-    anew.
+    """Yield the objects of other resources of the stack that come and that the provider
+    recreates.
     """
     for (cluster, key), claims in plan.taken_over.items():
         decided, recorded = plan.brought[cluster, key], Recorded.of(claims[0].outputs)
@@ -287,9 +287,9 @@ def _mended(subjects: Sequence[Decided], past: Past, options: Options) -> tuple[
 def _as_applied(
     subjects: Sequence[Decided], past: Past, options: Options
 ) -> tuple[tuple[Decided, ...], tuple[Replacement, ...]]:
-    """Return the decisions, with what hubs cannot apply, and the objects that are made anew.
+    """Return the decisions, with what hubs cannot apply, and the objects that are recreated.
 
-    A hub never makes an object anew on a member. But what goes through a hub is written to it by
+    A hub never recreates an object on a member. But what goes through a hub is written to it by
     the provider, which deletes the object there and recreates it: the hub takes it from its members
     in between.
     """

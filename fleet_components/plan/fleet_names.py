@@ -100,7 +100,7 @@ class StoredFleets:
         left = sorted(self.names - {fleet, *elsewhere})
         if fleet in self.members:  # of its own, or of one that an update was renaming when it broke
             return [text for text in left if self.passed(text, fleet)]
-        # A name that an update which broke has given another fleet is none of its own.
+        # A name that an update which broke has given another fleet is not its own.
         left = [text for text in left if not any(self.passed(old, text) for old in self.rosters)]
         # A fleet that is called as the stack was called once, where the new one is called as the
         # stack is.

@@ -50,7 +50,7 @@ class FleetPlan:
         subjects: the placements, then the templates; templates that need others come before what
             they need.
         departures: the objects that their subject no longer brings to a member.
-        replacements: the objects that are deleted and created anew.
+        replacements: the objects that are deleted and recreated.
         refused: why the update must not happen; each problem says what would allow it.
         warnings: warnings about the fleet as a whole.
         waiting: objects that no Karmada policy claims, with a digest of each, to be remembered.
@@ -265,7 +265,7 @@ class FleetPlan:
 
     @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
-        """Objects that are deleted and created anew, by member and object."""
+        """Objects that are deleted and recreated, by member and object."""
         return {
             (replacement.cluster, replacement.key): replacement for replacement in self.replacements
         }

@@ -16,7 +16,7 @@ from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, edit_words
 from fleet_components.scheduler.framework import SchedulingError
 
 MOST_FLIPS = 3
-"""Number of changes that are told of one member."""
+"""Number of changes that are reported for one member."""
 MOST_TRIALS = 60
 """Number of times that a subject is decided again for one member."""
 MOST_MEMBERS = 100

@@ -216,7 +216,7 @@ class Idle:
 
     def _of_others(self, part: Part) -> Unchanged | None:
         """Return that a rule is for members that the objects do not go to; None if it selects
-        none, or if they go nowhere: that is said of their policies.
+        none, or if they go nowhere: their policies have a warning for that.
         """
         reaching = [trial for trial in self.trials if part.override in trial.reached]
         names = {

@@ -273,7 +273,7 @@ def identity_of(address: str, authority: str) -> str:
 def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
     """Yield a warning for each member that leaves while a single new one gets all that it had.
 
-    A cluster that is known to be the same has been renamed already, and is none of them.
+    A cluster that is known to be the same has been renamed already, and is not among them.
     """
     gone = (name for name in plan.members_gone if plan.past.members[name].state != LOST)
     had = _by_subjects(

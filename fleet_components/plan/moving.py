@@ -59,7 +59,7 @@ def between_hubs(
 
 
 def moved_over(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield the subjects whose objects would be deleted on members, to be made anew by another way.
+    """Yield the subjects whose objects would be deleted on members, and recreated by another way.
 
     What stays on its members when it leaves the stack, or the hub, may move; so may what was
     released from its hub.
@@ -100,7 +100,7 @@ def releases(plan: FleetPlan) -> Mapping[str, str]:
     """Return the subjects that leave their hub, each with the token that says that the hub lets its
     objects stay.
 
-    No message tells the token: what would allow it has to be found out on the hub and on the
+    No message names the token: what would allow it has to be found out on the hub and on the
     members.
     """
     leaving = (

@@ -1,5 +1,5 @@
-"""Describe what policies ask for in vain, and what exists instead, for members and for objects
-alike.
+"""Describe requests of policies that match nothing, and what exists instead, for members and for
+objects alike.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def with_unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Decided
 
     Args:
         decided: the decision.
-        replaced: those of its objects that would have to be made anew, which a hub does not do.
+        replaced: those of its objects that would have to be recreated, which a hub does not do.
     """
     entries = decided.entries
     found = {
@@ -90,7 +90,7 @@ def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
     done, standing = dict(past.done), list(past.standing)
     for name in names_of_hub:
         record, shown = past.records[name], past.shown[name]
-        # What a run directly before has left there is told by its bindings.
+        # The bindings of a direct run before this one say what it has left there.
         done[name] = {
             **{
                 cluster: Done(placed.revision, **particulars(placed))

@@ -138,7 +138,7 @@ class BindingOutputs:
 
 
 Own = MemberOutputs | SubjectOutputs | BindingOutputs | None
-"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is
+"""Key that says to which fleet one of our own resources belongs; None for a roster, whose name is
 the fleet's.
 """
 OWN_OUTPUTS: Mapping[str, type[MemberOutputs | SubjectOutputs | BindingOutputs]] = {
@@ -193,7 +193,7 @@ def _key_of(urn: Urn, subject: str, field: str) -> str:
 
 
 def _before(name: str, end: str, field: str) -> str:
-    """Return a name without its end, which a field tells."""
+    """Return a name without its end, which a field has."""
     # Something has to be left in front: the name of the fleet.
     if not name.endswith(end) or name == end:
         raise MisfitError(Problem(_NOT_IN_URN, (field,)))

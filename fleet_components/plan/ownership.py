@@ -241,7 +241,7 @@ def vanished(
 
 
 def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
-    """Return the objects that stand on a member, and that an update writes anew without force."""
+    """Return the objects that stand on a member, and that an update writes again without force."""
     moving = (
         decided
         for decided in plan.subjects
@@ -520,7 +520,7 @@ def _plain(text: str) -> str:
 def _problems_of(
     found: Iterable[tuple[Arrival, Message, str]], written: Mapping[ObjectKey, Origin]
 ) -> Iterator[Problem]:
-    """Yield one problem for all members of which the same is to be said of an object."""
+    """Yield one problem of an object for all members that have it alike."""
     alike = grouped(found, lambda it: (it[0].key, it[0].subject, *it[1:]))
     for (key, subject, message, hint), each in alike.items():
         where, origin = few(sorted(arrival.cluster for arrival, *_ in each)), written.get(key)

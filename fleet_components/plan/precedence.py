@@ -41,7 +41,8 @@ class Content:
     """Objects that one subject brings to a member, as others see them.
 
     Attributes:
-        objects: the objects. They stay alive with it, so that their identity tells contents apart.
+        objects: the objects. They stay alive with it, so that their identity distinguishes
+            contents.
         provides: the key of each object, by what it is to those that need it.
         needs: what each object needs.
         phases: the phase of what is provided, and the first in which something else is needed.

@@ -377,7 +377,7 @@ class Record(ABC, Generic[P, M]):
         """Return the content of the last revision if a hub sees no change, else the objects as it
         stores them.
 
-        A hub rolls nothing out where it stores the same, unless the provider makes an object anew
+        A hub rolls nothing out where it stores the same, unless the provider recreates an object
         there. The last content has to be known. A hub has no ``stringData``, unless the last
         content was recorded with it.
 

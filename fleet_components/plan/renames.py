@@ -150,7 +150,7 @@ class _Namesakes:
         ):
             return False
         # Two records are two members, or placements: the rename was carried out before, and the old
-        # name given anew.
+        # name given again.
         return not (new in self._recorded and old in self._recorded)
 
     def identify(self, past: Past, options: Options) -> None:

@@ -1,4 +1,4 @@
-"""The resources that keep the past of a fleet in a state, whoever has made them: a render, a saved
+"""The resources that keep the past of a fleet in a state, made by any of them: a render, a saved
 plan, a hub.
 """
 

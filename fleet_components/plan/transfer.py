@@ -1,7 +1,7 @@
 """Steps of a move to another way of delivery, in the order in which nothing is deleted.
 
-What is done already is told by the state, the hub and the members, so that a move goes on wherever
-it was interrupted.
+The state, the hub and the members show what is done already, so that a move goes on wherever it was
+interrupted.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def without_effect(
     Args:
         parts: the parts.
         trials: the subjects.
-        most: how many rules may be carried out in vain.
+        most: how many rules may be carried out without finding an effect.
     """
     open_: dict[Part, Tried | None] = dict.fromkeys(parts)
     untried = set[Part]()
