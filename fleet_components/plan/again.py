@@ -56,6 +56,7 @@ def written_where_interrupted(
     undone, inventory = [], request.inventory
     for cluster in sorted({*stopped}.intersection(request.done, record.decisions)):
         position, here = inventory.position(cluster), request.done[cluster]
+        # Nothing stands there to which it could go back.
         if position is None or here.revision is None:
             continue
         member = inventory.clusters[position]
@@ -145,6 +146,7 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
         if recorded.beside(wanted[key]) is wanted[key]
         and annotation_in(recorded.sent, WRITTEN_AGAIN) != str(placed.again)
     }
+    # Those that were sent last, and those that ran before.
     rules = {sent.overrides, decided.done(cluster).overrides}
     for revision, number in product(sorted(record.contents), rules):
         form = attrs.evolve(sent, again=None, revision=revision, overrides=number)

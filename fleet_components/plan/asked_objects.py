@@ -71,6 +71,7 @@ class AskedObjects:
     def found(self, wanted: AskedFor) -> Iterator[Manifest]:
         """Yield the objects that are asked for."""
         labels = None if wanted.name else wanted.labels
+        # A selector with an error selects nothing.
         if labels is None or not labels.error:
             alike = self.catalogue.find(
                 wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels

@@ -135,6 +135,7 @@ class _References:
         found: dict[tuple[ObjectKey, tuple[str, ...], bool], list[ObjectKey]] = defaultdict(list)
         for (key, needed), members in self._needed.items():
             lacking = tuple(sorted(members - self._there.get(needed, set())))
+            # An observed source is not all that the hub has: what it does not show may be there.
             known = self._catalogue.get(needed) is not None
             if lacking and (known or not self._partial):
                 found[key, lacking, known].append(needed)
@@ -178,6 +179,7 @@ def _autoscaled(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             target = scaled(manifest)
             if target:
                 scalers[target, manifest.key].update(content.members)
+            # Replicas that are left alone are the autoscaler's already.
             elif _REPLICAS not in content.left_alone and _sets_replicas(manifest):
                 replicas[manifest.key].update(content.members)
     hint = "leave spec.replicas out of the source, since each change of the workload sets it back"
@@ -275,6 +277,7 @@ def _misfitting(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             verb="refuses" if len(those) == 1 else "refuse",
         )
         hint = f"if it is newer than Kubernetes 1.36, skip the check {SkippableCheck.STRUCTURE}"
+        # A wrong type is wrong in any release; an unknown field may be of a later one.
         yield _problem(catalogue, key, what, "" if misfit.expected else hint, misfit.path)
 
 

@@ -193,6 +193,7 @@ def judge_claims(plan: FleetPlan, facts: ClaimFacts) -> Judgement:
             if _is_there(plan, contest, facts):
                 problems.warn(contest, _PATCH)
         owners = [contest for contest in found if not contest.claim.patch]
+        # The fleet has the object already, so that other URNs are further resources of it.
         if pair in plan.standing:
             _judge_twins(plan, owners, facts, problems)
         elif there := [owner for owner in owners if _is_there(plan, owner, facts)]:
@@ -347,6 +348,7 @@ class _Problems:
 
     def unsure(self, contest: Contest, why: str, *, silent: bool) -> None:
         """Add a refusal of what cannot be known."""
+        # Apart, because a member that does not answer now may answer later.
         found = self._unknown if silent else self._refused
         found.append((contest, _UNKNOWN, _UNKNOWN_HINT, (("why", why),)))
 

@@ -155,6 +155,7 @@ class _ConsignmentReading:
         placed = dict(self._placed())
         used = {manifest.namespace for manifest in (*policies, *placed.values())} - {""}
         for manifest in self.parts.objects.manifests:
+            # A hub needs the namespace of everything that goes there.
             needed = manifest.kind == "Namespace" and manifest.name in used
             if manifest.key in placed or needed or self._defines(manifest, placed.values()):
                 stage = (
@@ -166,6 +167,7 @@ class _ConsignmentReading:
         for policy in policies:
             yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy, self.system))
         for member in self.parts.members:
+            # Somebody else has made the members on the hub: only fields of them are set.
             if member.group in self.system.GROUPS and (fields := _fields(member)):
                 yield Consigned(
                     attrs.evolve(member, data=fields), ConsignmentStage.MEMBERS, patch=True

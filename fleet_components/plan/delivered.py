@@ -66,6 +66,7 @@ def _subject(
         yield keeper.binding(
             component, decided.name, cluster, decided.settled(cluster), keeps=keeps
         )
+        # Keys are those of the written objects, in their order.
         for data, object_key in zip(
             decided.deliveries[cluster].written, decided.keys(cluster), strict=True
         ):

@@ -240,6 +240,7 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
     seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
     for item in decided:
         for cluster, delivery in item.deliveries.items():
+            # First what the state records one by one, then what only bindings tell of.
             pairs = [(cluster, key) for key in item.keys(cluster)]
             there = [stood[pair] for pair in pairs if pair in stood]
             recorded = {standing.key: standing.recorded for standing in there if standing.recorded}
@@ -290,6 +291,7 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
         data = sent[standing.subject, standing.cluster].get(standing.key)
         if data is None:
             continue
+        # beside() returns the very object if it stands as it is wanted.
         unwritten = (
             standing.cluster in stopped[standing.subject]
             and standing.recorded.beside(data) is not data
@@ -308,6 +310,7 @@ def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str
             decided.before.decisions.get(cluster),
             decided.subject.inventory.position(cluster),
         )
+        # Another version than the binding has: the last update did not get there.
         if here.broken or sent is None or sent.version != here.version or position is None:
             continue
         found = decided.before.objects(sent, decided.subject.inventory.clusters[position])

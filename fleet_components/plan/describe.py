@@ -151,6 +151,7 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
     contents = [
         decided.record.content(number) or decided.before.content(number) for number in (old, new)
     ]
+    # The state hides one of the two.
     if None in contents:
         return
     was, now = (by_key(content or ()) for content in contents)

@@ -44,6 +44,7 @@ def _as_written(cluster: Cluster, edit: FieldEdit) -> FieldEdit | None:
         return None if edit.field[1] in _OF_KUBEFLEET else edit
     match edit.field:
         case ("spec", "region" | "zones" as field):
+            # A label holds one zone.
             value = edit.value[0] if field == "zones" and edit.value else edit.value
             label = _label_of(cluster, str(field))
             return (

@@ -69,6 +69,7 @@ class Unheeded:
     unless: str = ""
     default: Any = None
     on_hub: str = ""
+    # Computed once, since each entry is held against every object of its kinds.
     steps: Steps = attrs.field(
         init=False, default=attrs.Factory(lambda self: _steps(self.field), takes_self=True)
     )
@@ -241,6 +242,7 @@ def _places(
         return
     step, *rest = steps
     for key, item in _within(value, step):
+        # Of an item, the siblings are those of its list or map.
         around = beside if step in ("[]", "{}") else value
         yield from _places(item, tuple(rest), (*path, key), around)
 

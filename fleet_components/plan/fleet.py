@@ -92,6 +92,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
     ways = ways.held(previous_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)
+    # All at once, so that problems of all systems are reported together.
     parts = tuple(_parts(Planning(source, inventory, past, options, ways)))
     subjects = tuple(decided for part in parts for decided in part.subjects)
     matching = [problem for part in parts for problem in part.unselectable]
@@ -117,6 +118,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     )
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
+    # An observed hub shows only the objects that its policies select.
     partial = bool(options.hub)
     matchless = unmatched(source, parts, subjects, inventory)
     surprising = checked(subjects, leaving, source.catalogue, options.skip_checks, partial=partial)

@@ -165,6 +165,7 @@ class DeclaredFleets:
         """
         elsewhere = {*self.names, *self.previous} - {fleet}
         found: list[str] = []
+        # With a roster, the state has the fleet by this name.
         if fleet not in stored.rosters:
             found = [text for text in given if text in stored.names and text not in elsewhere]
             if not found:

@@ -196,6 +196,7 @@ class FleetPlan:
         }
         asked = {"protected": decided.subject.protected, "delivery": decided.hub}
         now = {**MODES, **decided.subject.shown(), **asked}
+        # What was never recorded cannot differ.
         return any(
             key in before and before[key] != value
             for key, value in now.items()
@@ -400,6 +401,7 @@ class FleetPlan:
             return "" if by_hub and not SYSTEMS[decided.hub].KEEPS_ON_REMOVAL else ALL
         if decided.hub:
             return ""
+        # An update that prepares a move must not delete what leaves the stack.
         if self.options.moving:
             return ALL
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
@@ -427,6 +429,7 @@ class FleetPlan:
             known = KnownMember()
         stood = [standing for standing in self._stood.get(member, ()) if not standing.hub]
         kept = {*known.kept, *(standing.written for standing in stood if standing.kept)}
+        # What outlives its subject anyway is not deleted when the member is back.
         forgotten = {*known.forgotten, *(standing.written for standing in stood)} - kept
         done = {name: here[member] for name, here in self.past.done.items() if member in here}
         ran = {

@@ -197,6 +197,7 @@ class _FlipSearch:
         high = len(ladder) - 1
         # What goes too far may not hold either: more replicas than there is room for.
         while high >= 0 and not self.holds(ladder[high]):
+            # -1 if not even the first change of the ladder holds.
             high = high // 2 if high else -1
         # Halving relies on the ladder: a change further up does at least as much.
         low = 0

@@ -121,6 +121,7 @@ class Idle:
     def _as_before(self, part: Part, tried: Tried, result: Overridden) -> Unchanged | None:
         """Return the rule without which a part would change an object; None if there is none."""
         for step in result.steps:
+            # Only a rule before the part can have done the same already.
             if (step.override, step.rule) == (part.override, part.rule):
                 return None
             if step.before == step.data:
@@ -196,6 +197,7 @@ class Idle:
     def _alone(self, part: Part, tried: Tried) -> bool:
         """Return whether a part changes nothing where the rest of its rule is left out."""
         mine = set(part.all)
+        # Leaves alone: whatever has parts goes with them.
         others = [item for item in self._rule(part).all if not item.parts and item not in mine]
         steps = [_step_of(result, part) for result in tried.results(others)] if others else []
         return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)

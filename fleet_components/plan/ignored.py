@@ -71,6 +71,7 @@ def _steps(step: str | int, new: Any, old: Any) -> Sequence[str | int]:
         return [step]
     if isinstance(new, dict) and isinstance(old, Mapping):
         return [*dict.fromkeys([*old, *new])]
+    # Positions that only one of the lists has cannot be set back.
     return range(min(len(new), len(old))) if isinstance(new, list) and isinstance(old, list) else []
 
 

@@ -48,6 +48,7 @@ def refused_changes(
     context = Existing(tuple(policies), releases)
     for policy in context.manifests:
         known = before.get(_name(policy))
+        # Most policies have not changed, and need no second admission.
         if known is not None and known != _fields(policy):
             old = attrs.evolve(policy, data=_with(policy, known))
             yield from admit(policy, old=old, context=context).problems

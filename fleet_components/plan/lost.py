@@ -69,6 +69,7 @@ def memory_tokens(plan: FleetPlan) -> dict[str, str]:
     """Return the tokens that let the fleet forget what lost members may still have, by member."""
     known = {
         name: plan.past.members[name]
+        # Of members that are back, nothing has to be forgotten.
         for name in sorted(plan.past.lost.difference(plan.inventory.names))
     }
     return {name: item.memory_token(name) for name, item in known.items() if item.remembered}

@@ -28,6 +28,7 @@ def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
     """
     found = {}
     for name, record in past.records.items():
+        # What no hub has carried out went directly.
         way = past.forecast.get(name, Way.DIRECT.value)
         policy = record.steered_by(name)
         if policy:

@@ -170,6 +170,7 @@ def is_object(token: str) -> bool:
 @cache
 def api_version_of(token: str) -> str:
     """Return the apiVersion of a Kubernetes object, from its type token."""
+    # A token calls the core group core, and an apiVersion does not name it.
     version, _, _ = token.removeprefix(_KUBERNETES).rpartition(":")
     return version.removeprefix(_CORE)
 

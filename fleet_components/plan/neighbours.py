@@ -79,6 +79,7 @@ def _handed_over(
         pair = shared.get(departure.cluster, ""), departure.key
         owner = other.brought.get(pair)
         claimed = any(plan.is_called(claim.fleet) for claim in other.taken_over.get(pair, ()))
+        # What no state records has no URN that the other fleet would have to take over.
         if owner and departure.fate in _ENDS and (claimed or departure.fate in UNRECORDED):
             yield attrs.evolve(departure, fate=Fate.MOVED, to=owner.name, fleet=other.options.fleet)
         else:

@@ -180,6 +180,7 @@ class AskedMembers:
 
     def one(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a member name."""
+        # A lost member is declared, and is in no inventory that is scheduled on.
         if self.lost.position(name) is not None:
             yield NoMatch(
                 path,

@@ -84,6 +84,7 @@ def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
     Args:
         members: the members by name: what stands on one depends on its labels.
     """
+    # What was observed of a hub is known better than by its forecast.
     names_of_hub = [
         name for name in past.forecast if name in past.records and name not in past.observed
     ]

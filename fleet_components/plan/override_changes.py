@@ -41,6 +41,7 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
     done, placed = decided.done(cluster), decided.record.decisions[cluster]
     if done.revision is None or done.overrides == placed.overrides:
         return ()
+    # Without the mark of writing again, which no override has set.
     was, now = decided.before.standing(done), attrs.evolve(placed, again=None)
     if not (decided.before.knows(was) and decided.record.knows(now)):
         return None
@@ -124,6 +125,7 @@ def _changed(
         return OverrideChange(key, "deletes", _names(after))
     if old is None:
         return OverrideChange(key, "no longer deletes", _names(before))
+    # What the content changes by itself is not the overrides' doing.
     paths = [
         difference.path
         for difference in shown_differences(old, new)

@@ -42,6 +42,7 @@ _TEMPLATE = names.component_type(names.TEMPLATE_KIND)
 _NOT_IN_URN = Message("not-what-urn-says", "is not what the URN says")
 
 
+# Every binding names a member, and there are few of these.
 @cache
 def _no_member(name: str) -> str:
     return "is not the name of a member" if subdomain_errors(name) else ""

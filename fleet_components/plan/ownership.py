@@ -350,6 +350,7 @@ def vanishing(
         return bool(value_at(live(arrival) or {}, ("metadata", "deletionTimestamp")))
 
     leaving = [(arrival, _VANISHING, VANISHING_HINT) for arrival in arriving if leaves(arrival)]
+    # An object is reported once: its own deletion before that of its Namespace.
     named = {arrival.pair for arrival, *_ in leaving}
     closed = {space.pair for space in spaces_of(arriving) if leaves(space)} - named
     staying = (arrival for arrival in arriving if arrival.pair not in named)

@@ -28,6 +28,7 @@ _INSTEAD = {
     ),
 }
 _KNOWN = {kind for _, kind in KINDS}.union(_INSTEAD).difference(CARRIED_OUT, _MEMBERS)
+# Kinds of objects to be placed: those of the two systems steer a hub.
 _BUILT_IN = {
     kind for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))
 }

@@ -182,6 +182,7 @@ class Past:
         if record is None or here is None or here.revision is None or here.broken:
             return ()
         placed = record.decisions.get(member.name)
+        # The last update has sent something else since the binding was written.
         if placed and (placed.version, particulars(placed)) != (here.version, particulars(here)):
             return ()
         sent = record.standing(here)

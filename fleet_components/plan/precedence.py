@@ -162,6 +162,7 @@ class Precedence:
             for need in content.provides.keys() & self._wanted:
                 provider = Provider(decided, content.provides[need])
                 self._brought[need].update(dict.fromkeys(members, provider))
+        # Members that are about to leave get nothing later.
         left = decided.outcome.rollout.held_removals
         keeps = [c for c, entry in decided.entries.items() if entry.change is Change.HELD]
         held = [cluster for cluster in keeps if cluster not in left]
@@ -175,6 +176,7 @@ class Precedence:
                 providers = self._brought.get(need, {})
                 for cluster in members if providers else ():
                     provider = providers.get(cluster)
+                    # The order within a subject is that of its phases.
                     if provider is None or provider.subject.name == name:
                         continue
                     if not self._is_settled(cluster, provider):

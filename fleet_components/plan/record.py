@@ -95,6 +95,7 @@ class Record(ABC, Generic[P, M]):
     overrides: Mapping[int, Objects] = attrs.field(factory=dict)
     override_digests: Mapping[int, str] = attrs.field(factory=dict)
     secret: frozenset[SecretPatch] = attrs.field(default=frozenset(), eq=False, repr=False)
+    # A cache, without init: evolve() gives a changed record an empty one.
     _made: dict[Hashable, Objects] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def to_wire(self) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class Recorded:
         found: Mapping[str, Any] = _stands(
             new, self.live, _unmarked(as_sent(self.sent), new), (), sent_only
         )
+        # The very object: callers ask by identity whether anything differs.
         return wanted if found == new else found
 
 
@@ -85,6 +86,7 @@ def _stands(wanted: Any, live: Any, sent: Any, path: FieldPath, sent_only: bool)
         )
     if isinstance(wanted, list) and isinstance(live, list):
         return _items(wanted, live, sent if isinstance(sent, list) else [], path, sent_only)
+    # Not wanted any more: what was sent of it, without what the API server has added.
     if wanted is None:
         return _shaped(live, sent)
     alike = wanted == live and isinstance(wanted, bool) == isinstance(live, bool)

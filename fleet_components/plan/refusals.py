@@ -142,6 +142,7 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
         clusters = [
             member
             for member in members
+            # Where all of them have it already, as on a hub, it is a warning; elsewhere a refusal.
             if shared.get((member, key), set()).issuperset(owners) == known
         ]
         if not clusters:
@@ -324,6 +325,7 @@ def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     marked = [
         departure for departure in deleted if departure.key in protected.get(departure.subject, ())
     ]
+    # Only if needed: this goes through all objects of the fleet.
     wanted = (
         {Manifest(data).key for decided in plan.subjects for data in decided.subject.objects}
         if marked
@@ -377,7 +379,7 @@ def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces and definitions on the hub: what others have in them there goes
     along.
     """
-    # Which hands every namespace out, and takes it back.
+    # A hub that hands every namespace out takes it back as well.
     too = " and on every member" if any(map(_hands_out, plan.past.forecast.values())) else ""
     for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
         if key.kind in _CONTAINERS:
@@ -436,6 +438,7 @@ def _custom_resources(plan: FleetPlan, definition: Replacement) -> tuple[str, ..
     kind = value_at(written.data, ("spec", "names", "kind")) if written else None
     # A definition is called plural.group.
     group = definition.key.name.partition(".")[2]
+    # Under an unknown or a changed kind, any object of the group may be one of them.
     renamed = kind is None or "spec.names.kind" in definition.fields
     keys = (stood.key for stood in plan.past.standing if stood.cluster == definition.cluster)
     of_kind = (key for key in keys if key.group == group and (renamed or key.kind == kind))

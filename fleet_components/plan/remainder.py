@@ -127,6 +127,7 @@ def _planned_on(
     while step < MOST_UPDATES and any(_held(decided.entries) for decided in last):
         try:
             later = following(last)
+        # What comes after an update that cannot be planned is not known.
         except FleetError:
             break
         moving = [decided.name for decided in later if decided.changes]

@@ -186,6 +186,7 @@ class _Namesakes:
         left = sorted(self._known - self._recorded.keys() - self.current.keys())
         for name in left:
             bearers = self._bearers(name)
+            # The names that its bearers have from now on.
             current = {self.current.get(bearer, bearer) for bearer in bearers} - {name}
             if name in self._declared and name not in self.current.values() and len(bearers) == 1:
                 # The source has gone back to the old name.

@@ -270,6 +270,7 @@ def gathered(given: Given) -> Source:
     ]
     context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.releases)
     declarations = _admitted(parts.members, context, problems)
+    # A misspelt kind is reported, though it may end like one that hubs make.
     steering = [
         policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)
     ]

@@ -308,6 +308,7 @@ def _stored(raw: Any) -> StoredResource:
     """
     resource = _rendered(raw) or _decoded(raw)
     parts = (("inputs", resource.inputs), ("outputs", resource.outputs))
+    # All are checked; most have no secret, and are not copied.
     if not [field for field, values in parts if values and _check(values, (field,))]:
         return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))

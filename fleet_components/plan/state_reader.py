@@ -221,6 +221,7 @@ class StateReader:
         missing = sorted(self.done.get(subject, {}).keys() - there)
         alike = [other for _, other, *_ in self.strays if other == key]
         uid = str(value_at(outputs, ("metadata", "uid")) or "")
+        # Anything less certain is a problem for the user: see homeless().
         if len(missing) != 1 or len(alike) != 1 or not uid:
             return None
         place = names.ObjectLocation(subject.partition("/")[2], missing[0], key)

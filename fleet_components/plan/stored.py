@@ -150,6 +150,7 @@ class Keeper:
     def _stored(
         self, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]
     ) -> StoredResource:
+        # organization/project/stack, of which a URN has the last two.
         above, _, stack = self.stack.rpartition("/")
         urn = f"urn:pulumi:{stack}::{above.rpartition('/')[2]}::{'$'.join(types)}::{name}"
         return StoredResource(urn, types[-1], {}, outputs)

@@ -212,6 +212,7 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
             or being deleted.
     """
     now = mover.look()
+    # Checked before the first step, too: an object may be about to go already.
     first = dict(now.objects)
     unharmed(first, now)
     while step := next((item for item in steps(now) if not item.done), None):

@@ -186,6 +186,7 @@ def _without_effect(
     # A rule that changes nothing makes no difference as a whole; parts of it may undo each other.
     free = {part for part in parts if part.is_rule and (part.override, part.rule) not in changing}
     known = set(effective(there.trial, results, alone))
+    # A part that holds one with an effect has an effect.
     tried = (part for part in parts if part not in free and known.isdisjoint(part.all))
     return {part for part in tried if _same(made, there.trial.made(there.results([part])))}, free
 

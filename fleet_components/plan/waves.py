@@ -199,6 +199,7 @@ class PlanPart:
                 what it has there cannot be made without it.
         """
         waves = waves_of(plan)
+        # With the last wave, the part is the whole plan.
         if number >= len(waves):
             return cls(plan, plan)
         later: dict[str, set[str]] = defaultdict(set)
@@ -409,6 +410,7 @@ def _undeclared(name: str, cluster: str) -> Problem:
 
 def _keeps(standing: Iterator[Standing]) -> str:
     """Return which objects outlive their subject on a member, from those that do."""
+    # What was found there may stay for that reason alone, and says nothing of the others.
     kept = [item for item in standing if item.kept and not item.found]
     if any(item.key.namespace for item in kept):
         return ALL

@@ -162,6 +162,8 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
                     names=NAMES[way],
                 )
                 problems.append(policy.problem(what, _PATH, f"write {own} or direct"))
+            # One problem for all of them: they ask for nothing, and the way of the stack does
+            # not fit.
             else:
                 otherwise.append(policy)
         elif way != Way.DIRECT:
