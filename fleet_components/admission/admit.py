@@ -181,6 +181,7 @@ def _checked(
     """Return the findings of the API server, or else the numbers that a webhook or controller
     cannot decode.
     """
+    # The API server comes first: what only Go cannot hold matters once it accepts the rest.
     findings = check(kind.schema, data, before)
     # The checks of metadata need one in which every value has the right type.
     if all(finding.path[:1] != ("metadata",) for finding in findings):

@@ -160,6 +160,7 @@ def _is_dropped(schema: Schema, value: Any) -> bool:
     """Return whether an optional field with that value is left out of the encoding."""
     if value:
         return False
+    # Written out only where the Go type is not what the type of the field suggests.
     if schema.pointer is not None:
         return not schema.pointer
     return schema.type in _DROPPED_ZERO or (schema.type == "object" and schema.items is not None)

@@ -89,6 +89,7 @@ class AdmissionRequest:
 
         A new object does not exist yet, though the context may have it.
         """
+        # By group alone: a hub has an object once, whatever the version in which it is read.
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
         # An update has its old object among the others, as a hub has.
         own = (

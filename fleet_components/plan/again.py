@@ -54,6 +54,7 @@ def written_where_interrupted(
         request: what the decision depends on.
     """
     undone, inventory = [], request.inventory
+    # Only members that have the subject before and after can go back.
     for cluster in sorted({*stopped}.intersection(request.done, record.decisions)):
         position, here = inventory.position(cluster), request.done[cluster]
         # Nothing stands there to which it could go back.
@@ -223,6 +224,7 @@ def _missing(
     absent = tuple(key for key in decided.keys(cluster) if (cluster, key) not in standing)
     if not absent:
         return ()
+    # What was never sent is missing for another reason: it comes with this update.
     sent = {Manifest(data).key for data in old_objects(past, decided, decided.name, cluster)}
     return tuple(key for key in absent if key in sent)
 

@@ -119,6 +119,7 @@ class AskedObjects:
             return what, self.near(wanted) or _listed(here or alike) or self._other_kind(
                 wanted.kind
             )
+        # Objects of the kind are there, so that the labels are what does not fit.
         if wanted.labels and here:
             return self._other_labels(wanted.labels, f"no {wanted.kind}{where}", here)
         return what, _cluster_scoped(alike.manifests) or _listed(alike) or self._other_kind(

@@ -139,6 +139,7 @@ class _References:
             known = self._catalogue.get(needed) is not None
             if lacking and (known or not self._partial):
                 found[key, lacking, known].append(needed)
+        # One warning for all that an object needs and the same members lack.
         for (key, lacking, known), keys in sorted(found.items()):
             yield self._problem(key, lacking, keys, known)
 

@@ -300,6 +300,7 @@ def _judge_unknown(
 ) -> None:
     """Judge an object of which it is not known whether other resources are it."""
     unsure = [contest for contest in found if _is_there(plan, contest, facts) is None]
+    # Several that are named for one object would contradict each other.
     named = [contest for contest in unsure if plan.takes_over(contest.cluster, contest.claim)]
     if len(named) == 1 and _why(named[0], facts) in (facts.unasked, _NO_UID):
         taken[named[0].pair] = named[0].claim.urn  # the user says so
@@ -348,7 +349,7 @@ class _Problems:
 
     def unsure(self, contest: Contest, why: str, *, silent: bool) -> None:
         """Add a refusal of what cannot be known."""
-        # Apart, because a member that does not answer now may answer later.
+        # Apart, because a preview only warns of what a silent member leaves open.
         found = self._unknown if silent else self._refused
         found.append((contest, _UNKNOWN, _UNKNOWN_HINT, (("why", why),)))
 

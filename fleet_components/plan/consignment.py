@@ -122,6 +122,7 @@ def consignment_of(
     parts = Catalogue.of(source.given.manifests, []).split()
     system = SYSTEMS[ways.hub]
     every = list(_ConsignmentReading(source, ways, parts, tuple(subjects), system).objects())
+    # Sent, a mark instead of data would overwrite what the hub has.
     hidden = tuple(consigned.manifest for consigned in every if _is_hidden(consigned.manifest))
     found = (consigned for consigned in every if consigned.manifest not in hidden)
     ordered = sorted(found, key=lambda consigned: (consigned.stage, str(consigned.manifest.key)))
@@ -194,6 +195,7 @@ class _ConsignmentReading:
         if policy.group not in self.system.GROUPS or is_made_by_a_hub(policy):
             return False
         if policy.kind in self.system.STEERING:
+            # A cluster-scoped policy has its name alone as its key.
             key = f"{policy.namespace}/{policy.name}".lstrip("/")
             return self.ways.placement(policy.kind, key) == self.ways.hub
         placement = self.system.placement_of(policy)

@@ -186,6 +186,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
     """Yield one line for the objects that share fate and members."""
     members: dict[tuple[Fate, str, str, bool, str], list[str]] = defaultdict(list)
     for departure in departures:
+        # Only of what stays is it worth a word that it stood there before.
         found = departure.found and departure.fate is Fate.KEPT
         members[
             departure.fate, departure.subject, departure.owner, found, str(departure.key)

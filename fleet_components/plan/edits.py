@@ -186,6 +186,7 @@ def _unknown(edit: FieldEdit) -> FleetError:
 def _mapped(values: Mapping[str, str], key: str, value: str | None) -> dict[str, str]:
     """Return the values with one of them set, or without it for None."""
     others = {name: text for name, text in values.items() if name != key}
+    # A changed value keeps its place among the others.
     return others if value is None else {**values, key: value}
 
 

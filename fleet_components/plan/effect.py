@@ -115,6 +115,7 @@ class Unheeded:
                 yield IgnoredField(self, manifest, path, value)
 
     def _is_about(self, path: FieldPath, value: Any, beside: Mapping[str, Any]) -> bool:
+        # Of labels and annotations, the key says what is meant.
         text = str(path[-1]) if self.steps[-1:] == ("{}",) else _text(value)
         neighbour = self.beside is None or _matches(
             _text(beside.get(self.beside[0], "")), self.beside[1]

@@ -73,6 +73,7 @@ def feed_subject(
     before = decided.before.to_wire() if observed else None
     given = {"decided": decided.record.decided(), "renamed": dict(renamed or {}), "before": before}
     feed = write_feed({**wire, **given})
+    # Saves the provider a second decision where it runs in the process of the program.
     _AT_HAND[feed["path"]] = decided
     return feed
 

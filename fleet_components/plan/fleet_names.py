@@ -63,6 +63,7 @@ class StoredFleets:
                 members[fleet].add(member)
             elif resource.type == names.ROSTER:
                 fleet, listed = Urn.parse(resource.urn).name, resource.outputs.get("members")
+                # Outputs are not checked here, and damaged ones must not fail.
                 rosters[fleet] = frozenset(listed if isinstance(listed, Mapping) else ())
                 stacks[fleet] = frozenset(
                     each.rpartition("/")[2] for each in stacks_in(resource.outputs)

@@ -176,6 +176,7 @@ class FleetPlan:
         there.
         """
         by_hub = {decided.name for decided in self.subjects if decided.hub}
+        # Objects that a subject of a hub leaves are deleted by the hub.
         touched = {
             *(departure.subject for departure in self.departures),
             *(replacement.subject for replacement in self.replacements),
@@ -459,6 +460,7 @@ class FleetPlan:
 
         The form is None if it is not known.
         """
+        # Without its labels it is not known what the member was sent.
         position = self.inventory.position(member)
         if member not in self.returned or position is None:
             return {}

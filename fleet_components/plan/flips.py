@@ -104,6 +104,7 @@ class Trials:
 
     def with_change(self, change: Edits) -> frozenset[str] | None:
         """Return the members that are chosen with a change; None if nothing can be decided then."""
+        # Changes of one member are proposed for that member alone, and not tried twice.
         if any(edit.of == MEMBER for edit in change):
             return self._tried(change)
         # Values of edits may be lists and maps, which cannot be keys.

@@ -82,6 +82,7 @@ class Guard:
 
     def _too_many(self, lost: Collection[object], known: Collection[object]) -> bool:
         """Return whether a loss exceeds the limit; a single pair or member may always go."""
+        # Both: half of two objects is one, which may go.
         return len(lost) >= _AT_LEAST and len(lost) > self.limit * len(known)
 
     def refuse(self, subject: str, what: Message, lost: Iterable[object]) -> Problem | None:

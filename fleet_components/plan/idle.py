@@ -114,6 +114,7 @@ class Idle:
         if why:
             return why
         step, _, result = touched[0]
+        # It would change something without the rest of its rule, which therefore hides it.
         if not self._alone(part, tried):
             return _TWICE
         return self._as_before(part, tried, result) or tried.trial.unchanged(part, step.before)

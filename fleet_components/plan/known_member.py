@@ -71,6 +71,7 @@ class KnownMember:
         """
         if self.uid and other.uid:
             return self.uid == other.uid
+        # Different addresses may lead to one cluster, so that they prove nothing.
         return True if self.identity and self.identity == other.identity else None
 
 

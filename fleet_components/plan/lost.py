@@ -188,6 +188,7 @@ def _stays(name: str, past: Past, options: Options) -> bool:
 
 def _under_other_names(declared: Collection[str], past: Past, options: Options) -> set[str]:
     """Return the members whose clusters have come back under other names."""
+    # A cluster that is declared again is not gone, whatever it is called.
     identities = {identity for name, identity in options.identities.items() if name in declared}
     known_by = {
         name: known.identity

@@ -78,6 +78,7 @@ def moved_over(plan: FleetPlan) -> Iterator[Problem]:
         losing = _losing(plan, decided)
         if not losing:
             continue
+        # It went directly until now.
         if decided.hub and decided.name not in before:
             what = Message(
                 "go-through-hub-objects",

@@ -32,6 +32,7 @@ def judged_together(plans: Sequence[FleetPlan]) -> tuple[FleetPlan, ...]:
         plans: the plans as each fleet has made it for itself, in the order in which the program
             declares them; plans that were judged before may be among them.
     """
+    # By identity: plans may be equal, those of two empty fleets for example.
     return tuple(_beside(plan, [item for item in plans if item is not plan]) for plan in plans)
 
 

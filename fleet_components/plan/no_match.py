@@ -125,6 +125,7 @@ def missing_labels(
         for member in members
     ):
         return []
+    # Each once, in the order in which they are written.
     unmet = dict.fromkeys(
         requirement
         for every in asked

@@ -166,6 +166,7 @@ def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple
         for name, delivery in deliveries
         for data in delivery.written
     )
+    # What the state records of another cluster does not stand on this one.
     stood = set() if elsewhere else plan.standing.keys() - plan.unsettled
     known = stood - set(_returning(plan, cluster))
     return tuple(arrival for arrival in found if (cluster, arrival.key) not in known)

@@ -305,6 +305,7 @@ class Past:
             members: current names of members, by name in the state.
             placements: current keys of placements, by key in the state.
         """
+        # The usual case: nothing is copied.
         if not members and not placements:
             return self
 

@@ -204,6 +204,7 @@ class Precedence:
             old_objects(self._past, decided, decided.name, cluster),
             decided.deliveries[cluster].objects,
         )
+        # Mostly the same tuple, as members share their content.
         return old is now or [data for data in old if Manifest(data).key == key] == [
             data for data in now if Manifest(data).key == key
         ]
@@ -245,6 +246,7 @@ class Precedence:
             for content, members in self._members[name]:
                 moving = [c for c in members if decided.entries[c].change in _MOVES]
                 for need in content.needed if moving else ():
+                    # Only members that move need anything: the others have it, or are held already.
                     found[name] += self._missing(decided, moving, need)
         found = {name: holds for name, holds in found.items() if holds}
         return found or self._opposed()
@@ -312,6 +314,7 @@ class Precedence:
             inside = [reasons[edge] for edge in pairwise(_circle(graph)) if edge in reasons]
             if not inside:
                 return found
+            # The wait of which it does the least harm that it is given up.
             wait = max(inside, key=last_to_go)
             name, cluster = wait.subject.name, wait.cluster
             waits.remove(wait)

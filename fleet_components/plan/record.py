@@ -319,6 +319,7 @@ class Record(ABC, Generic[P, M]):
         """
         if self.contents or not self.holds(self.revision, objects):
             return self
+        # Older revisions stay hidden: nothing but the current content is in the source.
         return attrs.evolve(self, contents={self.revision: objects})
 
     def renamed(self, cluster: Callable[[str], str]) -> Self:
@@ -346,6 +347,7 @@ class Record(ABC, Generic[P, M]):
         """Return whether a revision has these objects; if contents are encrypted, data of Secrets
         is not compared.
         """
+        # Contents compare more than digests do, which leave out the data of Secrets.
         if self.contents:
             return self.contents.get(revision) == objects
         return self.digests.get(revision) == digest(objects)

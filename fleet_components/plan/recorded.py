@@ -89,6 +89,7 @@ def _stands(wanted: Any, live: Any, sent: Any, path: FieldPath, sent_only: bool)
     # Not wanted any more: what was sent of it, without what the API server has added.
     if wanted is None:
         return _shaped(live, sent)
+    # In Python 1 equals True, in JSON it does not.
     alike = wanted == live and isinstance(wanted, bool) == isinstance(live, bool)
     return wanted if alike or amounts_alike(Difference(path, live, wanted)) else live
 

@@ -240,6 +240,7 @@ def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
 def _guarded(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the losses that need a confirmation and have none."""
     guard = Guard(plan.options.settings.limit, plan.options.confirm)
+    # What moves to another fleet of the program goes on there.
     protected = plan.past.protected - plan.handed_over
     found = [
         # Nothing stands on a lost member that the roster no longer has.
@@ -264,6 +265,7 @@ def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]
     """
     groups = _groups(plan)
     there = (item for item in plan.past.standing if not (item.kept or item.gone))
+    # What a lost member has is forgotten and not deleted.
     losable = (item for item in there if item.cluster not in plan.options.lost)
     standing = together(
         (groups.get(item.subject, item.subject), (item.cluster, item.key)) for item in losable

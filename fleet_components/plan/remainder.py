@@ -139,6 +139,7 @@ def _planned_on(
     for decided, then in zip(subjects, last, strict=True):
         left = _held(then.entries)
         many = updates[decided.name]
+        # The search ended there; how many more there are is not known.
         endless = many == MOST_UPDATES
         freed = frozenset(_held(decided.entries).keys() - left.keys())
         reasons = _reasons({} if endless else left)

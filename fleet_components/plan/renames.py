@@ -168,6 +168,7 @@ class _Namesakes:
                 self.current[old] = new
         taken = set(self.current.values())
         for name in sorted(self._declared - self._recorded.keys() - taken):
+            # Without one, nothing says that a new name is an old cluster.
             identity = options.identities.get(name, "")
             if identity in gone:
                 self.current[gone[identity]] = name

@@ -312,6 +312,7 @@ def gathered(given: Given) -> Source:
     )
     everyone: Sequence[Cluster] = (*filter(None, clusters), *declared)
     for system in SYSTEMS.values():
+        # A member serves both systems, so that each adapts all of them to its release.
         everyone = system.as_scheduled(everyone, given.releases)
     # Of several members with one name the first counts; the others are among the problems.
     first = {cluster.name: cluster for cluster in reversed(everyone)}

@@ -373,6 +373,7 @@ def _check(value: Any, path: FieldPath) -> bool:
         )
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
+        # A map without a signature is an ordinary one.
         sort = value.get(_SIGNATURE, "")
         if sort == _SECRET:
             _check(_hidden(value, path), path)

@@ -153,6 +153,7 @@ class StateReader:
             case BindingOutputs() if own.unsent:
                 pass  # nothing was sent to the member, or not all of what was to come
             case BindingOutputs():
+                # With its nulls: the revision, which has no default, is null where nothing runs.
                 self.done[own.subject][own.cluster] = decode(Done, given)
                 self.keeps[own.subject, own.cluster] = own.keeps
             case SubjectOutputs():

@@ -575,6 +575,7 @@ class Decided:
             entries[cluster] = attrs.evolve(entry, change=Change.UPDATE, reason=why)
             wave = waves.get(entry.placed.wave, Wave(entry.placed.wave, ()))
             clusters = tuple(sorted({*wave.clusters, cluster}))
+            # A wave in which nothing else moves is new.
             waves[wave.number] = attrs.evolve(wave, clusters=clusters)
         if entries == rollout.entries:
             return self

@@ -145,6 +145,7 @@ def without_effect(
         alike = set[Hashable]()
         for member in trial.members if open_ else ():
             here = [part for part in open_ if _concerns(trial, part, member)]
+            # One member of each group is enough: overrides do the same on the others.
             if not here or trial.alike(member) in alike:
                 continue
             alike.add(trial.alike(member))

@@ -203,6 +203,7 @@ class PlanPart:
         if number >= len(waves):
             return cls(plan, plan)
         later: dict[str, set[str]] = defaultdict(set)
+        # Numbers begin at 1, so that this is the first wave that does not take part.
         for wave in waves[number:]:
             for part in (wave.moves, wave.leaves):
                 for name, members in part.items():

@@ -117,6 +117,7 @@ class Ways:
         ):
             return self._hub(way)
         along = list(others)
+        # What goes along with others, a ConfigMap of a workload for example, goes their way.
         if policy is None and along:
             return next(filter(None, along), "")
         # A policy that is gone leaves what it has placed where it is.
