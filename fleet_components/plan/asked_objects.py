@@ -148,6 +148,7 @@ class AskedObjects:
             for manifest in self.found(attrs.evolve(each, namespace=""))
             if manifest.namespace
         )
+        # One is enough for a hint.
         elsewhere = next(found, None)
         if elsewhere:
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
@@ -207,6 +208,7 @@ class AskedObjects:
         """Return the versions in which such objects are written, if the version that is asked for
         is not among them.
         """
+        # Empty texts stand for any name and any namespace in this index.
         known = self._versions.get((wanted.kind, wanted.name, wanted.namespace), ())
         written = [text for text in known if text.rpartition("/")[0] == wanted.group]
         return (

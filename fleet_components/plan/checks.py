@@ -214,8 +214,10 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
         # What overrides change is costly to find, and few images have a digest.
         if not any(map(_has_digest, decided.subject.objects)):
             continue
+        # Members on which the same rule does the same share a warning.
         found: dict[tuple[WrittenRule, ObjectKey, str], Members] = defaultdict(set)
         for member, placed in decided.record.decisions.items():
+            # None where the state hides the objects: then nothing is known of images.
             changed = decided.subject.deviations(decided.record, member, placed) or ()
             for key, item in ((each.key, item) for each in changed for item in each.fields):
                 if _drops_digest(item.difference):

@@ -235,6 +235,7 @@ def _is_there(plan: FleetPlan, contest: Contest, facts: ClaimFacts) -> bool | No
     standing = plan.standing.get(contest.pair)
     if standing and standing.object_uid and claim.uid:
         return standing.object_uid == claim.uid
+    # The member of another fleet: by the uid of its cluster, without asking it.
     known = plan.past.neighbours.get((claim.fleet, claim.cluster)) if claim.fleet else None
     if known and known.uid and uid:
         return known.uid == uid
@@ -248,6 +249,7 @@ def _is_there(plan: FleetPlan, contest: Contest, facts: ClaimFacts) -> bool | No
 
 def _leads_elsewhere(contest: Contest, facts: ClaimFacts) -> bool | None:
     """Return False if no provider of the program's own leads to the member; None if one may."""
+    # If it is not known where one provider leads, nothing is ruled out.
     uid = facts.uids.get(contest.cluster)
     return False if uid and facts.reach is not None and uid not in facts.reach else None
 
@@ -372,6 +374,7 @@ class _Problems:
                 "forget": _FORGET.filled(urn=contest.claim.urn),
                 **dict(more),
             }
+            # The first place is enough: a problem has one location.
             origin = next(iter(self._places.of(subject, key)), None)
             yield Problem(
                 what.filled(**words),

@@ -185,6 +185,7 @@ class _ConsignmentReading:
         """Return whether a definition of a custom kind has to be on the hub for what is placed."""
         if definition.kind != "CustomResourceDefinition":
             return False
+        # By group and kind, as a definition serves its objects in several versions.
         defined = Catalogue((definition,))
         return any(defined.defines(manifest.group, manifest.kind) for manifest in placed)
 
@@ -237,6 +238,7 @@ def _fields(member: Manifest) -> dict[str, Any]:
         "kind": member.kind,
         "metadata": {"name": member.name, **labels},
     }
+    # No empty list: a patch with one would own the taints of the member.
     return {**head, "spec": {"taints": taints}} if taints else head
 
 

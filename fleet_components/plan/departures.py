@@ -379,6 +379,7 @@ def _fixed(
         stands: the object as it stands, which the API server compares.
         data: the object as it is wanted.
     """
+    # The provider decides first: it replaces before an API server could refuse.
     by_itself = replacement(sent, data)
     return by_itself or immutable(stands, data), not by_itself, refused(stands, data)
 
@@ -386,6 +387,7 @@ def _fixed(
 def _fate(standing: Standing, past: Past, members: Mapping[str, str]) -> Fate:
     if members.get(standing.cluster) == LOST:
         return Fate.FORGOTTEN
+    # As a hub of KubeFleet, which leaves objects on a member that leaves the fleet.
     left_alone = past.stays_on_leaving and standing.cluster not in members
     return Fate.KEPT if standing.kept or left_alone else Fate.DELETED
 

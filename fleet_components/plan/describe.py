@@ -138,6 +138,7 @@ def _what_changes(decided: Decided, member: str) -> str:
         return "written again, since the last update was interrupted there"
     found = ["the last update there broke"] if done.broken else []
     replicas = getattr(placed, "replicas", None)
+    # Decisions of KubeFleet have none.
     if replicas is not None and replicas != done.replicas:
         found.append(f"{done.replicas} -> {count(replicas, 'replica')}")
     found += _content(decided, done.revision, placed.revision)
@@ -196,6 +197,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
         # By the place of the fate, so that sorting puts losses first.
         alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)
     for (place, subject, to, found, where), keys in sorted(alike.items()):
+        # A place is the position in _FATES, as above.
         weight, text = list(_FATES.values())[place]
         whose, since = f" of {subject}" if subject else "", _FOUND if found else ""
         yield Line(

@@ -90,6 +90,7 @@ def _of_usage(cluster: Cluster, resource: str, edit: FieldEdit) -> FieldEdit:
 
 
 def _amount(nano: int) -> str:
+    # In the largest of three units that holds it exactly.
     whole, rest = divmod(nano, 10**9)
     if not rest:
         return str(whole)

@@ -104,6 +104,7 @@ class Unheeded:
             if not isinstance(value, Mapping) or step not in value:
                 return
             value = value[step]
+        # With that setting, the control plane carries the field out.
         if self.unless and getattr(settings, self.unless):
             return
         for path, value, beside in _places(manifest.data, self.steps):

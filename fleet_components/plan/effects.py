@@ -163,6 +163,7 @@ def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ..
     """Return the table's entries for a kind, each with the schema of its field, without fields of
     other versions.
     """
+    # Another version of the kind may lack a field of the table.
     known = KINDS.get((api_version, kind))
     schemas = dict(known.structure.walk()) if known else {}
     return tuple(

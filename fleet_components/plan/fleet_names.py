@@ -81,6 +81,7 @@ class StoredFleets:
         """
         if new in self.rosters or old not in self.rosters:
             return False
+        # Members of the roster without a record by the old name may have one by the new name.
         moved = self.rosters[old] - self.members.get(old, frozenset())
         return bool(moved & self.members.get(new, frozenset()))
 

@@ -144,12 +144,14 @@ class FleetPlan:
     def handed_over(self) -> frozenset[str]:
         """Subjects of the past whose objects all move to other fleets of the program."""
         stays = {departure.subject for departure in self.departures if not departure.fleet}
+        # Only if nothing of the subject stays in this fleet's hands.
         return frozenset(departure.subject for departure in self.departures) - stays
 
     @property
     def changes(self) -> bool:
         """True if an update would change an object, a member, or what is remembered of either."""
         known = {name: member.state for name, member in self.past.members.items()}
+        # What is known without a look at each subject comes first.
         return (
             bool(self.departures or self.replacements or self.gone)
             or known != self.members
@@ -390,6 +392,7 @@ class FleetPlan:
         sent, found = standing.sent, ((path, value_at(data, path)) for path in standing.unkept)
         same = (path for path, new in found if is_empty(new) or new == value_at(sent, path))
         paths = (*same, *nulls(data))
+        # A member that moves is compared object by object: most of them may be as they were.
         stays = decided.entries[member].change not in _MOVES
         return paths if stays or without(data, paths) == without(standing.sent, paths) else ()
 
@@ -428,6 +431,7 @@ class FleetPlan:
         if member in self.past.lost and self.past.drops(member, self.options.confirm):
             # A token has confirmed that what it may still have is forgotten.
             known = KnownMember()
+        # What a hub has brought is the hub's to remember.
         stood = [standing for standing in self._stood.get(member, ()) if not standing.hub]
         kept = {*known.kept, *(standing.written for standing in stood if standing.kept)}
         # What outlives its subject anyway is not deleted when the member is back.

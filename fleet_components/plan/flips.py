@@ -125,6 +125,7 @@ class Trials:
         """Return the members that would be chosen by a new subject; None if that is not known or
         this is one.
         """
+        # The record of a new subject.
         before = type(self.decided.before)()
         if self.decided.before == before:
             return None
@@ -184,6 +185,7 @@ class _FlipSearch:
             open_ = [
                 rung
                 for rung in written
+                # A change that holds one which is enough says nothing new.
                 if rung is not None and not any(_within(change, rung) for change in found)
             ]
             first = self.first(open_)

@@ -87,6 +87,7 @@ class Guard:
 
     def refuse(self, subject: str, what: Message, lost: Iterable[object]) -> Problem | None:
         """Return a refusal with its token; None if it is confirmed."""
+        # It depends on what is lost, so that it allows nothing else later.
         token = loss_token(subject, map(str, lost))
         if token in self.confirm:
             return None

@@ -81,6 +81,7 @@ class Idle:
             yield self.overrides[first.override].problem(what, first.rule_path, _TOO_MANY)
         for override, rules in self.rules.items():
             for part, why in [pair for rule in rules for pair in self._reported(rule, found)]:
+                # A part that was tried nowhere is reported at its rule.
                 path = part.path if found[part] else part.rule_path
                 yield self.overrides[override].problem(why.message, path, why.hint)
 
@@ -159,6 +160,7 @@ class Idle:
         before = without.get((own.override, own.rule), own.before)
         if trial.alike_objects(own.data, before):
             return None
+        # What the part itself changes, without what its rule does besides.
         fields = _fields(before, own.data)
         for step in result.steps[result.steps.index(own) + 1 :]:
             key = step.override, step.rule

@@ -50,6 +50,7 @@ def refused_changes(
         known = before.get(_name(policy))
         # Most policies have not changed, and need no second admission.
         if known is not None and known != _fields(policy):
+            # The old object is the new one with the remembered values: rules compare nothing else.
             old = attrs.evolve(policy, data=_with(policy, known))
             yield from admit(policy, old=old, context=context).problems
 

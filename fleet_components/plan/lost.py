@@ -252,6 +252,7 @@ def same_cluster(members: Mapping[str, Hashable], message: Message) -> Iterator[
         message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common
             value.
     """
+    # The first one of each cluster counts, in the order of the members.
     first: dict[Hashable, str] = {}
     for name, known_by in members.items():
         other = first.setdefault(known_by, name)

@@ -199,6 +199,7 @@ def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:
     """Return the position of an object of the fleet; None if the URN is of anything else."""
     if not is_object(urn.type) or TARGET not in urn.types or not urn.name.startswith(f"{fleet}/"):
         return None
+    # Names of fleets may share a beginning: the slash ends the one that is meant.
     found = _OBJECT.fullmatch(urn.name.removeprefix(f"{fleet}/"))
     if found is None:
         return None

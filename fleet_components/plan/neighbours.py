@@ -61,6 +61,7 @@ def _beside(plan: FleetPlan, others: Sequence[FleetPlan]) -> FleetPlan:
             for neighbour in other.members
             if plan.known(member).is_cluster(other.known(neighbour))
         ]
+        # One fleet after the other: what one takes over is no longer left for the next.
         departures = tuple(_handed_over(plan, departures, other, dict(shared)))
         problems += _clashes(plan, other, dict(shared))
         joined.update(member for member, _ in shared)

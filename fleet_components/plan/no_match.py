@@ -217,6 +217,7 @@ class AskedMembers:
         if not self.inventory or self.inventory.domains(key):
             return
         what = Message("no-member-has-label-key", 'no member has the label "{key}"', key=key)
+        # Lost members may have the label: that is another mistake than a misspelt key.
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
         yield NoMatch(
             path, what, self.only_lost(gone) or meant(key, self._labels.keys, "they have")
@@ -271,6 +272,7 @@ class AskedMembers:
             )
             for at, requirement in unmet
         )
+        # Each requirement is met by some member, and no member meets all.
         if not unmet:
             whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
             yield NoMatch(

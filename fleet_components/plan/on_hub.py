@@ -127,6 +127,7 @@ def sealed(subjects: tuple[Decided, ...], past: Past) -> tuple[tuple[Decided, ..
         for decided in subjects
         for record in (decided.before, decided.record, decided.outcome.goal)
     ]
+    # Of the whole fleet: a rule for a Secret in one subject may reach others as well.
     secret = frozenset(_secret((*records, *past.records.values())))
     if not secret:
         return subjects, past

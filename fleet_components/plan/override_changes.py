@@ -56,6 +56,7 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
         for record, side in ((decided.before, was), (decided.record, now))
     )
     found = []
+    # Objects that come or go are changes of the content.
     for key in sorted(old.keys() & new.keys()):
         by_content = list(shown_differences(old[key], new[key]))
         changed = _changed(

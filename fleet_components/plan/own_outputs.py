@@ -187,6 +187,7 @@ def _key_of(urn: Urn, subject: str, field: str) -> str:
     URN.
     """
     kind, _, key = subject.partition("/")
+    # A binding has a type of its own, for both kinds of subjects.
     decides = names.TEMPLATE if kind == names.TEMPLATE_KIND else names.PLACEMENT
     if kind != kind_of(urn, key) or urn.type not in (decides, names.BINDING):
         raise MisfitError(Problem(_NOT_IN_URN, (field,)))

@@ -205,6 +205,7 @@ def left_over(plan: FleetPlan) -> Mapping[str, Sequence[Arrival]]:
         if not standing.gone and not standing.hub and standing.recorded is not None
     }
     doubtful.update(pair for cluster in plan.inventory.names for pair in _returning(plan, cluster))
+    # These are created anyway, or stand on another cluster.
     doubtful -= plan.replaced.keys() | plan.unsettled
     members = {cluster for cluster, _ in doubtful}
     found = (
@@ -251,6 +252,7 @@ def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
     written = (
         Arrival(cluster, data, delivery.mode, name)
         for name, delivery in _deliveries(moving, cluster)
+        # With force, nothing that others have set is in the way.
         if not delivery.mode.forces
         for data in delivery.written
     )
@@ -443,6 +445,7 @@ def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
     marked = (
         arrival
         for arrival, there in _there(arriving, live)
+        # The mark of an earlier stack says that the object was older than that one, too.
         if not _owner(there) or was_found(there)
     )
     return frozenset((arrival.cluster, arrival.key) for arrival in marked)
@@ -483,6 +486,7 @@ def _standing_against(
 ) -> Iterator[tuple[Message, str]]:
     """Yield why an object must not be taken over, and what would allow it."""
     mode = arrival.mode
+    # Nothing else matters then, not even whether it differs.
     if mode.takes_over is TakeOver.NEVER:
         of_karmada = arrival.subject.startswith(f"{names.TEMPLATE_KIND}/")
         yield (_ABORT, _ABORT_HINT) if of_karmada else (_NEVER, _NEVER_HINT)

@@ -260,6 +260,7 @@ class Past:
                 problems += [
                     attrs.evolve(wrong, subject=resource.urn, file=file) for wrong in error.problems
                 ]
+        # Only of a state that could be read: otherwise members may be missing for that reason.
         if not problems:
             problems += (
                 Problem(message, ("outputs",), mend, urn, file)

@@ -267,6 +267,7 @@ class Precedence:
                 )
                 yield Hold(cluster, Gate(why, Opens.UPDATE), subject.name)
             elif cluster not in brought:
+                # The member waits for the same that holds the other subject there.
                 entry = subject.entries[cluster]
                 why = f"{what}, which is held there: {entry.reason}"
                 yield Hold(cluster, attrs.evolve(entry.gate or Gate(why), why=why), subject.name)
@@ -277,6 +278,7 @@ class Precedence:
             return True
         if need[:2] == ("", "Namespace"):
             position = self._inventory.position(cluster)
+            # None: the member has reported no namespaces.
             known = None if position is None else self._inventory.clusters[position].namespaces
             if need.name in HUB_NAMESPACES or need.name in (known or ()):
                 return True

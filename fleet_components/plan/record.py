@@ -142,6 +142,7 @@ class Record(ABC, Generic[P, M]):
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
             kind: Any = Mapping[str, Any]
+            # Without contents, the digests still show changes.
             texts: Mapping[str, Any] = {} if hidden else decode(kind, fields.contents)
             revisions, rules = _parted(texts)
         contents = {

@@ -66,6 +66,7 @@ class Remainder:
         where = " on the hub" if self.hub else ""
         then = [*(f"approval {name} is needed{where}" for name in self.approvals), *self.waits]
         if self.updates and not self.endless:
+            # Said only if something moves before: else the update itself says it.
             then += [f"{few(names, _SHOWN)} stay held: {why}" for why, names in self.held.items()]
         more = f"more than {self.updates}" if self.endless else str(self.updates)
         updates = (
@@ -95,6 +96,7 @@ def remainders_of(
     stands |= _delivered(subjects) if joined else set()
 
     def following(some: Sequence[Decided]) -> Sequence[Decided]:
+        # It grows with each update that is planned on.
         stands.update(_delivered(some))
         return ordered(list(map(_following, some)), past, inventory, stands)[0]
 

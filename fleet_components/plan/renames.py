@@ -192,6 +192,7 @@ class _Namesakes:
             if name in self._declared and name not in self.current.values() and len(bearers) == 1:
                 # The source has gone back to the old name.
                 self.current[bearers[0]] = name
+            # All records that may have had the name are one thing by now.
             elif name not in self._declared and len(current) == 1:
                 self.current[name] = current.pop()
             elif len(bearers) > 1 and name not in self.current.values():

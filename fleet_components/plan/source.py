@@ -204,6 +204,7 @@ def source_from(given: AnySource) -> Source:
     if isinstance(given, Source):
         return given
     paths = [given] if isinstance(given, str | Path) else list(given)
+    # An empty path would stand for the working directory.
     if not paths or "" in paths:
         raise FleetError(
             [
@@ -253,6 +254,7 @@ def gather(
     ``hub`` a hub carries the fleet out.
     """
     problems, warnings = list[Problem](), list[Problem]()
+    # As far as possible: one file that cannot be read does not hide the problems of others.
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
     paths = tuple(str(item) for item in sources if not isinstance(item, Text))
     location = ", ".join(map(named, sources))
@@ -263,11 +265,13 @@ def gather(
 
 def gathered(given: Given) -> Source:
     """Return a source like :func:`source_of`, from the objects that could be read."""
+    # The first layer: other problems may only follow from these.
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [
         misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)
     ]
+    # All objects: webhooks look up others, whichever system they are of.
     context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.releases)
     declarations = _admitted(parts.members, context, problems)
     # A misspelt kind is reported, though it may end like one that hubs make.

@@ -139,6 +139,7 @@ class StackState:
                 ]
             )
         found = stored(enumerate(listed), ("deployment", "resources"), file)
+        # One that waits to be created again does not stand, though the state has it.
         settled = {item.urn for item in found if not item.pending_replacement}
         # The engine keeps the note of a creation through all later updates (pulumi v3.260.0,
         # pkg/backend/journal.go); once the state has the resource, an update has recorded it since.
@@ -285,6 +286,7 @@ def stored(
                 if isinstance(place, str)
                 else ""
             )
+            # A damaged URN names nothing: the problem names the place in the file instead.
             urn = "" if _no_urn(urn) else urn
             at = () if urn else (*path, place)
             problems += [

@@ -132,6 +132,7 @@ class StateReader:
             self.stacks |= stacks_in(outputs)
         fleet = fleet_in(urn, own, outputs)
         if fleet not in (self.fleet, *self.formerly):
+            # Objects under strange names may be another fleet's then.
             self.is_alone = False
             if isinstance(own, MemberOutputs):
                 self.neighbours[fleet, own.member] = known_from(own)
@@ -256,6 +257,7 @@ class StateReader:
         default = CLUSTER_SCOPED if settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
         stays = outlives(place.object, kept, found=found and settings.keep_found)
+        # Of the URN: outputs may lack it, as in a render.
         version = names.api_version_of(urn.type)
         stands = Standing(
             subject,

@@ -161,6 +161,7 @@ def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
     contents = {
         revision: redacted_content(objects) for revision, objects in record.contents.items()
     }
+    # rules() marks values that reach a Secret elsewhere, which are hidden too.
     overrides = {number: redacted_content(record.rules(number)) for number in record.overrides}
     return attrs.evolve(record, contents=contents, overrides=overrides)
 

@@ -156,6 +156,7 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
         now.moved or now.held,
     )
     released = all(seen.ours and (karmada or not seen.marked) for seen in now.objects.values())
+    # Only agents of KubeFleet could still take the objects along.
     released = released and (karmada or now.let_go)
     yield MoveStep(
         Deed.RELEASE,
@@ -215,6 +216,7 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
     # Checked before the first step, too: an object may be about to go already.
     first = dict(now.objects)
     unharmed(first, now)
+    # Looked at again after each step: only there it shows what the step has done.
     while step := next((item for item in steps(now) if not item.done), None):
         say(step)
         mover.do(step.deed)

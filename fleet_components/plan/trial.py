@@ -152,6 +152,7 @@ def without_effect(
             there = Tried(trial, member)
             results = there.results()
             idle, free = _without_effect(there, results, here, alone)
+            # Only fruitless trials count against the limit: each runs all rules once more.
             most -= len(idle) * sum(len(result.steps) for result in results)
             for part in here:
                 if part not in free and (part not in idle or most < 0):
@@ -175,6 +176,7 @@ def _without_effect(
         parts: the parts.
         alone: those that write a field which no other part writes.
     """
+    # Without any part left out: what all results are compared with.
     made = there.trial.made(results)
     if made is None:
         return set(), set()

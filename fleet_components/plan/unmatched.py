@@ -136,6 +136,7 @@ def forgotten_namespaces(
     }
     known = Vocabulary(item.name for item in catalogue.alike("", "Namespace").manifests)
     for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
+        # For each subject that needs it, the members without the namespace.
         lacking = {
             name: _without(members - brought[namespace], namespace, there)
             for name, members in needed[namespace].items()

@@ -119,6 +119,7 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         )
         for number, wave in enumerate(sorted(moves), start=1)
     ]
+    # Members are left last, when all others have what replaces them.
     return (*found, PlanWave(len(found) + 1, {}, leaves)) if leaves else tuple(found)
 
 
@@ -157,6 +158,7 @@ def _keep_order(turns: dict[tuple[str, str], int], name: str, numbers: Mapping[s
     latest = 0
     for number in sorted(set(numbers.values())):
         members = [(name, cluster) for cluster in numbers if numbers[cluster] == number]
+        # Behind the wave before, and never earlier than it was.
         turns.update({member: max(turns[member], latest + 1) for member in members})
         latest = max(turns[member] for member in members)
 
@@ -308,6 +310,7 @@ class PlanPart:
         plan = self.whole
         stood = {(item.subject, item.cluster, item.key): item for item in plan.past.standing}
         for departure in plan.departures:
+            # An object that no state records cannot be kept.
             standing = stood.get((departure.subject, departure.cluster, departure.key))
             if standing is None or not self._waits(departure):
                 continue
@@ -395,6 +398,7 @@ def _before(plan: FleetPlan, name: str, cluster: str) -> Objects:
     position = plan.inventory.position(cluster)
     if position is None and here.overrides is not None:
         raise FleetError([_undeclared(name, cluster)])
+    # Without overrides, only the name of the member is needed.
     member = Cluster(cluster) if position is None else plan.inventory.clusters[position]
     return record.objects(record.standing(here), member)
 

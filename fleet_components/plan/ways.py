@@ -145,6 +145,7 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
     otherwise: list[Manifest] = []
     for policy in policies:
         wanted, own = asked_way(policy), STEERING.get(policy.kind)
+        # The kind steers nothing: an override, for example.
         if own is None:
             if wanted:
                 problems.append(policy.problem(_NOT_ITS_OWN, _PATH, _OWN_HINT))
