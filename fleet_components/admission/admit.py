@@ -92,6 +92,7 @@ def admit(
     strict = _refusals(manifest, _unknown_fields(kind, manifest.data, context.releases))
     data, refusals = _judged(kind, manifest, old, context)
     if strict and refusals:
+        # Judged again with the field names that were meant, to see which refusals only follow.
         meant = attrs.evolve(manifest, data=as_meant(kind.schema, manifest.data))
         refusals = _marked(refusals, _judged(kind, meant, old, context)[1])
     return Admission(attrs.evolve(manifest, data=data), strict + refusals)
@@ -113,6 +114,7 @@ def _judged(
     before = _prepared(kind, old.data)[0] if old else None
     refusals = _refusals(manifest, undecoded or _checked(kind, data, before))
     if (
+        # As on a hub, the validating webhook sees only what the definition has let pass.
         not refusals
         and kind.validate
         and (denial := kind.validate(AdmissionRequest(data, before, context)))
@@ -127,6 +129,7 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
     """
     # Texts may show the whole object and then differ, so refusals are compared by field and hint.
     remain = {(it.problem.path, it.problem.hint): it.stage for it in of_the_meant}
+    # Without refusals, the intended object passes all stages.
     reached = min(map(_STAGES.index, remain.values()), default=len(_STAGES))
     return tuple(
         attrs.evolve(
@@ -149,6 +152,7 @@ def _unknown_fields(
         else []
     )
     for finding in findings:
+        # The last version that has the field counts: the storage version, if it has it.
         for other, unknown in others:
             if finding.path not in unknown:
                 finding = attrs.evolve(
@@ -165,6 +169,7 @@ def _prepared(kind: AdmittedKind, raw: Mapping[str, Any]) -> tuple[dict[str, Any
     wrong = undecodable(kind.schema, data)
     if wrong:
         return data, wrong
+    # Filled again at the end: decoding has dropped zero values, which get their defaults.
     data = rewritten(kind.schema, data)
     kind.mutate(data)
     return filled(kind.schema, data), []
@@ -176,7 +181,9 @@ def _checked(
     """Return the findings of the API server, or else the numbers that a webhook or controller
     cannot decode.
     """
+    # The API server comes first: what only Go cannot hold matters once it accepts the rest.
     findings = check(kind.schema, data, before)
+    # The checks of metadata need one in which every value has the right type.
     if all(finding.path[:1] != ("metadata",) for finding in findings):
         findings += check_metadata(data.get("metadata", {}))
     return findings or too_great(kind.schema, data)
@@ -296,4 +303,5 @@ def _best(versions: Sequence[AdmittedKind], manifest: Manifest) -> str:
     wanted = [
         kind for version in ("v1", manifest.version) for kind in whole if kind.version == version
     ]
+    # The last one: the version of the object, else v1, else the storage version.
     return (wanted or versions)[-1].api_version

@@ -115,6 +115,7 @@ def _too_great(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]
                 yield Finding("", path, "write a smaller number")
         case Mapping() if schema.type == "object":
             for key, item in value.items():
+                # The value is filled, so that every key is a known field.
                 yield from _too_great(schema.items or schema.fields[key], item, (*path, key))
         case list() if schema.items:
             for index, item in enumerate(value):
@@ -145,6 +146,7 @@ def _rewritten_fields(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any
             written = rewritten(field, value[key])
             if field.required or not _is_dropped(field, written):
                 result[key] = written
+        # A missing list is nil in Go and written as null, which counts as absent.
         elif field.required and field.type != "array":
             result[key] = rewritten(field, _zero(field))
     return result
@@ -158,6 +160,7 @@ def _is_dropped(schema: Schema, value: Any) -> bool:
     """Return whether an optional field with that value is left out of the encoding."""
     if value:
         return False
+    # Written out only where the Go type is not what the type of the field suggests.
     if schema.pointer is not None:
         return not schema.pointer
     return schema.type in _DROPPED_ZERO or (schema.type == "object" and schema.items is not None)
@@ -214,6 +217,7 @@ def raw_json(value: Any) -> str:
     escaped.
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # As Go's encoder does by default.
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
@@ -240,6 +244,7 @@ _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _BASE = 1024
 _FORM = re.compile(r"[+-]?0*+(?P<whole>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?(?P<suffix>.*)")
 _EXPONENT = re.compile("[eE][-+]?[0-9]")
+# By whether the suffix is binary: up to so many digits the parser uses an int64.
 _FAST_DIGITS = {True: 15, False: 18}
 
 
@@ -279,6 +284,7 @@ def _is_kept(text: str) -> bool:
     ``1500``, ``24Mi``.
     """
     match = _FORM.fullmatch(text)
+    # parse_quantity has accepted the text before.
     assert match
     digits, fraction, suffix = (
         match["whole"] + (match["fraction"] or ""),
@@ -304,6 +310,7 @@ def _exponent(suffix: str) -> int:
 
 def _in_binary(amount: int) -> str:
     power = 0
+    # Never 0 here, for which this would not end.
     while amount % _BASE == 0:
         amount, power = amount // _BASE, power + 1
     return f"{amount}{_BINARY[power]}"
@@ -311,6 +318,7 @@ def _in_binary(amount: int) -> str:
 
 def _in_decimal(nano: int, *, has_exponent: bool) -> str:
     amount, exponent = nano, -_NANO
+    # Never 0 here either: callers write that by themselves.
     while amount % 1000 == 0:
         amount, exponent = amount // 1000, exponent + 3
     if has_exponent:

@@ -66,6 +66,7 @@ def structure(group: str, version: str, name: str, overlay: Overlay) -> Schema:
         KeyError: the overlay does not carry out a rule.
     """
     root = f"{version}.{name.removeprefix('Cluster')}"
+    # Notes of an overlay are for both scopes of a kind, so that Cluster is left out of the path.
     made = _schema(definitions(group, version)[name]["schema"], root, overlay)
     return whole(made.fields, made.rules, go=f"{overlay.package}.{name}")
 
@@ -134,6 +135,7 @@ def _in_order(fields: Iterable[str], order: list[str]) -> list[str]:
 
 def _is_lacking(rule: Node, path: str, overlay: Overlay) -> bool:
     version = overlay.lacking.get(rule["message"])
+    # A path begins with the version: see structure().
     return version is not None and version in ("", path.partition(".")[0])
 
 
@@ -233,11 +235,10 @@ _Value = TypeVar("_Value")
 class Overlay:
     """Notes on fields, for all kinds and versions of a system.
 
-    A field is named by the end of its path, as long as it takes to tell it from others, such as
-    ``tolerations[].key``; of several names the longest counts. The path begins with the kind
-    without a leading
-    ``Cluster``: ``ResourceOverride.spec.policy`` is that of a ResourceOverride and of a
-    ClusterResourceOverride.
+    A field is named by the end of its path, as long as it takes to distinguish it from others, such
+    as ``tolerations[].key``; of several names the longest counts. The path begins with the kind
+    without a leading ``Cluster``: ``ResourceOverride.spec.policy`` is that of a ResourceOverride
+    and of a ClusterResourceOverride.
 
     Attributes:
         package: the Go package of the types of whole objects, such as ``v1beta1``.

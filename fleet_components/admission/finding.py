@@ -96,6 +96,7 @@ def deny(findings: Iterable[Finding], form: str = "%s") -> Denial | None:
 
 def _aggregate(findings: Sequence[Finding]) -> str:
     texts: list[str] = []
+    # Not sorted before: the order is that of the webhook, which checks clause by clause.
     for clause, members in groupby(findings, key=lambda finding: finding.clause):
         whats = [finding.what for finding in members]
         texts += [clause + _join(whats)] if clause else whats

@@ -31,6 +31,7 @@ def snippet(key: str | int, value: Any) -> str:
         shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True
     )
     line = flow.removesuffix("\n").removesuffix("\n...")
+    # Without the braces that the map of one field has in flow style.
     return line if isinstance(key, int) else line[1:-1]
 
 
@@ -53,6 +54,7 @@ def mended(schema: Schema, value: Any) -> Any:
             return _mended_object(schema, only)
         case "string", str() | int() | float():
             return _mended_text(schema, _plain_text(value))
+        # Before the numbers, since a bool is an int to Python.
         case "integer" | "int-or-string", bool():
             return example(schema)
         case "integer" | "number" | "int-or-string", int() | float() | str():
@@ -111,6 +113,7 @@ def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any)
     """Return what to write instead of a field that the object does not have."""
     name = str(path[-1])
     deeper = [key for key, field in holder.fields.items() if name in field.fields]
+    # In one place only, or the hint would be a guess.
     if len(deeper) == 1:
         return f"it belongs at {show_path((*path[:-1], deeper[0], name))}"
     meant = nearest(name, holder.fields)

@@ -46,6 +46,7 @@ class Existing:
                         if manifest.data["spec"].get("scope") == "Cluster"
                         else "Namespaced",
                     )
+        # After all definitions, so that only kinds without one are unknown.
         for manifest in self.manifests:
             found.setdefault((manifest.group, manifest.version, manifest.kind), "unknown")
         return found
@@ -88,7 +89,9 @@ class AdmissionRequest:
 
         A new object does not exist yet, though the context may have it.
         """
+        # By group alone: a hub has an object once, whatever the version in which it is read.
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
+        # An update has its old object among the others, as a hub has.
         own = (
             (self.object.get("kind"), self.metadata.get("namespace", ""), self.name)
             if self.old is None

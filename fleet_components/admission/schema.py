@@ -239,6 +239,7 @@ def immutable(
             return bool(value == old)
         if absent == "kept":
             return bool(value.get(field) == old.get(field))
+        # A missing field raises a KeyError on purpose, as ValueRule.holds says.
         return (absent == "free" and field not in old) or bool(value[field] == old[field])
 
     return transition(message, holds, hint)

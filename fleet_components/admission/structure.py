@@ -2,9 +2,8 @@
 ranges and rules.
 
 Source: ``k8s.io/apiextensions-apiserver`` (structural schemas, OpenAPI validation, CEL). The order
-is that of the API
-server: unknown fields and nulls are dropped, defaults are set, the structure is checked, and the
-rules are evaluated only if the structure has no error that blocks them.
+is that of the API server: unknown fields and nulls are dropped, defaults are set, the structure is
+checked, and the rules are evaluated only if the structure has no error that blocks them.
 """
 
 from __future__ import annotations
@@ -148,6 +147,7 @@ def _structure(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]
     match value:
         case str():
             yield from _text(schema, value, path)
+        # Before the numbers: a bool is an int to Python, and has no range.
         case bool():
             pass
         case int() | float():
@@ -195,6 +195,7 @@ def _text(schema: Schema, value: str, path: FieldPath) -> Iterator[Finding]:
         supported = ", ".join(map(_quoted, schema.enum))
         what = f"Unsupported value: {_quoted(value)}: supported values: {supported}"
         yield Finding(what, path, hint.for_enum(path[-1], schema, value), blocks=True)
+    # Counted in characters, though the text of the API server says bytes.
     if schema.max_length is not None and len(value) > schema.max_length:
         what = f"Too long: may not be more than {schema.max_length} bytes"
         yield Finding(what, path, f"write at most {schema.max_length} characters", blocks=True)
@@ -242,6 +243,7 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
             continue
         message = _broken(rule, value, old)
         if message:
+            # The API server shows the type instead of the value here.
             shown = json.dumps(
                 ""
                 if schema.type == "int-or-string"

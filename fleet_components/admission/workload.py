@@ -81,6 +81,7 @@ _POD = struct(
         **dict.fromkeys(("serviceAccountName", "serviceAccount"), text(example="shop")),
         "overhead": _AMOUNTS,
         "nodeSelector": mapping(text()),
+        # Checked for being objects only: nothing is read of what they hold here.
         "tolerations": listing(struct({})),
         "affinity": struct(
             {"nodeAffinity": struct({"requiredDuringSchedulingIgnoredDuringExecution": struct({})})}
@@ -120,6 +121,7 @@ def _schemas(kind: tuple[str, str], shape: WorkloadShape | None) -> tuple[Schema
     if shape and shape.replicas is not None:
         found.append(_at(shape.replicas, integer(minimum=0, maximum=_MAX_INT32, example=3)))
     if shape and shape.template is not None:
+        # The empty template path stands for the object itself, as of a Pod.
         found.append(_at((*shape.template, "spec"), _POD))
     return tuple(found)
 

@@ -15,6 +15,7 @@ from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath
 
+# Not None, which may be the value of a field.
 _ABSENT = object()
 
 
@@ -57,11 +58,12 @@ def first_misfit(data: Object, result: Overridden) -> tuple[AppliedRule, Misfit]
     """Return the first field that rules make what no API server takes there, with the last rule
     that has touched it; None if there is none.
 
-    A field that Kubernetes 1.36 does not have is none of these: a later release may have it.
+    A field that Kubernetes 1.36 does not have is not among these: a later release may have it.
     """
     if result.data is None or result.data is data or not result.steps:
         return None
     found = [misfit for misfit in misfits(result.data) if misfit.expected]
+    # What was wrong before the rules is not their mistake.
     already = set(misfits(data)) if found else set()
     for misfit in found:
         if misfit not in already:
@@ -71,6 +73,7 @@ def first_misfit(data: Object, result: Overridden) -> tuple[AppliedRule, Misfit]
 
 def _attributed(difference: Difference, touches: _Touches) -> Iterator[Attributed]:
     touching = touches.touching(difference.path)
+    # Part by part, so that each part names the rule that has set it.
     if len(touching) > 1 and isinstance(difference.old or difference.new, Mapping):
         # A map that comes or goes as a whole, and that several rules have written.
         for part in _parts(difference):
@@ -103,6 +106,7 @@ class _Touches:
         for number, (was, now) in enumerate(pairwise(states)):
             for path in _unshared(was, now):
                 at[path].append(number)
+                # With the field itself, and with the empty path of the whole object.
                 for end in range(len(path) + 1):
                     below[path[:end]].append(number)
         return cls(states, steps, at, below)
@@ -124,6 +128,7 @@ def _unshared(was: Any, now: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         for key in [
             key
+            # By identity: a patch shares what it does not change, and a comparison takes long.
             for key in was.keys() | now.keys()
             if was.get(key, _ABSENT) is not now.get(key, _ABSENT)
         ]:

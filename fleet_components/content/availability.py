@@ -54,6 +54,7 @@ def availability(live: Mapping[str, Any]) -> Available:
             return "NotTrackable"
         case "immediate":
             return "Available"
+    # Its keys are the trackable kinds.
     ready = _READY[manifest.kind](
         live.get("spec") or {}, live.get("status") or {}, _generation(live)
     )
@@ -70,6 +71,7 @@ def _deployment(spec: Mapping[str, Any], status: Mapping[str, Any], generation: 
         status.get(field, 0)
         for field in ("availableReplicas", "updatedReplicas", "unavailableReplicas")
     ]
+    # An old generation means that the controller has not seen the last change.
     return status.get("observedGeneration", 0) == generation and counts == [wanted, wanted, 0]
 
 
@@ -98,6 +100,7 @@ def _daemon_set(_: Mapping[str, Any], status: Mapping[str, Any], generation: int
 
 
 def _service(spec: Mapping[str, Any], status: Mapping[str, Any], _: int) -> bool:
+    # Only the first ingress, or the first cluster IP, counts.
     if spec.get("type") == "LoadBalancer":
         first = ((status.get("loadBalancer") or {}).get("ingress") or [{}])[0]
         return bool(first.get("ip") or first.get("hostname"))

@@ -111,6 +111,7 @@ class Catalogue:
         manifests = tuple(manifests)
         kinds = _kinds(manifests)
         placed = [_settle(manifest, kinds[manifest.group, manifest.kind]) for manifest in manifests]
+        # setdefault returns another object than m if one with the same key came before it.
         first: dict[ObjectKey, Manifest] = {}
         twice = [_twice(m, known) for m in placed if (known := first.setdefault(m.key, m)) is not m]
         if twice and problems is None:
@@ -194,6 +195,7 @@ class Catalogue:
         found: dict[tuple[str, str, str | None], list[Manifest]] = defaultdict(list)
         for (group, kind, namespace, _), manifest in self._by_key.items():
             found[group, kind, namespace].append(manifest)
+            # None stands for all namespaces.
             found[group, kind, None].append(manifest)
         return {key: Alike(tuple(manifests)) for key, manifests in found.items()}
 
@@ -208,6 +210,7 @@ class Catalogue:
 
 def labels_of(manifest: Manifest) -> Mapping[str, str]:
     """Return the labels of an object, including those that the API server sets."""
+    # Filling in the defaults of every object, only for its labels, would take long.
     if (manifest.api_version, manifest.kind) not in LABELLED_BY_SERVER:
         return manifest.labels
     return Manifest(stored(manifest.data)).labels
@@ -239,6 +242,7 @@ def _kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:
         versions = known.versions | {manifest.version}
         kinds[key] = attrs.evolve(known, namespaced=namespaced, versions=versions)
         defined.update({(kind.group, kind.kind): kind for kind in _defined(manifest)})
+    # A definition wins over what the objects of the kind suggest.
     return kinds | defined
 
 

@@ -108,8 +108,10 @@ class Chart(Build):
         The chart is rendered twice, in parallel, to find templates that generate passwords or
         dates: output that differs between the two gives a warning.
         """
+        # JSON is YAML, so that helm reads the values from its standard input as one more file.
         tool = find_tool("a Helm chart", "helm")
         arguments, given = self._arguments("-"), json.dumps(dict(self.values))
+        # The processes do the work; the threads only wait for them.
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
         if first.message:
@@ -120,6 +122,7 @@ class Chart(Build):
                 )
             )
         texts, again = self._texts(first), self._texts(second)
+        # In the order of the templates, and each once.
         varying = dict.fromkeys(text.file for text in texts if text not in again)
         hint = (
             "set the value that it makes up, a password for example, or give it from outside of the"
@@ -159,7 +162,7 @@ class Chart(Build):
         files = [argument for file in given for argument in ("--values", file)]
         kube = ["--kube-version", self.kube_version] if self.kube_version else []
         apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
-        # helm template omits the crds folder unless told otherwise, while helm install applies it.
+        # helm template omits the crds folder without this option, while helm install applies it.
         options = [
             "--namespace",
             self.namespace,
@@ -176,6 +179,7 @@ class Chart(Build):
         """Split the output by template. Helm prints the chart's name in front of each template's
         path.
         """
+        # The pattern has a group, so that names of templates and their texts alternate.
         before, *parts = _TEMPLATE.split(printed.text)
         templates = (str(self.folder / path.partition("/")[2]) for path in parts[::2])
         texts = [

@@ -32,6 +32,7 @@ def _image_policy(image: str, policy: str) -> Fill:
     """
 
     def fill(part: Fields) -> None:
+        # What is before the last slash may have a port, whose colon begins no tag.
         name, digest = str(part.get(image) or "").rpartition("/")[2], "@"
         tag = name.partition(digest)[0].partition(":")[2] or (
             "" if digest in name or not name else "latest"
@@ -86,6 +87,7 @@ def _service(spec: Fields) -> None:
         spec.setdefault("internalTrafficPolicy", "Cluster")
         spec.setdefault("clusterIP", _ADDRESS)
         spec.setdefault("clusterIPs", [spec["clusterIP"]])
+        # Endpoints that no selector finds may be of either family.
         both = headless and not spec.get("selector")
         spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
         spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
@@ -174,6 +176,7 @@ def _namespace(data: Fields) -> None:
 
 def _secret(data: Fields) -> None:
     texts, known = data.get("stringData"), data.get("data", {})
+    # An API server stores one map of both, in which stringData wins.
     if isinstance(texts, Mapping) and isinstance(known, Mapping):
         del data["stringData"]
         data["data"] = {**known, **{key: _encoded(text) for key, text in texts.items()}}
@@ -197,6 +200,7 @@ def _pod(data: Fields) -> None:
     spec = data.get("spec")
     if not isinstance(spec, dict):
         return
+    # Priority, tolerations and the like come from admission plug-ins, only for pods themselves.
     _default(spec, enableServiceLinks=True, priority=0, preemptionPolicy="PreemptLowerPriority")
     for field in ("containers", "initContainers"):
         containers = spec.get(field)
@@ -205,6 +209,7 @@ def _pod(data: Fields) -> None:
     waits = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
     found = spec.get("tolerations") or []
     if isinstance(found, list):
+        # Only where no toleration of the pod covers the taint already.
         rest = [
             _waiting(key) for key in waits if not any(_tolerates(entry, key) for entry in found)
         ]
@@ -243,6 +248,7 @@ def _job(data: Fields) -> None:
     spec = data.get("spec")
     if not isinstance(spec, dict):
         return
+    # Before parallelism gets its default: the API server looks at both as they were written.
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     whole = "backoffLimitPerIndex" not in spec
@@ -254,6 +260,8 @@ def _job(data: Fields) -> None:
     template = spec.get("template")
     if spec["manualSelector"] is False and isinstance(template, dict):
         name = _map(data.get("metadata")).get("name")
+        # The labels without a prefix are those of older releases: pods get them still, and the
+        # selector does not have them.
         own = {"batch.kubernetes.io/controller-uid": _UID, "batch.kubernetes.io/job-name": name}
         metadata = _map(template.get("metadata"))
         labels = {**_map(metadata.get("labels")), **own, "controller-uid": _UID, "job-name": name}

@@ -16,6 +16,7 @@ from fleet_components.model.manifest import Manifest, value_at
 
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+# A definition may be nested to any depth; reading it must not exhaust the stack.
 _MOST_LEVELS = 64
 _NO_SHAPE = Shape()
 
@@ -118,6 +119,7 @@ def _rank(version: str) -> tuple[int, int, int, str]:
     if not found:
         return 3, 0, 0, version
     major, stage, minor = found.groups()
+    # The highest numbers come first, so that they are negated.
     return {None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), ""
 
 

@@ -129,6 +129,7 @@ class _Paths:
         return found
 
     def _follow(self, written: str, path: FieldPath) -> Path | None:
+        # Only objects that were read from a file get here: see read_build.
         assert self.manifest.origin
         found = confined(written, Path(self.manifest.origin.file).parent, self.root)
         if isinstance(found, Problem):
@@ -150,6 +151,7 @@ def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
         problem = Problem(what, ("namespace",), "a to z, 0 to 9 and -, 63 of them at most")
         paths.problems.append(paths.manifest.located(problem, "spec"))
     folder = paths.folder(spec.path)
+    # Before the folder is looked at, so that all wrong paths are reported at once.
     files = [
         paths.file(file, ("valueFiles", position)) for position, file in enumerate(spec.value_files)
     ]

@@ -51,6 +51,7 @@ def differences(old: Any, new: Any, path: FieldPath = ()) -> Iterator[Difference
         for key in sorted(old.keys() | new.keys()):
             yield from differences(old.get(key), new.get(key), (*path, key))
     elif isinstance(old, list) and isinstance(new, list):
+        # What is beyond the end of one list is absent there.
         for index in range(max(len(old), len(new))):
             before, after = (items[index] if index < len(items) else None for items in (old, new))
             yield from differences(before, after, (*path, index))
@@ -87,6 +88,7 @@ def shown_sides(
         sides = _hidden_sides(
             old.get(field), new.get(field), redacted(old).get(field), redacted(new).get(field)
         )
+        # A side without the field gets null for it, which counts as absent.
         for side, value in zip((hidden_old, hidden_new), sides, strict=True):
             side[field] = value
     return hidden_old, hidden_new

@@ -1,8 +1,8 @@
 """Parses YAML and JSON to plain data as kubectl does, and records the line of every field.
 
 Anchors, aliases and merge keys work as in kubectl, where a merge key after a field overrides it.
-Stricter than kubectl,
-which silently keeps the last one: a field that is given twice is refused, with both lines.
+Unlike kubectl, which silently keeps the last one, this refuses a field that is given twice, and
+names both lines.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Documen
         for event in events:
             if not isinstance(event, DocumentStartEvent):
                 continue
+            # One for each document, since anchors end with it.
             builder = _Builder(events, text, file, problems)
             data = builder.document()
             if data is not None:
@@ -111,6 +112,7 @@ class _Builder:
     def document(self) -> Any:
         event = next(self.events)
         data = self.value(event)
+        # A map or a list has recorded its section already; a single value has not.
         self.sections.setdefault((), Section.between(self.text, event, event))
         if self.aliased > MOST_ALIASED:
             self.refuse(
@@ -166,6 +168,7 @@ class _Builder:
                 )
             return None
         data, size = done
+        # As if it were written out, so that an anchor around it counts all that it stands for.
         self.count += size
         self.aliased += size + 1
         return data
@@ -179,6 +182,7 @@ class _Builder:
         self.enter(start)
         data, end = self.mapping() if isinstance(start, MappingStartEvent) else self.sequence()
         self.level -= 1
+        # Where an object can be: the document itself, and each item of a list.
         if not self.path or (len(self.path) == 2 and self.path[0] == "items"):
             self.sections[tuple(self.path)] = Section.between(self.text, start, end)
         if anchor:
@@ -209,6 +213,7 @@ class _Builder:
                 self.merge(event, fields)
                 continue
             key = self.key(event)
+            # Not looked up in fields: a key that a merge has put there may be written as well.
             first = firsts.setdefault(key, event)
             self.path.append(key)
             value = self.value(next(self.events))

@@ -60,6 +60,7 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     if problems:
         raise FleetError(problems)
     wrapped = [_wrapped(envelope, key, data[key]) for key in data]
+    # Problems first: an object that cannot be read has no JSON to sort by.
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
 
 
@@ -177,6 +178,7 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
         )
     else:
         manifest = _wrapped(envelope, key, data)
+        # The scope of an object is checked only if its header is valid: an empty list is false.
         yield from check_header(manifest) or _check_scope(envelope, key, manifest)
 
 

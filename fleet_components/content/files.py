@@ -134,6 +134,7 @@ def decoded(raw: bytes, file: str) -> str:
         FleetError: the bytes are not UTF-8.
     """
     try:
+        # A byte order mark is no part of the text, and lines and columns do not count it.
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
@@ -161,9 +162,11 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
     def failed(error: OSError) -> None:
         problems.append(unreadable(Path(error.filename), error))
 
+    # The source may be a folder inside an observed directory.
     root = start if is_observed(start) else observed_above(start)
     for folder, subfolders, names in walk(start, failed):
         at = Path(folder)
+        # The name first, because is_observed reads a file.
         observed = MEMORY in subfolders and is_observed(at)
         inside = root is not None and _is_in_part(at, root)
         if observed and not inside:
@@ -184,6 +187,7 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
             yield from _parts(at / MEMORY, top, problems)
         if inside:
             problems += _hidden(at, subfolders, names)
+        # In place and sorted: os.walk goes on into what the list has then.
         subfolders[:] = [
             name
             for name in sorted(subfolders)
@@ -281,6 +285,7 @@ def _marker(folder: Path) -> Path:
     """Return the file that makes a folder a chart or kustomization; the folder itself if there is
     none.
     """
+    # Chart.yaml comes first: a folder with both is a chart.
     return next((folder / name for name in sorted(_BUILT) if (folder / name).is_file()), folder)
 
 

@@ -76,6 +76,7 @@ def read_json(
         value = json.loads(decoded, parse_int=number, parse_float=number, object_pairs_hook=hook)
     except RecursionError:
         raise UnreadableError(_TOO_DEEP) from None
+    # Of the hook. It is a ValueError too, which is caught below.
     except UnreadableError:
         raise
     except UnicodeDecodeError:
@@ -143,6 +144,7 @@ def read_nodes(text: str) -> yaml.Node | None:
         UnreadableError: it has characters that YAML does not allow, is nested too deeply, or grows
             by its aliases.
     """
+    # First, since composing is what a text that is too deep would crash.
     _check_depth(text)
     root = yaml.compose(text, Loader=_Loader)
     _check_nodes(root, text)
@@ -168,6 +170,7 @@ def read_documents(text: str) -> list[yaml.Node]:
 
 def _check_nodes(root: yaml.Node | None, text: str) -> None:
     """Refuse nodes that are nested too deeply, or that aliases have made too many of."""
+    # A stack instead of recursion: aliases can make the nodes a cycle.
     seen, open_ = 0, [(root, 0)]
     while open_:
         node, level = open_.pop()
@@ -213,6 +216,7 @@ def read_scalars(text: str) -> Iterator[tuple[str, str]]:
     try:
         for event in yaml.parse(text, Loader=_Loader):
             match event:
+                # Anchors end with their document.
                 case DocumentStartEvent():
                     anchors.clear()
                 case CollectionEndEvent():
@@ -232,6 +236,7 @@ def _next_key(key: str | None, value: str) -> str | None:
     """Return what stands for the key after a value: see :func:`read_scalars`."""
     if key == "":
         return ""
+    # An empty key becomes a blank, because the empty text stands for a list.
     return None if key else value or " "
 
 

@@ -34,6 +34,7 @@ def check_header(manifest: Manifest) -> list[Problem]:
 def _check(manifest: Manifest) -> Iterator[Problem]:
     metadata = manifest.data.get("metadata")
     if not isinstance(metadata, Mapping):
+        # The key of a manifest, which every problem names, needs a map here.
         manifest = attrs.evolve(manifest, data={**manifest.data, "metadata": {}})
         what = (
             Message("metadata-missing", "metadata is missing")

@@ -55,6 +55,7 @@ def _hide(lines: list[str], line: int, node: Any, length: int) -> None:
     )
     # What is written as a block ends where the next field begins.
     end = last.line if block and last.index < length else last.line + 1
+    # From behind the line of the key: a comment before the value may quote it.
     for number in range(min(line + 1, first.line), min(end, len(lines))):
         begin = first.column if number == first.line else 0
         old = lines[number]

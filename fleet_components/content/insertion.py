@@ -49,6 +49,7 @@ def inserted(text: str, kind: str, name: str, path: Sequence[str], item: Mapping
     """
     place = _Inserter(text).place(_found(text, kind, name), path, item)
     changed = text[: place.index] + place.text + text[place.index :]
+    # Read again, because an anchor would hand the item on to other objects.
     if _meant(text, kind, name, path, item) != _objects(changed):
         raise UnwritableError("it is written with an anchor that others share")
     return changed
@@ -92,6 +93,7 @@ class _Inserter:
         value = _value(node, step)
         if value is None:
             return self._first(node, f"{self._word(step)}: {self._made(rest, item)}")
+        # An alias has the node of its anchor, which is written before.
         if value.start_mark.index < node.start_mark.index:
             raise UnwritableError(f"{step} is written by an alias")
         if rest and isinstance(value, yaml.MappingNode):
@@ -104,6 +106,7 @@ class _Inserter:
         """Return where a text goes as the first field of a map, or the first item of a list."""
         begin = node.start_mark
         if node.flow_style:
+            # Behind the bracket; a comma only if something follows.
             return _Place(begin.index + 1, f"{text}, " if node.value else text)
         # The mark of a list in block style is that of its first dash.
         return _Place(begin.index, f"{dash}{text}{self.line_end}{' ' * begin.column}")

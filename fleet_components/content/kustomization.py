@@ -91,6 +91,7 @@ class Kustomization(Build):
         waiting, seen = [_Folder(self.folder)], {(resolved(self.folder), False)}
         while waiting:
             for base in self._bases(waiting.pop(), problems):
+                # A folder may be used in both ways, and as a plug-in it has more rules.
                 pair = resolved(base.path), base.plugin
                 if pair not in seen:
                     seen.add(pair)

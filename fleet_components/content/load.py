@@ -77,9 +77,10 @@ def readable(
     """Return the objects as :func:`load` does, as far as possible.
 
     Problems are added to ``problems`` instead of raised. Without ``build`` charts and
-    kustomizations are refused; ``watch`` is told which one is built.
+    kustomizations are refused; ``watch`` gets the one that is built.
     """
     sources = tuple(sources)
+    # All are read before any is used: a chart may have a file of another source as its values.
     read = list(_read_all(sources, problems))
     inputs = frozenset[Path]().union(*(build.uses for item in read for build in item.builds))
     used = [item for item in read if item.place not in inputs]
@@ -94,6 +95,7 @@ def readable(
     manifests = [manifest for item in used if not item.part for manifest in item.manifests]
     found_warnings: list[Problem] = []
     for item in used:
+        # A file with a problem may declare its build in another way than is meant.
         for asked in () if item.problems else item.builds:
             if build:
                 with watch(f"building {asked.folder}"):
@@ -153,6 +155,7 @@ class _Read:
 
 
 def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> Iterator[_Read]:
+    # All sources are listed first, because a later one may name a folder that an earlier one has.
     found = [
         source if isinstance(source, Text) else list(find(Path(source), problems))
         for source in sources
@@ -310,6 +313,7 @@ def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
                 if not any(field[: len(path)] == path for field in broken)
             )
         before = len(found)
+    # Problems of syntax and of objects are found in turns, and are shown by line.
     found.sort(key=lambda problem: problem.line or 0)
     problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
 

@@ -1,4 +1,4 @@
-"""Tells directories that an observation of a hub has written, by the header in their folder
+"""Recognizes directories that an observation of a hub has written, by the header in their folder
 ``observed``.
 """
 
@@ -101,9 +101,10 @@ def is_observed(folder: Path) -> bool:
     try:
         text = read_part(folder, _HEADER)
     except LinkedError:
-        # One is meant, and whoever reads it refuses the link.
+        # It is meant as one, and the reader of the header refuses the link.
         return os.path.exists(folder / _HEADER)
     except (OSError, UnreadableError, ValueError):
+        # Not empty: an empty header is a damaged one, and none at all says nothing.
         text = b"?"
     marked = not text.strip() or all(mark.search(text) for mark in _MARKS)
     return marked or all(os.path.isfile(folder / file) for file in _REST) or _is_begun(folder)
@@ -243,6 +244,7 @@ def _inventory(folder: Path) -> tuple[Mapping[str, Shape], ...]:
         state = os.stat(folder / FILES)
     except OSError:
         return ()
+    # Time and size are a part of the key of the cache: a file that has changed is read again.
     return _read(str(folder), state.st_mtime_ns, state.st_size)
 
 

@@ -131,9 +131,11 @@ def needed(manifest: Manifest) -> Iterator[ObjectKey]:
     if "." in manifest.group:  # only groups of Kubernetes itself may lack a dot
         yield definition_of(manifest.group, manifest.kind)
     for group, kind, path in _NAMES:
+        # The only kind of these that lives in a namespace.
         home = manifest.namespace if kind == "ServiceAccount" else ""
         names = (name for name in values_at(manifest.data, path) if isinstance(name, str) and name)
         yield from (ObjectKey(group, kind, home, name) for name in names)
+    # For any other kind the path is empty, and yields the object itself.
     for service in values_at(manifest.data, _SERVICES.get(manifest.kind, ())):
         if isinstance(service, Mapping) and manifest.kind in _SERVICES:
             yield ObjectKey("", "Service", str(service.get("namespace")), str(service.get("name")))

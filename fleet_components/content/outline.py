@@ -1,5 +1,5 @@
-"""Secrets of which only the metadata was read: what their managed fields tell of the data, none of
-it secret.
+"""Secrets of which only the metadata was read: what their managed fields say about the data,
+none of it secret.
 
 Source: the API server keeps for each writer the fields that it owns, and when it has last changed
 one of them (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management).
@@ -63,7 +63,7 @@ def outlines_of(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def data_written(data: Mapping[str, Any]) -> str:
-    """Return when the data of a Secret was last written, in RFC 3339; empty if that is not told, or
+    """Return when the data of a Secret was last written, in RFC 3339; empty if nothing says it, or
     it is no Secret.
 
     A writer of data that changes something else of the Secret counts as well.
@@ -71,6 +71,7 @@ def data_written(data: Mapping[str, Any]) -> str:
     if not is_secret(data):
         return ""
     data_fields = {f"f:{part}" for part in _DATA}
+    # API servers write these times in UTC and in full seconds, so that they sort as text.
     return max(
         (time for fields, time in _owned(data) if not data_fields.isdisjoint(fields)), default=""
     )

@@ -125,6 +125,7 @@ def _patched(forms: Forms, operations: Sequence[Operation]) -> Forms:
     if forms.stored is forms.written:
         return Forms.alike(_object(apply_patch(forms.stored, operations)))
     written = forms.written
+    # The hub has these texts in data, and that is where the rule looks for them.
     if any(item.path.startswith("/data") for item in operations):
         written = without_texts(written)
     kept, written = apply_to_both(forms.stored, written, operations)
@@ -176,6 +177,7 @@ def exposes(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """
     before, after = _changed(before, after)
     hidden = redacted(before)
+    # redacted returns the same object if nothing in it is secret.
     if hidden is before:
         return False
     was, now = list(_leaves(before, hidden)), _leaves(after, redacted(after))
@@ -192,6 +194,7 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
     """Return what differs between two values that share parts, with the kinds around it."""
     match before, after:
         case Mapping(), Mapping() if letters(before.get("kind")) == letters(after.get("kind")):
+            # The kind stays in any case: it decides what is secret.
             keys = [
                 key
                 for key in before

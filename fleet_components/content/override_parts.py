@@ -84,7 +84,8 @@ def _without(data: Any, path: FieldPath, neutral: Mapping[str, Any] | None) -> A
 
 def left_out(data: Mapping[str, Any], parts: Iterable[Part]) -> Mapping[str, Any]:
     """Return an override without some parts, of which none is a part of another."""
-    # From the last to the first, so that those that are left keep their positions.
+    # From the last to the first, so that those that are left keep their positions. Padded with
+    # zeros, since positions are compared as text.
     for part in sorted(
         parts, key=lambda item: [str(step).zfill(6) for step in item.path], reverse=True
     ):

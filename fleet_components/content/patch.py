@@ -102,11 +102,14 @@ def _reached(stored: Any, written: Any, operation: Operation, copies: _Copies) -
             if operation.op == "remove":
                 return None
             there = {} if isinstance(container, Mapping) else list(container)
+        # Items that a server has added: positions count them.
         elif isinstance(there, list) and len(there) < len(container):
             there = [*there, *container[len(there) :]]
+        # A copy, as the stored form may share it, and only the written form changes here.
         inner = copies.of(there)
         _put(ours, step, inner)
         ours = inner
+    # What the operation changes may be a default, which only the stored form has.
     if isinstance(ours, Mapping) and key not in ours and _has(theirs[-1], key):
         if operation.op == "remove":
             return None
@@ -164,6 +167,7 @@ def _apply(document: Any, operation: Operation, copies: _Copies) -> Any:
     op, path = operation.op, operation.path
     if path == "" and op != "remove":
         return _document(operation)
+    # A path without a slash has no steps; it is refused below, with its whole text.
     *way, key = pointer_steps(path) or [path]
     containers = _walk(document, way)
     if containers is None or (path and "/" not in path):
@@ -172,6 +176,7 @@ def _apply(document: Any, operation: Operation, copies: _Copies) -> Any:
         raise _RefusedError(
             f"{op} operation does not apply: doc is missing path: {quoted}: {_MISSING}"
         )
+    # An empty key is never missing to the library.
     if op == "replace" and key and not _has(containers[-1], key):
         raise _RefusedError(
             f"replace operation does not apply: doc is missing key: {path}: {_MISSING}"
@@ -184,6 +189,7 @@ def _apply(document: Any, operation: Operation, copies: _Copies) -> Any:
     except _RefusedError as error:
         verb = "add" if op == "add" else "remove"  # the library says "remove" for "replace" too
         raise _RefusedError(f"error in {verb} for path: '{path}': {error}") from None
+    # From the inside out, each container gets the changed copy of what is in it.
     for container, step in zip(reversed(containers[:-1]), reversed(way), strict=True):
         outer = copies.of(container)
         _put(outer, step, changed)
@@ -277,4 +283,5 @@ def _integer(text: str) -> int:
 def _bounded(number: int, size: int) -> int:
     if not -size <= number < size:
         raise _RefusedError(f"Unable to access invalid index: {number}: invalid index referenced")
+    # A negative number counts from the end.
     return number % size

@@ -86,6 +86,7 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
     # By the rules of both systems, so that a source is judged alike wherever it is read.
     if (
         PurePosixPath(written).is_absolute()
+        # A drive or a root; the anchor has both.
         or PureWindowsPath(written).anchor
         or ".." in Path(written).parts
     ):
@@ -151,6 +152,7 @@ def walk(
         FleetError: there are more levels than :data:`MOST_FOLDERS`.
     """
     for at, folders, names in os.walk(top, onerror=onerror):
+        # First the caller may take folders out of the list; only what is left counts.
         yield at, folders, names
         levels = len(Path(at).relative_to(top).parts)
         if folders and levels >= MOST_FOLDERS:
@@ -213,6 +215,7 @@ def alone(folder: Path) -> Iterator[None]:
         if fcntl:
             handle = os.open(folder, os.O_RDONLY)
             held.callback(os.close, handle)
+            # Released when the handle is closed.
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
@@ -287,6 +290,7 @@ def has_address(text: str, level: int = 0) -> bool:
     try:
         scalars = list(read_scalars(text))
     except UnreadableError:
+        # What is no YAML here may still be read by a tool, so its text decides.
         return "http:" in text.casefold() or "https:" in text.casefold()
     return any(
         is_address(item) or (is_inline(item) and has_address(item, level + 1))

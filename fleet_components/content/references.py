@@ -62,6 +62,7 @@ def scaled(manifest: Manifest) -> ObjectKey | None:
     target = value_at(manifest.data, ("spec", "scaleTargetRef"))
     if not isinstance(target, Mapping) or not isinstance(target.get("name"), str):
         return None
+    # The default of a ScaledObject; the target of a HorizontalPodAutoscaler always has a kind.
     group, kind = _DEPLOYMENT
     if "apiVersion" in target:
         group = str(target["apiVersion"]).rpartition("/")[0]

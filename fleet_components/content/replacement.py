@@ -168,6 +168,7 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
     Empty if there are none, and for an object that is replaced: to an API server it is a new
     object.
     """
+    # To the API server it is a new object, to which no such rule applies.
     if replacement(old, new):
         return ()
     old, new = _as_stored(old, new)
@@ -206,6 +207,7 @@ def _as_stored(
     if not (was or now) or not all(isinstance(spec, Mapping) for spec in (was, now)):
         return stored(old), stored(new)
     kept = stored({**old, "spec": was})
+    # These stay as they were allocated, unless the update writes them.
     written = set(was) - set(_ALLOCATED if _kind(new) == ("", "Service") else ())
     unwritten = {field: value for field, value in kept["spec"].items() if field not in written}
     return kept, stored({**new, "spec": {**unwritten, **now}})
@@ -271,6 +273,7 @@ def _immutable_here(
 
 def _shrinks(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     sizes = [str(value_at(spec, ("resources", "requests", "storage"))) for spec in (was, now)]
+    # A missing size has become the text None, which is no quantity.
     return all(map(is_quantity, sizes)) and parse_quantity(sizes[1]) < parse_quantity(sizes[0])
 
 
@@ -335,6 +338,7 @@ def _touches(path: FieldPath, value: Any, field: list[str]) -> bool:
     """Return whether the path is the field or inside it, or encloses it and the field is in the
     value.
     """
+    # Not strict: either of the two may be the longer one.
     if any(wanted not in ("*", str(step)) for wanted, step in zip(field, path, strict=False)):
         return False
     return _holds(value, field[len(path) :])

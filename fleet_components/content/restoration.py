@@ -24,7 +24,7 @@ Data = Mapping[str, Any]
 def restored(text: str, manifest: Manifest, data: Data) -> str:
     """Return a YAML text in which one object has other values.
 
-    Only the fields that differ are written anew, as far as they stand alone; else the object is.
+    Only the fields that differ are written again, as far as they stand alone; else the object is.
 
     Args:
         text: the text, which may hold several documents.
@@ -41,6 +41,7 @@ def restored(text: str, manifest: Manifest, data: Data) -> str:
     meant = [*before[:place], data, *before[place + 1 :]]
     node = _nodes(text)[place]
     writer = _Restorer(text)
+    # Field by field first; if that reads differently, because of an anchor, as a whole.
     for changes in (writer.changes(node, before[place], data), [writer.whole(node, data)]):
         changed = _with(text, changes)
         if _reads(changed) == meant:
@@ -69,6 +70,7 @@ class _TextChange:
 
 
 def _with(text: str, changes: list[_TextChange]) -> str:
+    # From the end, so that the positions of the others stay right.
     for change in sorted(changes, key=lambda item: item.begin, reverse=True):
         text = text[: change.begin] + change.text + text[change.end :]
     return text
@@ -143,6 +145,7 @@ class _Restorer:
             and new
         ):
             fields = {key.value: (key, value) for key, value in node.value}
+            # They differ where a merge key stands, or a key that is not read as it is written.
             if set(fields) == set(old) and (
                 set(old) == set(new) or not (node.flow_style or set(old).isdisjoint(new))
             ):
@@ -286,4 +289,5 @@ def _single_line(value: Any) -> str:
         default_flow_style=True,
         allow_unicode=True,
     )
+    # PyYAML writes three dots behind a document that is a plain scalar.
     return dumped.removesuffix("\n").removesuffix("\n...").rstrip("\n")

@@ -18,6 +18,7 @@ from fleet_components.model.problem import Problem
 _VALUES_A_MIB = 65_536
 """Ordinary manifests have some 40,000 values a MiB; a value takes more memory than its text."""
 _CHUNK = 2**20
+# Each value but the first follows a comma; those in texts are counted, too, which does no harm.
 _BEGIN_VALUE = (b"[", b"{", b",")
 _CORRUPT = (binascii.Error, zlib.error, TypeError, ValueError, EOFError)
 
@@ -43,6 +44,7 @@ class UnpackingBudget:
         try:
             for chunk in _inflated(text):
                 self.count(chunk)
+        # What reads the text later reports it.
         except _CORRUPT:
             return
 
@@ -139,6 +141,7 @@ def _inflated(text: Any) -> Iterator[bytes]:
         EOFError: it is cut off.
         ValueError, TypeError, zlib.error: it is no such text.
     """
+    # In parts with a limit: a few bytes can stand for gigabytes.
     inflating, rest = zlib.decompressobj(), base64.b64decode(text, validate=True)
     while not inflating.eof:
         chunk = inflating.decompress(rest, _CHUNK)

@@ -53,6 +53,7 @@ def plain(text: str) -> Scalar:
         return text
     if _NOT_JSON.fullmatch(text):
         raise ValueError(f"{text} cannot be written in JSON")
+    # YAML 1.1 allows underscores between digits.
     number = _number(text.replace("_", ""))
     return text if number is None else number
 
@@ -82,6 +83,7 @@ def scalar(event: ScalarEvent) -> Scalar:
     """
     if event.tag and event.tag.startswith(_YAML_TAG):
         return tagged(event.tag.removeprefix(_YAML_TAG), event.value)
+    # The first of the two flags is that of plain scalars, the second that of quoted ones.
     is_plain = event.implicit[0] and not event.tag
     return plain(event.value) if is_plain else str(event.value)
 

@@ -90,9 +90,11 @@ def _in_archive(content: bytes, room: Room, level: int = 1) -> str:
 
 def _in_schema(content: bytes) -> str:
     """Return why helm would fetch something for a schema; empty if it would not."""
+    # Numbers stay texts: how long they are does not matter here.
     texts = list(_texts(read_json(content.decode("utf-8-sig", "replace"), str)))
     based = any(key in _IDS and is_address(text) for key, text in texts)
     for key, text in texts:
+        # A reference within the schema fetches nothing.
         if key in _REFERENCES and not text.startswith("#") and not _BUILT_IN.fullmatch(text):
             if is_address(text):
                 return f"has a {key} that is an address"
@@ -169,6 +171,7 @@ def read_archive(packed: bytes, room: Room) -> Iterator[Packed]:
     at, names = 0, b""
     while blocks[at : at + _BLOCK].strip(b"\0"):
         header = blocks[at : at + _BLOCK]
+        # Offsets of ustar: the name at 0, the size at 124, the type at 156, the prefix at 345.
         kind, size = header[156:157], _size(header)
         content = blocks[at + _BLOCK : at + _BLOCK + size]
         if len(header) < _BLOCK or len(content) < size:
@@ -197,6 +200,7 @@ def read_archive(packed: bytes, room: Room) -> Iterator[Packed]:
 def _unpacked(packed: bytes, room: Room) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            # One byte more than allowed, which shows that there is more.
             content = file.read(room.left + 1)
     except (OSError, EOFError, zlib.error):
         raise UnreadableError(Message("not-packed-gzip", "is not packed by gzip")) from None

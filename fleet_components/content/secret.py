@@ -200,6 +200,7 @@ def _redacted_map(value: Mapping[str, Any], *, whole: bool = False) -> Mapping[s
         else:
             # The kind of a Secret names it and is no secret.
             hidden[field] = item if field == "kind" else _redacted(item)
+    # The same object if nothing is hidden, by which callers see that.
     return value if all(hidden[field] is item for field, item in value.items()) else hidden
 
 
@@ -228,6 +229,7 @@ def secret_patches(rule: Mapping[str, Any]) -> Iterator[SecretPatch]:
     """
     if not rule.get(INTO_SECRET):
         return
+    # Redaction keeps the structure, so that the patches of both match one by one.
     (hidden,) = redacted_content([rule])
     for patch, shown in zip(_patches(rule), _patches(hidden), strict=True):
         if shown["value"] != patch["value"]:

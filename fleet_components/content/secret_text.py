@@ -31,6 +31,7 @@ def holds_secret(text: str, level: int = 0) -> bool:
     text.
     """
     folded = text.casefold()
+    # An escape may spell the words, so that only a text without any is done here.
     if "\\" not in folded and not ("kind" in folded and "secret" in folded):
         return False
     return _remembered(text, level) if len(text) <= _MOST_REMEMBERED else _searched(text, level)
@@ -67,6 +68,7 @@ def _parsed(text: str, level: int) -> bool:
     try:
         return any(
             (letters(key) == "kind" and is_secret_kind(value))
+            # A text in the text. It has to be shorter, or a single scalar would hold itself.
             or (":" in value and len(value) < len(text) and holds_secret(value, level + 1))
             for key, value in read_scalars(text)
         )

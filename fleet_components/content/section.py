@@ -101,6 +101,7 @@ class _Lines:
 
     def _of(self, node: yaml.MappingNode) -> dict[str, tuple[int, yaml.Node | None]]:
         if id(node) not in self._fields:
+            # Reversed, so that the first of two equal keys counts.
             named = ((_name(key), key.start_mark, value) for key, value in reversed(node.value))
             self._fields[id(node)] = {
                 name: (mark.line, value if value.start_mark.index > mark.index else None)
@@ -138,6 +139,7 @@ class _OfASection(yaml.BaseLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if not isinstance(event, AliasEvent):
+            # PyYAML refuses an anchor that is defined twice.
             self.anchors.pop(event.anchor, None)
         elif event.anchor not in self.anchors:
             self.get_event()  # type: ignore[no-untyped-call]

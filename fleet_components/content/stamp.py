@@ -51,6 +51,7 @@ def stack_of(manager: str) -> str:
     name.
     """
     stack = manager.removeprefix("fleet-components/")
+    # A digest has no slash, and the name of a stack has.
     return stack if stack != manager and "/" in stack else ""
 
 
@@ -84,6 +85,7 @@ def stamped(
     marks = {STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement, _MANAGER_ANNOTATION: manager}
     if trackable(Manifest(data)) == "untrackable":
         marks[_SKIPS_AWAIT] = "true"
+    # Only where it is true: another annotation would be a change of every object.
     marks |= {FOUND_ANNOTATION: FOUND} if found else {}
     return annotated(data, marks | ({CLUSTER_ANNOTATION: cluster} if cluster else {}))
 

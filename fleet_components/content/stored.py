@@ -98,6 +98,7 @@ def stored(data: Object, custom: Shape | None = None) -> Object:
         data: the object as it was written.
         custom: the shape of its kind if that is custom; None if its definition is unknown.
     """
+    # One shape stands for no shape, so that both share an entry of the cache.
     return _stored(Identical(data), custom or _NOTHING)
 
 
@@ -146,6 +147,7 @@ class Identical:
     data: Object
 
     def __hash__(self) -> int:
+        # No other object can get this id: the key keeps its object alive.
         return id(self.data)
 
     def __eq__(self, other: object) -> bool:
@@ -174,6 +176,8 @@ def _filled(shape: Shape, value: Object, *, defaults: bool = True) -> dict[str, 
         made[field] = _filled_field(shape, field, item, defaults=defaults)
     for field, default in shape.defaults.items() if defaults else ():
         if made.get(field) is None:
+            # Defaults of built-in types are recorded in full; those of a schema may lack some
+            # inside.
             made[field] = default if shape.name else _filled_field(shape, field, default)
     fill = OF_TYPES.get(shape.name)
     if fill and defaults:

@@ -63,6 +63,7 @@ def strip(manifest: Manifest) -> Manifest:
         case "v1", "Service":
             data = _strip_service(data)
         # Each cluster generates selector and labels of a Job, unless manualSelector is set.
+        # With it, they are the user's own, and stay.
         case "batch/v1", "Job" if not value_at(data, ("spec", "manualSelector")):
             data = without(data, *_JOB)
     return attrs.evolve(manifest, data=data)

@@ -86,6 +86,7 @@ def _sort(text: str) -> str:
     """Return what a value of a type is."""
     if text.startswith(_LIST):
         return "list"
+    # Only names of types have a dot: core.v1.PodSpec.
     return "map" if text.startswith(_MAP) or "." in text else text
 
 

@@ -181,6 +181,7 @@ def _digest(_type: str, value: Any) -> str:
     # The type is for the cache, to which 1, 1.0 and true are equal. A whole number is one, however
     # it is written.
     whole = isinstance(value, float) and value.is_integer()
+    # The quote distinguishes the text 1 from the number.
     text = f'"{value}' if isinstance(value, str) else repr(int(value) if whole else value)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
@@ -225,6 +226,7 @@ class _Merger:
         if hub is None and mine is not None and base is None:
             self.edited = True
             return _Found(mine.value, mine.value, None)
+        # Shapes, because they leave out what is secret: that is compared separately.
         if mine and hub and mine.shape == hub.shape:
             return self._alike(path, mine, hub)
         if mine and hub and (both := self._inside(path, base, mine, hub)):
@@ -250,9 +252,11 @@ class _Merger:
         self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None
     ) -> _Found:
         here, there = mine.shape if mine else None, hub.shape if hub else None
+        # The file has not changed the value, so that the hub's counts.
         if here == base and not self.unknown:
             value = hub.value if hub else None
             return _Found(value, value, there)
+        # The hub has all that the file says; what it has besides are defaults.
         if mine and hub and within(here, there):
             return _Found(hub.value, mine.value, here)
         if self.unknown or (there is not None and within(base, there)):
@@ -363,6 +367,7 @@ def _interleaved(first: Sequence[str], other: Sequence[str]) -> list[str]:
     order = list(first)
     for at, item in enumerate(other):
         if item not in order:
+            # The item before it is in the list by now.
             order.insert(order.index(other[at - 1]) + 1 if at else 0, item)
     return order
 
@@ -376,9 +381,7 @@ def _listed(items: Collection[_Found]) -> _Found:
 
 
 def _common_name(sides: Collection[list[Shape]]) -> str:
-    """Return the field by which the items of all lists are told from each other; empty if there is
-    none.
-    """
+    """Return the field that distinguishes the items of all lists; empty if no field does."""
     return next((name for name in _NAMES if all(_has_names(side, name) for side in sides)), "")
 
 

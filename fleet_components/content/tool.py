@@ -150,6 +150,7 @@ def _without_network(unshare: str | None) -> tuple[str, ...]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ()
+    # Tried once: some systems have the program and do not let users have namespaces.
     return command if works.returncode == 0 else ()
 
 

@@ -2,10 +2,9 @@
 
 An API server stores ``rules: []`` of a ClusterRole as nothing. Somebody adds a sidecar, and it
 stands before the containers that were sent. The Kubernetes provider compares what is registered
-with what is
-stored, lists by position: without this, it shows such a field as changed in every preview, and
-writes the object in every update. An empty field that means something, as ``emptyDir: {}``, is
-stored.
+with what is stored, lists by position: without this, it shows such a field as changed in every
+preview, and writes the object in every update. An empty field that means something, as
+``emptyDir: {}``, is stored.
 """
 
 from __future__ import annotations
@@ -74,6 +73,7 @@ def _has_moved(sent: list[Any], stored: list[Any]) -> bool:
     positions.
     """
     wanted, there = by_name(sent), by_name(stored)
+    # Items that are still the first ones have kept their positions.
     if not wanted or [*there][: len(wanted)] == [*wanted] or not wanted.keys() <= there.keys():
         return False
     return all(_holds(there[name], item) for name, item in wanted.items())
@@ -84,6 +84,7 @@ def by_name(items: list[Any]) -> dict[str, Any]:
     found = {
         str(item["name"]): item for item in items if isinstance(item, Mapping) and "name" in item
     }
+    # Fewer names than items: some have none, or two have the same.
     return found if len(found) == len(items) else {}
 
 

@@ -79,4 +79,5 @@ def _is_ambiguous(text: str) -> bool:
 
 
 _KubectlDumper.add_representer(str, _text)
+# PyYAML looks a representer up by the exact type.
 _KubectlDumper.add_representer(SecretText, _text)

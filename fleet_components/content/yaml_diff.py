@@ -60,6 +60,7 @@ def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
     """Yield the lines that both sides have, in order; ``i`` and ``j`` are the positions of their
     first lines.
     """
+    # What is alike at both ends is cut off first: most changes are small.
     head = _alike(zip(old, new, strict=False))
     tail = _alike(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
     old_rest, new_rest = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -71,6 +72,7 @@ def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
             for a, b, size in matcher.get_matching_blocks()
             if size
         )
+    # Too many pairs to compare all: lines that occur once on both sides divide them into parts.
     elif anchors := _anchors(old_rest, new_rest):
         ends = (
             ((0, 0), *((a + 1, b + 1) for a, b in anchors)),
@@ -81,6 +83,7 @@ def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
             yield from (
                 [(i + head + c, j + head + d, 1)] if c < len(old_rest) and d < len(new_rest) else ()
             )
+    # The end last, so that blocks come in the order of their lines.
     yield i + len(old) - tail, j + len(new) - tail, tail
 
 
@@ -118,6 +121,7 @@ def _hunks(marked: Sequence[tuple[str, Line]]) -> Iterator[list[str]]:
     changed = [at for at, (sign, _) in enumerate(marked) if sign != " "]
     groups: list[list[int]] = []
     for at in changed:
+        # The lines around the two would touch or overlap.
         if groups and at - groups[-1][-1] <= 2 * _CONTEXT + 1:
             groups[-1].append(at)
         else:
@@ -222,6 +226,7 @@ def _scalar(value: Any) -> list[str]:
 def _several(text: str) -> list[str]:
     """Return the lines of a text that has several, so that each of them can be compared."""
     lines = text.split("\n")
+    # Its first sign is there: it has a line break before its end.
     if text[0] not in " \n" and all(line.replace("\t", " ").isprintable() for line in lines):
         # The sign says what follows the last line: nothing, a line break, or several.
         sign = "-" if lines[-1] else "+" if not lines[-2] else ""

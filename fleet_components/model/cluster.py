@@ -146,6 +146,7 @@ class Cluster(Typed):
     api_enablements: frozenset[tuple[str, str]] | None = None
     resource_models: tuple[ResourceModel, ...] | None = None
     resource_summary: ResourceSummary | None = None
+    # Not compared: a member read from another kind of object is the same member.
     kind: str = attrs.field(default="", eq=False)
 
     def serves(self, api_version: str, kind: str) -> bool:
@@ -197,8 +198,9 @@ def read_amounts(amounts: Mapping[str, Any] | None) -> Mapping[str, str]:
 REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
 ZONE_LABEL = "topology.kubernetes.io/zone"
 NODE_COUNT = "kubernetes-fleet.io/node-count"
-# The kubelet's default: maxPods of a KubeletConfiguration.
+# A node count with this many digits counts as unknown: as one node.
 _MOST_DIGITS = 19
+# The kubelet's default: maxPods of a KubeletConfiguration.
 _PODS, _PODS_PER_NODE = "pods", 110
 
 
@@ -215,6 +217,7 @@ def serving_both(cluster: Cluster) -> Cluster:
         or next((cluster.labels[key] for key in REGION_LABELS if key in cluster.labels), ""),
         zones=cluster.zones
         or ((cluster.labels[ZONE_LABEL],) if ZONE_LABEL in cluster.labels else ()),
+        # What is written for Karmada counts as it is.
         resource_summary=cluster.resource_summary or _summary(cluster),
     )
 
@@ -232,6 +235,7 @@ def _summary(cluster: Cluster) -> ResourceSummary | None:
         for name, amount in allocatable.items()
         if name in available
     }
+    # As in _difference, an amount that is no quantity is an error only where a policy asks for it.
     measured = {
         name: amount if is_quantity(amount) else "0" for name, amount in allocatable.items()
     }

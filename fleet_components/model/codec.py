@@ -48,6 +48,7 @@ def decode(kind: type[T], wire: Any) -> T:
             with file and line.
     """
     try:
+        # The converter checks all types itself, with the path of each field.
         with TRUSTED:
             return _converter.structure(wire, kind)
     except (BaseValidationError, ValueError) as error:
@@ -209,6 +210,7 @@ class UnlikeError(ValueError):
 
 def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
     def read(value: Any, _: Any) -> Any:
+        # The exact type: to isinstance, true is a whole number as well.
         if type(value) is not kind:
             raise UnlikeError(value, noun)
         return value
@@ -272,6 +274,7 @@ def _seconds(value: Any, kind: Any) -> timedelta:
         raise UnlikeError(value, "a time in seconds") from None
 
 
+# Any 18 digits fit into 64 bits.
 _NUMBER = re.compile("-?[0-9]{1,18}")
 _MOST = 2**63
 _YEARS = (1000, 9000)
@@ -283,11 +286,12 @@ _converter.register_structure_hook(datetime, _time)
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
 _converter.register_structure_hook(timedelta, _seconds)
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
-# A reason is sent in the words of a program: whoever receives it shows no other.
+# A reason is sent in the words of a program: its receiver shows no other.
 _converter.register_structure_hook(Phrase | str, _exactly(str, "text"))
 _converter.register_unstructure_hook(Phrase | str, str)
 # Map keys are text in JSON and in the Pulumi engine, so integer keys are written as text.
 _converter.register_unstructure_hook_func(
+    # A lambda, since the function is defined below.
     lambda kind: _is_keyed_by_int(kind),
     lambda value: {str(key): item for key, item in value.items()},
 )
@@ -297,6 +301,7 @@ def _is_keyed_by_int(kind: Any) -> bool:
     return get_origin(kind) is Mapping and get_args(kind)[0] is int
 
 
+# cattrs takes the type that a hook is for from the annotation of its result.
 @_converter.register_structure_hook
 def _int_or_string(value: Any, _: Any) -> int | str:
     return value if isinstance(value, str) else _whole(value, int)
@@ -326,6 +331,7 @@ def _structure_mapping_fn(kind: Any, converter: Converter) -> Any:
     )
 
 
+# The reverse of the unstructure hook for such keys; a program gives them as numbers.
 def _key(text: Any) -> int:
     if isinstance(text, str) and _NUMBER.fullmatch(text):
         return int(text)

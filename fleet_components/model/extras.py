@@ -50,5 +50,6 @@ def _extras() -> dict[str, str]:
     for extra in reversed(_EXTRAS):
         for match in filter(None, map(_REQUIREMENT.fullmatch, requirements)):
             if match["extra"] == extra:
+                # Takes a module to be called as its distribution, but for the dash.
                 found[match["name"].replace("-", "_")] = extra
     return found

@@ -1,5 +1,5 @@
-"""Tells user code from this package, installed packages and Python in tracebacks and call
-stacks.
+"""Distinguishes user code from this package, installed packages and Python in tracebacks and
+call stacks.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def own_frames(error: BaseException) -> None:
         own = [
             part for part in _parts(item.__traceback__) if is_own(part.tb_frame.f_code.co_filename)
         ]
+        # The last one gets None: frames of what the user's code has called are cut off, too.
         for part, following in zip_longest(own, own[1:]):
             part.tb_next = following
         if own or isinstance(item, SyntaxError):
@@ -58,6 +59,7 @@ def behind(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         yield error
+        # A stated cause replaces the context, as in Python's own tracebacks.
         error = error.__cause__ or error.__context__
 
 

@@ -55,12 +55,14 @@ class Inventory:
     """
 
     def __init__(self, clusters: Iterable[Cluster], as_of: datetime | None = None) -> None:
+        # Sorted, so that positions do not depend on the order of the input.
         self.clusters = tuple(sorted(clusters, key=lambda cluster: cluster.name))
         self.as_of = as_of
         self.names = tuple(cluster.name for cluster in self.clusters)
         self.everything = masks.full(len(self.clusters))
         self._positions = {name: position for position, name in enumerate(self.names)}
         self._columns: dict[Hashable, Any] = {}
+        # Before anything is compiled: of two members with one name a map keeps only the last.
         self._refuse_duplicates()
         self.taints = self._compile_taints()
         self.leaving = self.mask_of(lambda cluster: cluster.leaving)
@@ -162,6 +164,7 @@ class Inventory:
         for position, cluster in enumerate(self.clusters):
             for value in values(cluster):
                 found[value].append(position)
+        # Sorted, so that what goes through the groups does not depend on which member comes first.
         return {value: masks.from_positions(found[value], len(self)) for value in sorted(found)}
 
     def _compile_taints(self) -> dict[Taint, Mask]:
@@ -179,6 +182,7 @@ class Inventory:
                 absent, absent, 0, self._explained(name, dict.fromkeys(range(len(self)), wrong))
             )
         texts = self._property_texts(name)
+        # None stands for a member without the property.
         parsed: dict[str | None, Quantity | None] = {None: None}
         unparsed: dict[str | None, str] = {}
         # Each distinct text is parsed once, since many members share the same values.
@@ -197,6 +201,7 @@ class Inventory:
     def _property_texts(self, name: str) -> tuple[str | None, ...]:
         if not name.startswith(RESOURCE_PREFIX):
             return tuple([cluster.properties.get(name) for cluster in self.clusters])
+        # Exactly two parts: _name_error has refused any other name before.
         kind, resource = name.removeprefix(RESOURCE_PREFIX).split("-")
         amounts = attrgetter(f"usage.{_USAGE_FIELDS[kind]}")
         return tuple([amounts(cluster).get(resource) for cluster in self.clusters])

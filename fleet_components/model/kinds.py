@@ -155,5 +155,6 @@ def _kinds() -> Iterator[Kind]:
 
 BUILT_IN: Mapping[tuple[str, str], Kind] = {(kind.group, kind.kind): kind for kind in _kinds()}
 """Kinds of Kubernetes 1.36, KubeFleet 0.3 and Karmada 1.19, by group and kind."""
+# With the empty name of the core group.
 BUILT_IN_GROUPS = frozenset(group for group, _ in BUILT_IN)
 """Groups of the built-in kinds. Custom resource definitions do not define kinds in these groups."""

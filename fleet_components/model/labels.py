@@ -69,6 +69,7 @@ def label_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
 
 def key_errors(key: str, words: Words = KUBERNETES_1_36) -> list[str]:
     """Validate a label or taint key (a qualified name), such as ``gpu`` or ``example.com/gpu``."""
+    # Without a slash, the whole key is the name, and the prefix is empty.
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         domain = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -100,6 +101,7 @@ def _prefix_errors(prefix: str, words: Words) -> list[str]:
 def _too_long(text: str, limit: int, words: Words) -> list[str]:
     return (
         [f"must be no more than {limit} {words.unit}"]
+        # Bytes in either release, though 1.34 calls them characters in the text.
         if len(text.encode(errors="surrogatepass")) > limit
         else []
     )

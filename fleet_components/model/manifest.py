@@ -50,6 +50,7 @@ class Origin:
         """Return where a field was read from: the origin of the part that has it, or the most of
         its path.
         """
+        # Of parts that reach equally far, max returns the first one, which counts most.
         origins = (max(self.parts, key=lambda part: part.reach(path)).origin,) if self.parts else ()
         return next(filter(None, origins), self)
 
@@ -145,6 +146,7 @@ class Manifest:
         """Return how many steps of a path lead to something that the object has."""
         return next(
             n
+            # The empty path always counts, so that next() finds one.
             for n in range(len(path), -1, -1)
             if not n or value_at(self.data, path[:n]) is not None
         )
@@ -158,6 +160,7 @@ class Manifest:
 
     def problem(self, what: Message, path: FieldPath = (), hint: Phrase | str = "") -> Problem:
         """Return a problem of this object, with file and the line of the field."""
+        # The key stays that of the whole object, whichever of its parts has the field.
         file, line, subject = "", None, str(self.key)
         if self.origin:
             origin = self.origin.at(path)
@@ -307,6 +310,7 @@ def number_at(manifest: Manifest, path: tuple[str, ...], default: int | None) ->
         FleetError: there is neither.
     """
     value = value_at(manifest.data, path)
+    # Null counts as absent, as everywhere in the API.
     if value is None and default is not None:
         return default
     if value is None:

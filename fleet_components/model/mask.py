@@ -32,6 +32,8 @@ def from_positions(positions: Iterable[int], size: int) -> Mask:
 
 def from_flags(flags: bytes | bytearray) -> Mask:
     """Return the set of the members whose byte is 1."""
+    # Reversed, since the lowest bit of a number is written last. Python's limit on the digits of
+    # a text does not apply to base 2.
     return int(flags[::-1].translate(_TO_DIGITS), 2) if flags else 0
 
 

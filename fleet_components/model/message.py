@@ -89,6 +89,7 @@ Argument = str | int | float | Term
 
 
 def _frozen(arguments: dict[str, Any]) -> tuple[tuple[str, Argument], ...]:
+    # Sorted, so that messages are equal in whatever order their arguments were given.
     return tuple(
         (name, value if isinstance(value, str | int | float | Term) else str(value))
         for name, value in sorted(arguments.items())
@@ -113,6 +114,7 @@ class Phrase:
     def worded(self, wording: Wording) -> str:
         """Return its text in the words of a reader."""
         if not self.arguments:
+            # Formatted all the same: a doubled brace stands for a single one.
             return self.template.format()
         return self.template.format(
             **{
@@ -137,6 +139,7 @@ class Phrase:
 
     def filled(self, **arguments: Any) -> Self:
         """Return it with values for more of its places."""
+        # A copy rather than a new phrase: a message has a code, too.
         filled = copy(self)
         filled.arguments = _frozen({**dict(self.arguments), **arguments})
         return filled

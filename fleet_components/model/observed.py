@@ -1,5 +1,5 @@
-"""Objects as members have them: what is known of each, whether a state, an event log or the member
-itself tells it.
+"""Objects as members have them: what is known of each from a state, an event log or the member
+itself.
 """
 
 from __future__ import annotations

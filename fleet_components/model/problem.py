@@ -51,7 +51,7 @@ class Problem:
     subject: str = ""
     file: str = ""
     line: int | None = None
-    # Not compared: one problem found in two ways, once as a consequence, is still told once.
+    # Not compared: one problem found in two ways, once as a consequence, is still reported once.
     follows: bool = attrs.field(default=False, eq=False)
     wording: Wording = Wording.PROGRAM
 

@@ -75,12 +75,14 @@ def parse_quantity(text: str) -> Quantity:
         raise ValueError(_WRONG_FORM)
     sign, zeros, whole, fraction, suffix = match.groups(default="")
     exponent = _BINARY[suffix] if suffix in _BINARY else _decimal_exponent(suffix)
+    # Before the digits are read: int() takes a time that grows faster than their number.
     if len(whole) + len(fraction) > _MAX_DIGITS:
         raise ValueError(_WRONG_NUMBER)
     # Without digits the amount is 0, except for the suffixes that take the big decimal path of the
     # real parser.
     if not (zeros or whole or fraction) and (suffix in ("Pi", "Ei") or exponent < -_NANO):
         raise ValueError(_WRONG_NUMBER)
+    # The empty suffix is a decimal one.
     read = _binary if suffix in _BINARY else _decimal
     return read(-1 if sign == "-" else 1, whole or "0", fraction, exponent)
 
@@ -115,12 +117,14 @@ def canonical(text: str, finest: int = -_NANO) -> str:
     if nano == 0 or _is_kept(whole or "0", fraction, suffix, finest):
         return text if nano else "0"
     unit = int(_ten_to(finest + _NANO))
+    # Negated twice, to round away from zero.
     nano = (1 if nano > 0 else -1) * -(-abs(nano) // unit) * unit
     number = int(_ten_to(_NANO))
     if suffix in _BINARY and abs(nano) >= _KIBI * number and nano % number == 0:
         amount, times = _without_factor(nano // number, _KIBI)
         return f"{amount}{_BINARY_SUFFIXES[10 * times]}"
     amount, times = _without_factor(nano, 10)
+    # Only every third power of ten has a suffix; the rest of the power stays in the amount.
     extra = (times - _NANO) % 3
     amount, exponent = amount * 10**extra, times - _NANO - extra
     if suffix not in _DECIMAL and suffix not in _BINARY:
@@ -180,6 +184,7 @@ def _of(unscaled: int, scale: int) -> Quantity:
     nano = unscaled * _ten_to(scale + _NANO)
     try:
         return Quantity(nano, float(unscaled) * _power_of_ten(scale))
+    # A whole number that is too large for a float.
     except OverflowError:
         return Quantity(nano, math.inf if unscaled > 0 else -math.inf if unscaled else 0.0)
 

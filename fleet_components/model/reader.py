@@ -67,6 +67,7 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
         found = [
             problem for where, item in misfits(error, path) for problem in _problems(item, where)
         ]
+    # Behind the except clause, so that the converter's error is not its context.
     raise MisfitError(*found)
 
 
@@ -248,7 +249,7 @@ class Guest(Protocol):
         """
 
     def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
-        """Yield what a policy asks of these members and cannot be told before they exist."""
+        """Yield what a policy requires of these members and nobody knows before they exist."""
 
     def subscription(self, opts: Any) -> str:
         """Return the subscription of what has these options and names none, as the stack is
@@ -303,6 +304,7 @@ def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:
     """Return the guests that have a declaration among the manifests. Without any declaration none
     is looked for.
     """
+    # The package's own kinds need no guest, and looking for guests takes long.
     kinds = {manifest.kind for manifest in manifests if manifest.api_version == API_VERSION} - {
         *DECLARATIONS
     }

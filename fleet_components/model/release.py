@@ -91,6 +91,7 @@ class ReleaseTable:
         if wrong:
             raise FleetError([Problem(wrong, (self.setting,), self.choice)])
         chosen = name or self.default
+        # The table is in order, so that the names up to this one are those of earlier releases.
         return Release(chosen, frozenset(self.names[: self.names.index(chosen) + 1]))
 
     def unknown(self, name: str) -> Message | None:

@@ -38,6 +38,7 @@ class Requirement(Typed):
         if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
             return f"{_quoted(self.operator)} is not a valid label selector operator"
         errors = list(self._errors())
+        # An aggregate of apimachinery prints several errors in brackets, and a single one without.
         return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 
     def _errors(self) -> Iterator[str]:
@@ -162,6 +163,7 @@ class LabelIndex:
                 )
             case "NotIn":
                 values = set(requirement.values)
+                # An object has one value for a key, so that no object is counted twice.
                 excluded = sum(
                     len(self._with_value.get((requirement.key, value), ())) for value in values
                 )
@@ -203,6 +205,7 @@ class LabelIndex:
         """Return the positions that meet the requirement which the fewest meet; all, if none names
         what it wants.
         """
+        # NotIn and DoesNotExist are left out: nearly every object meets them.
         asked = [
             self._wanted(requirement)
             for requirement in selector.requirements()

@@ -67,6 +67,7 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 def commanding_nothing(text: str) -> str:
     """Return a text in which no line is a command of a CI system: a mark in it is set apart."""
+    # The second form matches the empty text before the colons: a backslash goes there.
     return _COMMANDS.sub(lambda found: "# #" if found[0] else "\\", text)
 
 
@@ -127,6 +128,7 @@ class Vocabulary:
         compared = self._compared(folded)
         parts = [name for name in compared if folded in name]
         found = _nearest(folded, compared, cutoff) or (
+            # An empty word is a part of every name.
             parts[0] if folded and len(parts) == 1 else ""
         )
         return self._by_folded.get(found, "")
@@ -157,6 +159,7 @@ class Vocabulary:
         """Return the words to compare: of many only those that begin or end most alike, as misspelt
         words do.
         """
+        # As many as the two searches below would return at most.
         if len(self._by_folded) <= 4 * _BESIDE:
             return self._by_folded
         ending = (found[::-1] for found in _beside(word[::-1], self._backwards))

@@ -61,6 +61,7 @@ class Later(Protocol):
 class _Trusted(ContextDecorator, threading.local):
     """Context in which type checks are skipped. Per thread and nestable."""
 
+    # The value in a thread that has not entered yet: threading.local keeps one for each.
     depth = 0
 
     def __enter__(self) -> None:
@@ -116,6 +117,7 @@ class Typed:
                 problems.append(Problem(misfit.message, (field.name, *misfit.path), hint))
                 continue
             if kept is not value:
+                # The class is frozen; this is still its construction.
                 object.__setattr__(self, field.name, kept)
         wrong = problems or list(self.wrong_values())
         if wrong:
@@ -202,6 +204,7 @@ def _instance(kind: Any, sort: tuple[str, str]) -> Fit:
     accepted: Any = (int, float) if kind is float else kind
 
     def fit(value: Any) -> Any:
+        # A bool is an int to Python.
         if not isinstance(value, accepted) or (isinstance(value, bool) and kind in (int, float)):
             raise _misfit(value, sort)
         if kind is str and not _is_text(value):
@@ -242,6 +245,7 @@ def _is_number(value: float) -> bool:
 
 def _choice_of(kinds: tuple[Any, ...]) -> Fit:
     fits = [_fit(kind) for kind in kinds]
+    # None and awaitables are accepted, but a message does not suggest them.
     sorts = [
         _sort(kind) for kind in kinds if kind is not NoneType and get_origin(kind) is not Awaitable
     ]
@@ -255,6 +259,7 @@ def _choice_of(kinds: tuple[Any, ...]) -> Fit:
                 return each(value)
             except _Misfit as misfit:
                 misfits.append(misfit)
+        # A misfit that is near says more than that none of the types fits.
         raise next((misfit for misfit in misfits if misfit.near), None) or _misfit(value, sort)
 
     return fit
@@ -272,6 +277,7 @@ def _items(make: Callable[[Any], Any] | None, item: Fit, sort: tuple[str, str]) 
     taken = accepted[make]
 
     def fit(value: Any) -> Any:
+        # A text is a sequence as well, of its characters.
         if not isinstance(value, taken) or isinstance(value, str | bytes):
             raise _misfit(value, sort)
         found = [_at(item, position, each) for position, each in enumerate(value)]
@@ -311,6 +317,7 @@ def _mapping(key: Fit, value: Fit, sort: tuple[str, str]) -> Fit:
     def fit(given: Any) -> Any:
         if not isinstance(given, Mapping):
             raise _misfit(given, sort)
+        # The path of a misfit names the key, also where the key itself is wrong.
         found = {
             _at(key, str(name), name): _at(value, str(name), each) for name, each in given.items()
         }

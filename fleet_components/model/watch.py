@@ -1,4 +1,4 @@
-"""Watches: callbacks that are told what long work begins, and when it is over."""
+"""Watches: callbacks that long work calls when it begins and when it is over."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ that takes.
 
 
 def unwatched(doing: str) -> AbstractContextManager[object]:
-    """Tell nobody."""
+    """Return a context that does nothing: nobody watches."""
     return nullcontext()

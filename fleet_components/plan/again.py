@@ -54,8 +54,10 @@ def written_where_interrupted(
         request: what the decision depends on.
     """
     undone, inventory = [], request.inventory
+    # Only members that have the subject before and after can go back.
     for cluster in sorted({*stopped}.intersection(request.done, record.decisions)):
         position, here = inventory.position(cluster), request.done[cluster]
+        # Nothing stands there to which it could go back.
         if position is None or here.revision is None:
             continue
         member = inventory.clusters[position]
@@ -138,12 +140,14 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
     member, sent = decided.subject.inventory.clusters[position], record.decisions[cluster]
     plain = attrs.evolve(placed, again=None)
     wanted = by_key(decided.record.objects(plain, member))
+    # What the state has as it is wanted, though without the mark: not written since the mark.
     alike = {
         key
         for key, recorded in _recorded(decided.subject.standing_on(cluster), wanted)
         if recorded.beside(wanted[key]) is wanted[key]
         and annotation_in(recorded.sent, WRITTEN_AGAIN) != str(placed.again)
     }
+    # Those that were sent last, and those that ran before.
     rules = {sent.overrides, decided.done(cluster).overrides}
     for revision, number in product(sorted(record.contents), rules):
         form = attrs.evolve(sent, again=None, revision=revision, overrides=number)
@@ -163,6 +167,7 @@ def _marked(
         return entry
     known = before[cluster].again if cluster in before else None
     if entry.change in (Change.ADD, Change.UPDATE):
+        # A member that changes anyway needs its mark only if the last update stopped there.
         kept = known if cluster in interrupted else None
         again = _unused(known, entry.placed.revision) if cluster in undone else kept
     else:
@@ -193,6 +198,7 @@ def mended(decided: Decided, past: Past, standing: Mapping[Pair, Standing]) -> D
     missing, broken = dict[str, tuple[ObjectKey, ...]](), dict[str, str]()
     for cluster in decided.deliveries:
         here, keys = decided.done(cluster), decided.keys(cluster)
+        # Nothing was sent there yet, or nothing can be sent.
         if here.revision is None or here.lost:
             continue
         gone = _missing(decided, past, standing, cluster)
@@ -218,6 +224,7 @@ def _missing(
     absent = tuple(key for key in decided.keys(cluster) if (cluster, key) not in standing)
     if not absent:
         return ()
+    # What was never sent is missing for another reason: it comes with this update.
     sent = {Manifest(data).key for data in old_objects(past, decided, decided.name, cluster)}
     return tuple(key for key in absent if key in sent)
 

@@ -71,6 +71,7 @@ class AskedObjects:
     def found(self, wanted: AskedFor) -> Iterator[Manifest]:
         """Yield the objects that are asked for."""
         labels = None if wanted.name else wanted.labels
+        # A selector with an error selects nothing.
         if labels is None or not labels.error:
             alike = self.catalogue.find(
                 wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels
@@ -118,6 +119,7 @@ class AskedObjects:
             return what, self.near(wanted) or _listed(here or alike) or self._other_kind(
                 wanted.kind
             )
+        # Objects of the kind are there, so that the labels are what does not fit.
         if wanted.labels and here:
             return self._other_labels(wanted.labels, f"no {wanted.kind}{where}", here)
         return what, _cluster_scoped(alike.manifests) or _listed(alike) or self._other_kind(
@@ -146,6 +148,7 @@ class AskedObjects:
             for manifest in self.found(attrs.evolve(each, namespace=""))
             if manifest.namespace
         )
+        # One is enough for a hint.
         elsewhere = next(found, None)
         if elsewhere:
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
@@ -156,7 +159,7 @@ class AskedObjects:
         )
 
     def _unseen(self, wanted: AskedFor | None, namespace: str = "") -> Missing:
-        """Return that nothing of it is in an observation; a similar name is told beside."""
+        """Return that nothing of it is in an observation; the hint has a similar name."""
         if wanted is None:
             nothing = Message(
                 "namespace-not-observed",
@@ -205,6 +208,7 @@ class AskedObjects:
         """Return the versions in which such objects are written, if the version that is asked for
         is not among them.
         """
+        # Empty texts stand for any name and any namespace in this index.
         known = self._versions.get((wanted.kind, wanted.name, wanted.namespace), ())
         written = [text for text in known if text.rpartition("/")[0] == wanted.group]
         return (
@@ -262,6 +266,7 @@ class AskedObjects:
         found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
         for manifest in self.catalogue.manifests:
             if manifest.api_version != API_VERSION:
+                # A set, so that a cluster-scoped object is listed once.
                 for namespace in {manifest.namespace, ""}:
                     found[manifest.name, namespace].append(manifest)
         return dict(found)
@@ -271,6 +276,7 @@ class AskedObjects:
         """Each apiVersion of a kind, by name and namespace; an empty one stands for all."""
         found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         for manifest in self.catalogue.manifests:
+            # Sets, for the same reason as in _namesakes.
             for name, namespace in product({manifest.name, ""}, {manifest.namespace, ""}):
                 found[manifest.kind, name, namespace].add(manifest.api_version)
         return dict(found)

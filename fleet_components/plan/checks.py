@@ -1,6 +1,6 @@
 """Checks of what is delivered: what a member takes, and does not run as the source means it.
 
-Hubs carry all of that out without a word. Each check can be skipped by its name.
+Hubs silently carry all of that out. Each check can be skipped by its name.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def checked(
         skipped: names of checks.
         partial: True if the source has only some objects of a hub: what it lacks may be there.
     """
+    # What is only compared is written to no member.
     applied = [item for item in subjects if not item.subject.reports]
     contents = _contents(applied)
     if SkippableCheck.REFERENCES not in skipped:
@@ -134,9 +135,11 @@ class _References:
         found: dict[tuple[ObjectKey, tuple[str, ...], bool], list[ObjectKey]] = defaultdict(list)
         for (key, needed), members in self._needed.items():
             lacking = tuple(sorted(members - self._there.get(needed, set())))
+            # An observed source is not all that the hub has: what it does not show may be there.
             known = self._catalogue.get(needed) is not None
             if lacking and (known or not self._partial):
                 found[key, lacking, known].append(needed)
+        # One warning for all that an object needs and the same members lack.
         for (key, lacking, known), keys in sorted(found.items()):
             yield self._problem(key, lacking, keys, known)
 
@@ -177,6 +180,7 @@ def _autoscaled(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             target = scaled(manifest)
             if target:
                 scalers[target, manifest.key].update(content.members)
+            # Replicas that are left alone are the autoscaler's already.
             elif _REPLICAS not in content.left_alone and _sets_replicas(manifest):
                 replicas[manifest.key].update(content.members)
     hint = "leave spec.replicas out of the source, since each change of the workload sets it back"
@@ -210,8 +214,10 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
         # What overrides change is costly to find, and few images have a digest.
         if not any(map(_has_digest, decided.subject.objects)):
             continue
+        # Members on which the same rule does the same share a warning.
         found: dict[tuple[WrittenRule, ObjectKey, str], Members] = defaultdict(set)
         for member, placed in decided.record.decisions.items():
+            # None where the state hides the objects: then nothing is known of images.
             changed = decided.subject.deviations(decided.record, member, placed) or ()
             for key, item in ((each.key, item) for each in changed for item in each.fields):
                 if _drops_digest(item.difference):
@@ -274,6 +280,7 @@ def _misfitting(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[
             verb="refuses" if len(those) == 1 else "refuse",
         )
         hint = f"if it is newer than Kubernetes 1.36, skip the check {SkippableCheck.STRUCTURE}"
+        # A wrong type is wrong in any release; an unknown field may be of a later one.
         yield _problem(catalogue, key, what, "" if misfit.expected else hint, misfit.path)
 
 

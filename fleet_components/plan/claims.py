@@ -1,4 +1,4 @@
-"""Objects that come to a member, and that the stack has already under URNs that are none of the
+"""Objects that come to a member, and that the stack has already under URNs that are not the
 fleet's.
 
 Without an alias the fleet's resource adopts the live object, and the deletion of the other resource
@@ -151,6 +151,7 @@ class Judgement:
 def contests(plan: FleetPlan) -> tuple[Contest, ...]:
     """Return the objects that come to members and that other resources of the stack may be."""
     claims = grouped(plan.past.others, lambda claim: claim.key)
+    # It goes through all objects of the fleet, and most stacks have no such resource.
     brought = plan.brought if claims else {}
     return tuple(
         Contest(cluster, key, decided.name, claim)
@@ -192,6 +193,7 @@ def judge_claims(plan: FleetPlan, facts: ClaimFacts) -> Judgement:
             if _is_there(plan, contest, facts):
                 problems.warn(contest, _PATCH)
         owners = [contest for contest in found if not contest.claim.patch]
+        # The fleet has the object already, so that other URNs are further resources of it.
         if pair in plan.standing:
             _judge_twins(plan, owners, facts, problems)
         elif there := [owner for owner in owners if _is_there(plan, owner, facts)]:
@@ -220,6 +222,7 @@ def judge_releases(
         if claim is None or plan.leaves_alone(cluster, claim):
             continue
         contest = Contest(cluster, key, brought[cluster, key].name, claim)
+        # None: it may be the same object. Only False rules that out.
         if _leads_elsewhere(contest, facts) is not False:
             problems.refuse(contest, _RELEASE, _RELEASE_HINT)
     return problems.judgement({}).refused
@@ -228,9 +231,11 @@ def judge_releases(
 def _is_there(plan: FleetPlan, contest: Contest, facts: ClaimFacts) -> bool | None:
     """Return whether the other resource is the object on the member; None if that is not known."""
     claim, uid = contest.claim, facts.uids.get(contest.cluster)
+    # What the state records of both comes first, then what the member answers.
     standing = plan.standing.get(contest.pair)
     if standing and standing.object_uid and claim.uid:
         return standing.object_uid == claim.uid
+    # The member of another fleet: by the uid of its cluster, without asking it.
     known = plan.past.neighbours.get((claim.fleet, claim.cluster)) if claim.fleet else None
     if known and known.uid and uid:
         return known.uid == uid
@@ -244,6 +249,7 @@ def _is_there(plan: FleetPlan, contest: Contest, facts: ClaimFacts) -> bool | No
 
 def _leads_elsewhere(contest: Contest, facts: ClaimFacts) -> bool | None:
     """Return False if no provider of the program's own leads to the member; None if one may."""
+    # If it is not known where one provider leads, nothing is ruled out.
     uid = facts.uids.get(contest.cluster)
     return False if uid and facts.reach is not None and uid not in facts.reach else None
 
@@ -269,6 +275,7 @@ def _judge_there(
         for contest in there[1:]:
             problems.refuse(contest, _SEVERAL, _FORGET_HINT)
         return
+    # One is left: each claim has a URN of its own.
     (contest,) = there
     if contest.claim.fleet:
         neighbour = _wanted_by(contest.claim, facts)
@@ -295,6 +302,7 @@ def _judge_unknown(
 ) -> None:
     """Judge an object of which it is not known whether other resources are it."""
     unsure = [contest for contest in found if _is_there(plan, contest, facts) is None]
+    # Several that are named for one object would contradict each other.
     named = [contest for contest in unsure if plan.takes_over(contest.cluster, contest.claim)]
     if len(named) == 1 and _why(named[0], facts) in (facts.unasked, _NO_UID):
         taken[named[0].pair] = named[0].claim.urn  # the user says so
@@ -343,6 +351,7 @@ class _Problems:
 
     def unsure(self, contest: Contest, why: str, *, silent: bool) -> None:
         """Add a refusal of what cannot be known."""
+        # Apart, because a preview only warns of what a silent member leaves open.
         found = self._unknown if silent else self._refused
         found.append((contest, _UNKNOWN, _UNKNOWN_HINT, (("why", why),)))
 
@@ -365,6 +374,7 @@ class _Problems:
                 "forget": _FORGET.filled(urn=contest.claim.urn),
                 **dict(more),
             }
+            # The first place is enough: a problem has one location.
             origin = next(iter(self._places.of(subject, key)), None)
             yield Problem(
                 what.filled(**words),

@@ -118,9 +118,11 @@ def consignment_of(
     """
     if not ways.hub:
         return Consignment()
+    # Problems of the source are reported where it is read.
     parts = Catalogue.of(source.given.manifests, []).split()
     system = SYSTEMS[ways.hub]
     every = list(_ConsignmentReading(source, ways, parts, tuple(subjects), system).objects())
+    # Sent, a mark instead of data would overwrite what the hub has.
     hidden = tuple(consigned.manifest for consigned in every if _is_hidden(consigned.manifest))
     found = (consigned for consigned in every if consigned.manifest not in hidden)
     ordered = sorted(found, key=lambda consigned: (consigned.stage, str(consigned.manifest.key)))
@@ -154,6 +156,7 @@ class _ConsignmentReading:
         placed = dict(self._placed())
         used = {manifest.namespace for manifest in (*policies, *placed.values())} - {""}
         for manifest in self.parts.objects.manifests:
+            # A hub needs the namespace of everything that goes there.
             needed = manifest.kind == "Namespace" and manifest.name in used
             if manifest.key in placed or needed or self._defines(manifest, placed.values()):
                 stage = (
@@ -165,6 +168,7 @@ class _ConsignmentReading:
         for policy in policies:
             yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy, self.system))
         for member in self.parts.members:
+            # Somebody else has made the members on the hub: only fields of them are set.
             if member.group in self.system.GROUPS and (fields := _fields(member)):
                 yield Consigned(
                     attrs.evolve(member, data=fields), ConsignmentStage.MEMBERS, patch=True
@@ -181,6 +185,7 @@ class _ConsignmentReading:
         """Return whether a definition of a custom kind has to be on the hub for what is placed."""
         if definition.kind != "CustomResourceDefinition":
             return False
+        # By group and kind, as a definition serves its objects in several versions.
         defined = Catalogue((definition,))
         return any(defined.defines(manifest.group, manifest.kind) for manifest in placed)
 
@@ -191,10 +196,12 @@ class _ConsignmentReading:
         if policy.group not in self.system.GROUPS or is_made_by_a_hub(policy):
             return False
         if policy.kind in self.system.STEERING:
+            # A cluster-scoped policy has its name alone as its key.
             key = f"{policy.namespace}/{policy.name}".lstrip("/")
             return self.ways.placement(policy.kind, key) == self.ways.hub
         placement = self.system.placement_of(policy)
         way = self.ways.asked.get(placement) if placement else None
+        # A policy of no placement has no way of its own, and goes as well.
         return way != Way.DIRECT
 
 
@@ -231,6 +238,7 @@ def _fields(member: Manifest) -> dict[str, Any]:
         "kind": member.kind,
         "metadata": {"name": member.name, **labels},
     }
+    # No empty list: a patch with one would own the taints of the member.
     return {**head, "spec": {"taints": taints}} if taints else head
 
 

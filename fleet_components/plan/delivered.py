@@ -60,11 +60,13 @@ def _subject(
         **forecast_of(decided),
     }
     yield keeper.decision(component, decided.name, decided.record, shown, redacted=redacted)
+    # What a hub brings to members is in no state of the stack.
     for cluster, placed in decided.record.decisions.items() if not decided.hub else ():
         keeps = plan.keeps(decided, cluster)
         yield keeper.binding(
             component, decided.name, cluster, decided.settled(cluster), keeps=keeps
         )
+        # Keys are those of the written objects, in their order.
         for data, object_key in zip(
             decided.deliveries[cluster].written, decided.keys(cluster), strict=True
         ):

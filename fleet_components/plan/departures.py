@@ -78,14 +78,15 @@ class Departure:
 
 @attrs.frozen
 class Replacement:
-    """An object that cannot be updated in place and is deleted and created anew.
+    """An object that cannot be updated in place and is deleted and recreated.
 
     Attributes:
         subject: the subject that brings it.
         cluster: the member.
         key: the object's key.
         fields: the fields that cannot be changed.
-        asked: True if the provider has to be told to replace it; False if it does so by itself.
+        asked: True if the update has to ask the provider to replace it; False if it does so by
+            itself.
         refused: those of the fields that an API server refuses to change; the provider does not
             change the others.
     """
@@ -99,8 +100,8 @@ class Replacement:
 
 
 Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool, tuple[str, ...]]]
-"""Fields that force a replacement, whether the provider has to be told, and which an API server
-refuses, by object.
+"""Fields that force a replacement, whether the update has to ask the provider, and which an API
+server refuses, by object.
 """
 
 
@@ -234,11 +235,12 @@ def undone(
 
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
-    """Yield the objects that the provider has to delete and create anew because of this update."""
+    """Yield the objects that the provider has to delete and recreate because of this update."""
     stood = {(item.cluster, item.key): item for item in past.standing if not item.gone}
     seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
     for item in decided:
         for cluster, delivery in item.deliveries.items():
+            # First what the state records one by one, then what only bindings tell of.
             pairs = [(cluster, key) for key in item.keys(cluster)]
             there = [stood[pair] for pair in pairs if pair in stood]
             recorded = {standing.key: standing.recorded for standing in there if standing.recorded}
@@ -289,6 +291,7 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
         data = sent[standing.subject, standing.cluster].get(standing.key)
         if data is None:
             continue
+        # beside() returns the very object if it stands as it is wanted.
         unwritten = (
             standing.cluster in stopped[standing.subject]
             and standing.recorded.beside(data) is not data
@@ -307,6 +310,7 @@ def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str
             decided.before.decisions.get(cluster),
             decided.subject.inventory.position(cluster),
         )
+        # Another version than the binding has: the last update did not get there.
         if here.broken or sent is None or sent.version != here.version or position is None:
             continue
         found = decided.before.objects(sent, decided.subject.inventory.clusters[position])
@@ -318,6 +322,7 @@ def _repeated(decided: Decided, cluster: str, sent: Placed) -> Objects:
     to know that.
     """
     now = decided.record.decisions.get(cluster)
+    # Wave and rank say when a member gets it, and not what it gets.
     same = now is not None and encode(now) | {"wave": 0, "rank": 0} == encode(sent) | {
         "wave": 0,
         "rank": 0,
@@ -348,6 +353,7 @@ def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objec
 def _forced(before: Objects, now: Objects) -> Forced:
     old = by_key(before)
     pairs = [(old.get(Manifest(data).key), data) for data in now]
+    # Nothing else is known of what stands there than what was sent.
     found = {Manifest(data).key: _fixed(was, was, data) for was, data in pairs if was is not None}
     return {key: forced for key, forced in found.items() if forced[0]}
 
@@ -373,6 +379,7 @@ def _fixed(
         stands: the object as it stands, which the API server compares.
         data: the object as it is wanted.
     """
+    # The provider decides first: it replaces before an API server could refuse.
     by_itself = replacement(sent, data)
     return by_itself or immutable(stands, data), not by_itself, refused(stands, data)
 
@@ -380,6 +387,7 @@ def _fixed(
 def _fate(standing: Standing, past: Past, members: Mapping[str, str]) -> Fate:
     if members.get(standing.cluster) == LOST:
         return Fate.FORGOTTEN
+    # As a hub of KubeFleet, which leaves objects on a member that leaves the fleet.
     left_alone = past.stays_on_leaving and standing.cluster not in members
     return Fate.KEPT if standing.kept or left_alone else Fate.DELETED
 

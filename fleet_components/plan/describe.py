@@ -138,6 +138,7 @@ def _what_changes(decided: Decided, member: str) -> str:
         return "written again, since the last update was interrupted there"
     found = ["the last update there broke"] if done.broken else []
     replicas = getattr(placed, "replicas", None)
+    # Decisions of KubeFleet have none.
     if replicas is not None and replicas != done.replicas:
         found.append(f"{done.replicas} -> {count(replicas, 'replica')}")
     found += _content(decided, done.revision, placed.revision)
@@ -151,6 +152,7 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
     contents = [
         decided.record.content(number) or decided.before.content(number) for number in (old, new)
     ]
+    # The state hides one of the two.
     if None in contents:
         return
     was, now = (by_key(content or ()) for content in contents)
@@ -185,14 +187,17 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
     """Yield one line for the objects that share fate and members."""
     members: dict[tuple[Fate, str, str, bool, str], list[str]] = defaultdict(list)
     for departure in departures:
+        # Only of what stays is it worth a word that it stood there before.
         found = departure.found and departure.fate is Fate.KEPT
         members[
             departure.fate, departure.subject, departure.owner, found, str(departure.key)
         ].append(departure.cluster)
     alike: dict[tuple[int, str, str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
     for (fate, subject, to, found, key), clusters in sorted(members.items()):
+        # By the place of the fate, so that sorting puts losses first.
         alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)
     for (place, subject, to, found, where), keys in sorted(alike.items()):
+        # A place is the position in _FATES, as above.
         weight, text = list(_FATES.values())[place]
         whose, since = f" of {subject}" if subject else "", _FOUND if found else ""
         yield Line(
@@ -250,7 +255,7 @@ def _replaced(plan: FleetPlan) -> Iterator[Line]:
 
 
 def _why_anew(replacement: Replacement) -> str:
-    """Return why an object is made anew: fields that no API server changes, else those that the
+    """Return why an object is recreated: fields that no API server changes, else those that the
     provider does not.
     """
     if replacement.refused:

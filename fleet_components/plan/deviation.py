@@ -77,6 +77,7 @@ def deviations(
     for data, result in zip(objects, results, strict=True):
         key = Manifest(data).key
         if result.data is None and result.steps:
+            # No rule comes after one that deletes the object.
             found.append(Deviation(key, deleted=_rule(result.steps[-1], place)))
         elif fields := tuple(
             OverriddenField(item.difference, _rule(item.step, place))

@@ -45,5 +45,6 @@ def _unchanged(
             and sent.get(pair) == data
             and pair not in plan.replaced
         ):
+            # It stands as it was sent. What is replaced is left out: it has to be written.
             found.append(data)
     return tuple(found)

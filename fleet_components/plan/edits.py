@@ -30,6 +30,7 @@ def as_written(inventory: Inventory, edits: Edits) -> Edits | None:
     field.
     """
     found = [
+        # An edit of a policy has no member: any one does then, because it is not looked at.
         _as_written(inventory.clusters[inventory.position(edit.member) or 0], edit)
         for edit in edits
     ]
@@ -43,6 +44,7 @@ def _as_written(cluster: Cluster, edit: FieldEdit) -> FieldEdit | None:
         return None if edit.field[1] in _OF_KUBEFLEET else edit
     match edit.field:
         case ("spec", "region" | "zones" as field):
+            # A label holds one zone.
             value = edit.value[0] if field == "zones" and edit.value else edit.value
             label = _label_of(cluster, str(field))
             return (
@@ -73,6 +75,7 @@ def _label_of(cluster: Cluster, field: str) -> str:
 def _of_usage(cluster: Cluster, resource: str, edit: FieldEdit) -> FieldEdit:
     """Return an edit of what is allocatable as one of the amounts that this is computed from."""
     usage, summary = cluster.usage, cluster.resource_summary
+    # The caller's case has looked for it.
     assert summary is not None
     if resource in usage.available:
         old = parse_quantity(summary.allocatable.get(resource, "0")).nano
@@ -87,6 +90,7 @@ def _of_usage(cluster: Cluster, resource: str, edit: FieldEdit) -> FieldEdit:
 
 
 def _amount(nano: int) -> str:
+    # In the largest of three units that holds it exactly.
     whole, rest = divmod(nano, 10**9)
     if not rest:
         return str(whole)
@@ -115,6 +119,7 @@ def edited(cluster: Cluster, edit: FieldEdit) -> Cluster:
     """
     derived = attrs.evolve(cluster, region="", zones=(), resource_summary=None)
     if cluster.kind != KARMADA_MEMBER:
+        # If all three follow from the other fields, they follow from the changed ones too.
         again = serving_both(derived) == cluster
         after = _edited(derived if again else cluster, edit)
         return serving_both(after) if again else after
@@ -182,6 +187,7 @@ def _unknown(edit: FieldEdit) -> FleetError:
 def _mapped(values: Mapping[str, str], key: str, value: str | None) -> dict[str, str]:
     """Return the values with one of them set, or without it for None."""
     others = {name: text for name, text in values.items() if name != key}
+    # A changed value keeps its place among the others.
     return others if value is None else {**values, key: value}
 
 
@@ -189,6 +195,7 @@ def _tainted(taints: Iterable[Taint], edit: FieldEdit) -> tuple[Taint, ...]:
     asked = _taint(edit.value)
     if edit.operation == ADD:
         return (*taints, asked)
+    # An edit does not say when a taint was added.
     return tuple(taint for taint in taints if attrs.evolve(taint, time_added=None) != asked)
 
 

@@ -69,6 +69,7 @@ class Unheeded:
     unless: str = ""
     default: Any = None
     on_hub: str = ""
+    # Computed once, since each entry is held against every object of its kinds.
     steps: Steps = attrs.field(
         init=False, default=attrs.Factory(lambda self: _steps(self.field), takes_self=True)
     )
@@ -103,6 +104,7 @@ class Unheeded:
             if not isinstance(value, Mapping) or step not in value:
                 return
             value = value[step]
+        # With that setting, the control plane carries the field out.
         if self.unless and getattr(settings, self.unless):
             return
         for path, value, beside in _places(manifest.data, self.steps):
@@ -114,6 +116,7 @@ class Unheeded:
                 yield IgnoredField(self, manifest, path, value)
 
     def _is_about(self, path: FieldPath, value: Any, beside: Mapping[str, Any]) -> bool:
+        # Of labels and annotations, the key says what is meant.
         text = str(path[-1]) if self.steps[-1:] == ("{}",) else _text(value)
         neighbour = self.beside is None or _matches(
             _text(beside.get(self.beside[0], "")), self.beside[1]
@@ -241,6 +244,7 @@ def _places(
         return
     step, *rest = steps
     for key, item in _within(value, step):
+        # Of an item, the siblings are those of its list or map.
         around = beside if step in ("[]", "{}") else value
         yield from _places(item, tuple(rest), (*path, key), around)
 
@@ -272,6 +276,7 @@ def _asks(schema: Schema, value: Any) -> bool:
 
 
 def _matches(text: str, pattern: str) -> bool:
+    # A leading ! turns the result around.
     return fnmatchcase(text, pattern.removeprefix("!")) != pattern.startswith("!")
 
 

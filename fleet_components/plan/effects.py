@@ -142,8 +142,8 @@ def unheeded(
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: returns whether a hub carries one out, and a plan is its forecast: what it heeds is
-            refused nowhere then, and left out where the plan would do otherwise.
+        hub: returns whether a hub carries one out, and a plan is its forecast: what the hub
+            observes is refused nowhere then, and left out where the plan would do otherwise.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str, bool], list[IgnoredField]] = {}
@@ -152,6 +152,7 @@ def unheeded(
             heeded = bool(found.entry.on_hub) and hub(manifest)
             if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
+            # If a hub carries it out, the warning is about what the forecast lacks.
             elif found.entry.left_out if heeded else found.entry.effect is Effect.NONE:
                 alike.setdefault((found.entry, manifest.kind, heeded), []).append(found)
     return refused, [_choice_of(found, heeded=heeded) for (_, _, heeded), found in alike.items()]
@@ -162,6 +163,7 @@ def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ..
     """Return the table's entries for a kind, each with the schema of its field, without fields of
     other versions.
     """
+    # Another version of the kind may lack a field of the table.
     known = KINDS.get((api_version, kind))
     schemas = dict(known.structure.walk()) if known else {}
     return tuple(

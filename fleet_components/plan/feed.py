@@ -73,6 +73,7 @@ def feed_subject(
     before = decided.before.to_wire() if observed else None
     given = {"decided": decided.record.decided(), "renamed": dict(renamed or {}), "before": before}
     feed = write_feed({**wire, **given})
+    # Saves the provider a second decision where it runs in the process of the program.
     _AT_HAND[feed["path"]] = decided
     return feed
 
@@ -104,6 +105,7 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     # The engine's old inputs still have the former names.
     current = wire["renamed"]
     try:
+        # What was observed on a hub is handed over; anything else is in the engine's old inputs.
         given = wire["before"]
         before = subject.RECORD.from_wire(olds if given is None else given)
         before = (
@@ -170,6 +172,7 @@ def read_subject(feed: Feed) -> Subject[Any]:
     return SYSTEMS[wire["system"]].read_subject(wire["subject"], inventory, wire["policies"])
 
 
+# The feeds of all subjects of a fleet name the same file.
 @lru_cache(maxsize=4)
 def _inventory(path: str) -> Inventory:
     wire = private_files.read(path)

@@ -52,7 +52,7 @@ from fleet_components.plan.ways import STEERING, ways_of
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.registry import SYSTEMS
 
-# Whoever shows progress shows that of planning, and not of loading.
+# Loaded here, so that a progress display shows the time of planning, and not of loading.
 for _system in SYSTEMS.values():
     _system.load()
 
@@ -92,6 +92,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
     ways = ways.held(previous_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)
+    # All at once, so that problems of all systems are reported together.
     parts = tuple(_parts(Planning(source, inventory, past, options, ways)))
     subjects = tuple(decided for part in parts for decided in part.subjects)
     matching = [problem for part in parts for problem in part.unselectable]
@@ -117,6 +118,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     )
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
+    # An observed hub shows only the objects that its policies select.
     partial = bool(options.hub)
     matchless = unmatched(source, parts, subjects, inventory)
     surprising = checked(subjects, leaving, source.catalogue, options.skip_checks, partial=partial)
@@ -157,6 +159,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         coverage=coverage,
         written=source.catalogue,
     )
+    # Afterwards, because what is taken over, and all refusals, follow from the plan itself.
     plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
     warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan), *lookalikes(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
@@ -259,8 +262,8 @@ def _in_order(
 
 
 def taken_replacements(plan: FleetPlan) -> Iterator[Replacement]:
-    """Yield the objects of other resources of the stack that come and that the provider creates
-    anew.
+    """Yield the objects of other resources of the stack that come and that the provider
+    recreates.
     """
     for (cluster, key), claims in plan.taken_over.items():
         decided, recorded = plan.brought[cluster, key], Recorded.of(claims[0].outputs)
@@ -286,11 +289,10 @@ def _mended(subjects: Sequence[Decided], past: Past, options: Options) -> tuple[
 def _as_applied(
     subjects: Sequence[Decided], past: Past, options: Options
 ) -> tuple[tuple[Decided, ...], tuple[Replacement, ...]]:
-    """Return the decisions, with what hubs cannot apply, and the objects that are made anew.
+    """Return the decisions, with what hubs cannot apply, and the objects that are recreated.
 
-    A hub never makes an object anew on a member. But what goes through a hub is written to it by
-    the
-    provider, which deletes the object there and creates it anew: the hub takes it from its members
+    A hub never recreates an object on a member. But what goes through a hub is written to it by
+    the provider, which deletes the object there and recreates it: the hub takes it from its members
     in between.
     """
     found = grouped(replacements(subjects, past), lambda replacement: replacement.subject)

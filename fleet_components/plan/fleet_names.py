@@ -63,6 +63,7 @@ class StoredFleets:
                 members[fleet].add(member)
             elif resource.type == names.ROSTER:
                 fleet, listed = Urn.parse(resource.urn).name, resource.outputs.get("members")
+                # Outputs are not checked here, and damaged ones must not fail.
                 rosters[fleet] = frozenset(listed if isinstance(listed, Mapping) else ())
                 stacks[fleet] = frozenset(
                     each.rpartition("/")[2] for each in stacks_in(resource.outputs)
@@ -80,6 +81,7 @@ class StoredFleets:
         """
         if new in self.rosters or old not in self.rosters:
             return False
+        # Members of the roster without a record by the old name may have one by the new name.
         moved = self.rosters[old] - self.members.get(old, frozenset())
         return bool(moved & self.members.get(new, frozenset()))
 
@@ -100,7 +102,7 @@ class StoredFleets:
         left = sorted(self.names - {fleet, *elsewhere})
         if fleet in self.members:  # of its own, or of one that an update was renaming when it broke
             return [text for text in left if self.passed(text, fleet)]
-        # A name that an update which broke has given another fleet is none of its own.
+        # A name that an update which broke has given another fleet is not its own.
         left = [text for text in left if not any(self.passed(old, text) for old in self.rosters)]
         # A fleet that is called as the stack was called once, where the new one is called as the
         # stack is.
@@ -165,6 +167,7 @@ class DeclaredFleets:
         """
         elsewhere = {*self.names, *self.previous} - {fleet}
         found: list[str] = []
+        # With a roster, the state has the fleet by this name.
         if fleet not in stored.rosters:
             found = [text for text in given if text in stored.names and text not in elsewhere]
             if not found:

@@ -50,7 +50,7 @@ class FleetPlan:
         subjects: the placements, then the templates; templates that need others come before what
             they need.
         departures: the objects that their subject no longer brings to a member.
-        replacements: the objects that are deleted and created anew.
+        replacements: the objects that are deleted and recreated.
         refused: why the update must not happen; each problem says what would allow it.
         warnings: warnings about the fleet as a whole.
         waiting: objects that no Karmada policy claims, with a digest of each, to be remembered.
@@ -144,12 +144,14 @@ class FleetPlan:
     def handed_over(self) -> frozenset[str]:
         """Subjects of the past whose objects all move to other fleets of the program."""
         stays = {departure.subject for departure in self.departures if not departure.fleet}
+        # Only if nothing of the subject stays in this fleet's hands.
         return frozenset(departure.subject for departure in self.departures) - stays
 
     @property
     def changes(self) -> bool:
         """True if an update would change an object, a member, or what is remembered of either."""
         known = {name: member.state for name, member in self.past.members.items()}
+        # What is known without a look at each subject comes first.
         return (
             bool(self.departures or self.replacements or self.gone)
             or known != self.members
@@ -176,6 +178,7 @@ class FleetPlan:
         there.
         """
         by_hub = {decided.name for decided in self.subjects if decided.hub}
+        # Objects that a subject of a hub leaves are deleted by the hub.
         touched = {
             *(departure.subject for departure in self.departures),
             *(replacement.subject for replacement in self.replacements),
@@ -196,6 +199,7 @@ class FleetPlan:
         }
         asked = {"protected": decided.subject.protected, "delivery": decided.hub}
         now = {**MODES, **decided.subject.shown(), **asked}
+        # What was never recorded cannot differ.
         return any(
             key in before and before[key] != value
             for key, value in now.items()
@@ -265,7 +269,7 @@ class FleetPlan:
 
     @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
-        """Objects that are deleted and created anew, by member and object."""
+        """Objects that are deleted and recreated, by member and object."""
         return {
             (replacement.cluster, replacement.key): replacement for replacement in self.replacements
         }
@@ -322,6 +326,7 @@ class FleetPlan:
         """
         patterns = self.options.takes_over.get(member, ())
         return any(
+            # Outside of brackets, ! is an ordinary character of a pattern.
             fnmatchcase(f"!{claim.name}", pattern)
             for pattern in patterns
             if pattern.startswith("!")
@@ -358,6 +363,7 @@ class FleetPlan:
             _lacking(decided, revision, self.options.hub)
             for decided in self.subjects
             if not decided.hub
+            # One of them is enough for a warning.
             for revision in decided.record.hidden()[:1]
         )
 
@@ -386,6 +392,7 @@ class FleetPlan:
         sent, found = standing.sent, ((path, value_at(data, path)) for path in standing.unkept)
         same = (path for path, new in found if is_empty(new) or new == value_at(sent, path))
         paths = (*same, *nulls(data))
+        # A member that moves is compared object by object: most of them may be as they were.
         stays = decided.entries[member].change not in _MOVES
         return paths if stays or without(data, paths) == without(standing.sent, paths) else ()
 
@@ -398,6 +405,7 @@ class FleetPlan:
             return "" if by_hub and not SYSTEMS[decided.hub].KEEPS_ON_REMOVAL else ALL
         if decided.hub:
             return ""
+        # An update that prepares a move must not delete what leaves the stack.
         if self.options.moving:
             return ALL
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
@@ -421,9 +429,12 @@ class FleetPlan:
             return {"forgotten": []}
         known = self.past.members.get(member, KnownMember())
         if member in self.past.lost and self.past.drops(member, self.options.confirm):
+            # A token has confirmed that what it may still have is forgotten.
             known = KnownMember()
+        # What a hub has brought is the hub's to remember.
         stood = [standing for standing in self._stood.get(member, ()) if not standing.hub]
         kept = {*known.kept, *(standing.written for standing in stood if standing.kept)}
+        # What outlives its subject anyway is not deleted when the member is back.
         forgotten = {*known.forgotten, *(standing.written for standing in stood)} - kept
         done = {name: here[member] for name, here in self.past.done.items() if member in here}
         ran = {
@@ -453,6 +464,7 @@ class FleetPlan:
 
         The form is None if it is not known.
         """
+        # Without its labels it is not known what the member was sent.
         position = self.inventory.position(member)
         if member not in self.returned or position is None:
             return {}

@@ -16,7 +16,7 @@ from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, edit_words
 from fleet_components.scheduler.framework import SchedulingError
 
 MOST_FLIPS = 3
-"""Number of changes that are told of one member."""
+"""Number of changes that are reported for one member."""
 MOST_TRIALS = 60
 """Number of times that a subject is decided again for one member."""
 MOST_MEMBERS = 100
@@ -104,8 +104,10 @@ class Trials:
 
     def with_change(self, change: Edits) -> frozenset[str] | None:
         """Return the members that are chosen with a change; None if nothing can be decided then."""
+        # Changes of one member are proposed for that member alone, and not tried twice.
         if any(edit.of == MEMBER for edit in change):
             return self._tried(change)
+        # Values of edits may be lists and maps, which cannot be keys.
         key = repr(change)
         if key not in self._of_policy:
             self._of_policy[key] = self._tried(change)
@@ -123,6 +125,7 @@ class Trials:
         """Return the members that would be chosen by a new subject; None if that is not known or
         this is one.
         """
+        # The record of a new subject.
         before = type(self.decided.before)()
         if self.decided.before == before:
             return None
@@ -182,6 +185,7 @@ class _FlipSearch:
             open_ = [
                 rung
                 for rung in written
+                # A change that holds one which is enough says nothing new.
                 if rung is not None and not any(_within(change, rung) for change in found)
             ]
             first = self.first(open_)
@@ -196,7 +200,9 @@ class _FlipSearch:
         high = len(ladder) - 1
         # What goes too far may not hold either: more replicas than there is room for.
         while high >= 0 and not self.holds(ladder[high]):
+            # -1 if not even the first change of the ladder holds.
             high = high // 2 if high else -1
+        # Halving relies on the ladder: a change further up does at least as much.
         low = 0
         while low < high:
             middle = (low + high) // 2

@@ -1,8 +1,7 @@
 """Refuse updates that delete more than was probably intended.
 
 Losses are counted as pairs of object and member, relative to what stands. A refusal has a token, a
-short hash of what
-would be lost: the token permits exactly that loss, and is not remembered.
+short hash of what would be lost: the token permits exactly that loss, and is not remembered.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ class Guard:
             lost: those of them that would be deleted.
         """
         total, all_lost = _joined(standing.values()), _joined(lost.values())
-        # With one entry both losses are the same, and told under the name of that placement or
-        # policy.
+        # With one entry both losses are the same, and are reported under the name of that placement
+        # or policy.
         if len(standing) > 1 and self._too_many(all_lost, total):
             yield from self._lost("the fleet", total, all_lost)
             return
@@ -83,10 +82,12 @@ class Guard:
 
     def _too_many(self, lost: Collection[object], known: Collection[object]) -> bool:
         """Return whether a loss exceeds the limit; a single pair or member may always go."""
+        # Both: half of two objects is one, which may go.
         return len(lost) >= _AT_LEAST and len(lost) > self.limit * len(known)
 
     def refuse(self, subject: str, what: Message, lost: Iterable[object]) -> Problem | None:
         """Return a refusal with its token; None if it is confirmed."""
+        # It depends on what is lost, so that it allows nothing else later.
         token = loss_token(subject, map(str, lost))
         if token in self.confirm:
             return None

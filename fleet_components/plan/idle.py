@@ -81,6 +81,7 @@ class Idle:
             yield self.overrides[first.override].problem(what, first.rule_path, _TOO_MANY)
         for override, rules in self.rules.items():
             for part, why in [pair for rule in rules for pair in self._reported(rule, found)]:
+                # A part that was tried nowhere is reported at its rule.
                 path = part.path if found[part] else part.rule_path
                 yield self.overrides[override].problem(why.message, path, why.hint)
 
@@ -91,6 +92,7 @@ class Idle:
         below = [pair for each in part.parts for pair in self._reported(each, found)]
         if part not in found:
             return below
+        # One reason for all parts is that of the whole; several tell more, each at its part.
         reasons = {why.by or why for _, why in below}
         if len(reasons) != 1 and part.parts and all(item in found for item in part.parts):
             return below
@@ -113,6 +115,7 @@ class Idle:
         if why:
             return why
         step, _, result = touched[0]
+        # It would change something without the rest of its rule, which therefore hides it.
         if not self._alone(part, tried):
             return _TWICE
         return self._as_before(part, tried, result) or tried.trial.unchanged(part, step.before)
@@ -120,6 +123,7 @@ class Idle:
     def _as_before(self, part: Part, tried: Tried, result: Overridden) -> Unchanged | None:
         """Return the rule without which a part would change an object; None if there is none."""
         for step in result.steps:
+            # Only a rule before the part can have done the same already.
             if (step.override, step.rule) == (part.override, part.rule):
                 return None
             if step.before == step.data:
@@ -156,6 +160,7 @@ class Idle:
         before = without.get((own.override, own.rule), own.before)
         if trial.alike_objects(own.data, before):
             return None
+        # What the part itself changes, without what its rule does besides.
         fields = _fields(before, own.data)
         for step in result.steps[result.steps.index(own) + 1 :]:
             key = step.override, step.rule
@@ -195,11 +200,13 @@ class Idle:
     def _alone(self, part: Part, tried: Tried) -> bool:
         """Return whether a part changes nothing where the rest of its rule is left out."""
         mine = set(part.all)
+        # Leaves alone: whatever has parts goes with them.
         others = [item for item in self._rule(part).all if not item.parts and item not in mine]
         steps = [_step_of(result, part) for result in tried.results(others)] if others else []
         return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)
 
     def _rule(self, of: Part | AppliedRule) -> Part:
+        # Parts and steps come from these rules, so that there is one.
         return next(rule for rule in self.rules[of.override] if rule.rule == of.rule)
 
     def _named(self, step: AppliedRule) -> str:
@@ -214,7 +221,7 @@ class Idle:
 
     def _of_others(self, part: Part) -> Unchanged | None:
         """Return that a rule is for members that the objects do not go to; None if it selects
-        none, or if they go nowhere: that is said of their policies.
+        none, or if they go nowhere: their policies have a warning for that.
         """
         reaching = [trial for trial in self.trials if part.override in trial.reached]
         names = {

@@ -59,6 +59,7 @@ def _reset(new: Any, old: Any, path: Path) -> None:
         if rest:
             if _has(new, step) and (_has(old, step) or isinstance(new, dict)):
                 _reset(new[step], old[step] if _has(old, step) else {}, tuple(rest))
+        # A map may get a field back; a list gets no further item.
         elif _has(old, step) and (_has(new, step) or isinstance(new, dict)):
             new[step] = _kept(old[step], new[step] if _has(new, step) else None)
         elif isinstance(new, dict):
@@ -70,6 +71,7 @@ def _steps(step: str | int, new: Any, old: Any) -> Sequence[str | int]:
         return [step]
     if isinstance(new, dict) and isinstance(old, Mapping):
         return [*dict.fromkeys([*old, *new])]
+    # Positions that only one of the lists has cannot be set back.
     return range(min(len(new), len(old))) if isinstance(new, list) and isinstance(old, list) else []
 
 

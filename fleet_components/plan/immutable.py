@@ -48,7 +48,9 @@ def refused_changes(
     context = Existing(tuple(policies), releases)
     for policy in context.manifests:
         known = before.get(_name(policy))
+        # Most policies have not changed, and need no second admission.
         if known is not None and known != _fields(policy):
+            # The old object is the new one with the remembered values: rules compare nothing else.
             old = attrs.evolve(policy, data=_with(policy, known))
             yield from admit(policy, old=old, context=context).problems
 
@@ -99,6 +101,7 @@ def _put(data: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]
     key, rest = str(path[0]), path[1:]
     if rest:
         inner = _put(data.get(key) or {}, rest, value)
+        # No empty map where the object has none.
         value = inner if inner or key in data else None
     others = {name: item for name, item in data.items() if name != key}
     return others if value is None else {**others, key: value}

@@ -71,6 +71,7 @@ class KnownMember:
         """
         if self.uid and other.uid:
             return self.uid == other.uid
+        # Different addresses may lead to one cluster, so that they prove nothing.
         return True if self.identity and self.identity == other.identity else None
 
 
@@ -120,4 +121,5 @@ def earlier_names(formerly: Iterable[str], name: str, current: str) -> tuple[str
     another.
     """
     earlier = (known for known in (*formerly, name) if known != current)
+    # Of a name that occurs twice, the last place counts.
     return tuple(reversed(dict.fromkeys(reversed(tuple(earlier)))))

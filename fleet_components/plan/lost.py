@@ -69,6 +69,7 @@ def memory_tokens(plan: FleetPlan) -> dict[str, str]:
     """Return the tokens that let the fleet forget what lost members may still have, by member."""
     known = {
         name: plan.past.members[name]
+        # Of members that are back, nothing has to be forgotten.
         for name in sorted(plan.past.lost.difference(plan.inventory.names))
     }
     return {name: item.memory_token(name) for name, item in known.items() if item.remembered}
@@ -187,6 +188,7 @@ def _stays(name: str, past: Past, options: Options) -> bool:
 
 def _under_other_names(declared: Collection[str], past: Past, options: Options) -> set[str]:
     """Return the members whose clusters have come back under other names."""
+    # A cluster that is declared again is not gone, whatever it is called.
     identities = {identity for name, identity in options.identities.items() if name in declared}
     known_by = {
         name: known.identity
@@ -250,6 +252,7 @@ def same_cluster(members: Mapping[str, Hashable], message: Message) -> Iterator[
         message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common
             value.
     """
+    # The first one of each cluster counts, in the order of the members.
     first: dict[Hashable, str] = {}
     for name, known_by in members.items():
         other = first.setdefault(known_by, name)
@@ -273,7 +276,7 @@ def identity_of(address: str, authority: str) -> str:
 def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
     """Yield a warning for each member that leaves while a single new one gets all that it had.
 
-    A cluster that is known to be the same has been renamed already, and is none of them.
+    A cluster that is known to be the same has been renamed already, and is not among them.
     """
     gone = (name for name in plan.members_gone if plan.past.members[name].state != LOST)
     had = _by_subjects(

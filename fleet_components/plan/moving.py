@@ -28,6 +28,7 @@ def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
     """
     found = {}
     for name, record in past.records.items():
+        # What no hub has carried out went directly.
         way = past.forecast.get(name, Way.DIRECT.value)
         policy = record.steered_by(name)
         if policy:
@@ -47,6 +48,7 @@ def between_hubs(
         command: the command that moves the stack, without its aim.
     """
     for name, way in sorted(past.forecast.items()):
+        # From one hub to another: entries of a forecast never have the direct way.
         if Way.DIRECT != to != way and (not placements or name.partition("/")[2] in placements):
             what = Message(
                 "goes-through-hub-nothing",
@@ -58,7 +60,7 @@ def between_hubs(
 
 
 def moved_over(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield the subjects whose objects would be deleted on members, to be made anew by another way.
+    """Yield the subjects whose objects would be deleted on members, and recreated by another way.
 
     What stays on its members when it leaves the stack, or the hub, may move; so may what was
     released from its hub.
@@ -76,6 +78,7 @@ def moved_over(plan: FleetPlan) -> Iterator[Problem]:
         losing = _losing(plan, decided)
         if not losing:
             continue
+        # It went directly until now.
         if decided.hub and decided.name not in before:
             what = Message(
                 "go-through-hub-objects",
@@ -99,7 +102,7 @@ def releases(plan: FleetPlan) -> Mapping[str, str]:
     """Return the subjects that leave their hub, each with the token that says that the hub lets its
     objects stay.
 
-    No message tells the token: what would allow it has to be found out on the hub and on the
+    No message names the token: what would allow it has to be found out on the hub and on the
     members.
     """
     leaving = (

@@ -29,9 +29,9 @@ OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
 PROVISIONED = f"{_DYNAMIC}Provisioned"
 """Type of the records of what guests have provisioned."""
 TEMPLATE_KIND = "Template"
-NAMESPACE_KEY = "Namespace/"
-"""Begin of the keys of templates that are namespaces."""
 """Kind with which the names of templates begin."""
+NAMESPACE_KEY = "Namespace/"
+"""Beginning of the keys of templates that are namespaces."""
 FLEET, TARGET, HUB = "fleet:index:Fleet", "fleet:index:Target", "fleet:index:Hub"
 PROVIDER = "pulumi:providers:kubernetes"
 PATCH = "Patch"
@@ -72,6 +72,7 @@ class Urn:
         """
         if not is_urn(text):
             raise ValueError(f'"{text}" is not a URN')
+        # With a limit, because a name may hold further colons.
         stack, project, types, name = text.removeprefix(_URN).split("::", _URN_SEPARATORS)
         return cls(text, stack, project, _split(types), name)
 
@@ -176,6 +177,7 @@ def is_object(token: str) -> bool:
 @cache
 def api_version_of(token: str) -> str:
     """Return the apiVersion of a Kubernetes object, from its type token."""
+    # A token calls the core group core, and an apiVersion does not name it.
     version, _, _ = token.removeprefix(_KUBERNETES).rpartition(":")
     return version.removeprefix(_CORE)
 
@@ -204,6 +206,7 @@ def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:
     """Return the position of an object of the fleet; None if the URN is of anything else."""
     if not is_object(urn.type) or TARGET not in urn.types or not urn.name.startswith(f"{fleet}/"):
         return None
+    # Names of fleets may share a beginning: the slash ends the one that is meant.
     found = _OBJECT.fullmatch(urn.name.removeprefix(f"{fleet}/"))
     if found is None:
         return None

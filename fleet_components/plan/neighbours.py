@@ -32,6 +32,7 @@ def judged_together(plans: Sequence[FleetPlan]) -> tuple[FleetPlan, ...]:
         plans: the plans as each fleet has made it for itself, in the order in which the program
             declares them; plans that were judged before may be among them.
     """
+    # By identity: plans may be equal, those of two empty fleets for example.
     return tuple(_beside(plan, [item for item in plans if item is not plan]) for plan in plans)
 
 
@@ -60,6 +61,7 @@ def _beside(plan: FleetPlan, others: Sequence[FleetPlan]) -> FleetPlan:
             for neighbour in other.members
             if plan.known(member).is_cluster(other.known(neighbour))
         ]
+        # One fleet after the other: what one takes over is no longer left for the next.
         departures = tuple(_handed_over(plan, departures, other, dict(shared)))
         problems += _clashes(plan, other, dict(shared))
         joined.update(member for member, _ in shared)
@@ -75,9 +77,11 @@ def _handed_over(
 ) -> Iterator[Departure]:
     """Yield the departures; those of objects that another fleet brings to the same cluster move."""
     for departure in departures:
+        # No member has an empty name, so that a pair with one is found nowhere.
         pair = shared.get(departure.cluster, ""), departure.key
         owner = other.brought.get(pair)
         claimed = any(plan.is_called(claim.fleet) for claim in other.taken_over.get(pair, ()))
+        # What no state records has no URN that the other fleet would have to take over.
         if owner and departure.fate in _ENDS and (claimed or departure.fate in UNRECORDED):
             yield attrs.evolve(departure, fate=Fate.MOVED, to=owner.name, fleet=other.options.fleet)
         else:

@@ -1,5 +1,5 @@
-"""Describe what policies ask for in vain, and what exists instead, for members and for objects
-alike.
+"""Describe requests of policies that match nothing, and what exists instead, for members and for
+objects alike.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def problems_of(manifest: Manifest, found: Iterable[NoMatch]) -> Iterator[Proble
 def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPath, Requirement]]:
     """Yield the requirements of a selector, each with its own field path."""
     equal, expressions = (
+        # Those of matchLabels come first.
         selector.requirements()[: len(selector.match_labels)],
         selector.match_expressions,
     )
@@ -124,6 +125,7 @@ def missing_labels(
         for member in members
     ):
         return []
+    # Each once, in the order in which they are written.
     unmet = dict.fromkeys(
         requirement
         for every in asked
@@ -179,6 +181,7 @@ class AskedMembers:
 
     def one(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a member name."""
+        # A lost member is declared, and is in no inventory that is scheduled on.
         if self.lost.position(name) is not None:
             yield NoMatch(
                 path,
@@ -214,6 +217,7 @@ class AskedMembers:
         if not self.inventory or self.inventory.domains(key):
             return
         what = Message("no-member-has-label-key", 'no member has the label "{key}"', key=key)
+        # Lost members may have the label: that is another mistake than a misspelt key.
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
         yield NoMatch(
             path, what, self.only_lost(gone) or meant(key, self._labels.keys, "they have")
@@ -268,6 +272,7 @@ class AskedMembers:
             )
             for at, requirement in unmet
         )
+        # Each requirement is met by some member, and no member meets all.
         if not unmet:
             whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
             yield NoMatch(

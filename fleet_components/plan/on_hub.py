@@ -29,7 +29,7 @@ def with_unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Decided
 
     Args:
         decided: the decision.
-        replaced: those of its objects that would have to be made anew, which a hub does not do.
+        replaced: those of its objects that would have to be recreated, which a hub does not do.
     """
     entries = decided.entries
     found = {
@@ -84,13 +84,14 @@ def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
     Args:
         members: the members by name: what stands on one depends on its labels.
     """
+    # What was observed of a hub is known better than by its forecast.
     names_of_hub = [
         name for name in past.forecast if name in past.records and name not in past.observed
     ]
     done, standing = dict(past.done), list(past.standing)
     for name in names_of_hub:
         record, shown = past.records[name], past.shown[name]
-        # What a run directly before has left there is told by its bindings.
+        # The bindings of a direct run before this one say what it has left there.
         done[name] = {
             **{
                 cluster: Done(placed.revision, **particulars(placed))
@@ -99,6 +100,7 @@ def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
             **past.done.get(name, {}),
         }
         for cluster, placed in record.decisions.items() if not shown.get("reports") else ():
+            # Of a member that is not declared any more, only the name is known.
             objects = record.objects(placed, members.get(cluster) or Cluster(cluster))
             standing += (
                 Standing(
@@ -125,6 +127,7 @@ def sealed(subjects: tuple[Decided, ...], past: Past) -> tuple[tuple[Decided, ..
         for decided in subjects
         for record in (decided.before, decided.record, decided.outcome.goal)
     ]
+    # Of the whole fleet: a rule for a Secret in one subject may reach others as well.
     secret = frozenset(_secret((*records, *past.records.values())))
     if not secret:
         return subjects, past

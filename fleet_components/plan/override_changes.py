@@ -41,6 +41,7 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
     done, placed = decided.done(cluster), decided.record.decisions[cluster]
     if done.revision is None or done.overrides == placed.overrides:
         return ()
+    # Without the mark of writing again, which no override has set.
     was, now = decided.before.standing(done), attrs.evolve(placed, again=None)
     if not (decided.before.knows(was) and decided.record.knows(now)):
         return None
@@ -55,6 +56,7 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
         for record, side in ((decided.before, was), (decided.record, now))
     )
     found = []
+    # Objects that come or go are changes of the content.
     for key in sorted(old.keys() & new.keys()):
         by_content = list(shown_differences(old[key], new[key]))
         changed = _changed(
@@ -124,6 +126,7 @@ def _changed(
         return OverrideChange(key, "deletes", _names(after))
     if old is None:
         return OverrideChange(key, "no longer deletes", _names(before))
+    # What the content changes by itself is not the overrides' doing.
     paths = [
         difference.path
         for difference in shown_differences(old, new)

@@ -125,6 +125,7 @@ def in_force(
     numbers, numbering, failing = dict[str, int](), _Numbering(before), dict[str, Problem]()
     for name, (member, revision, objects) in wanted.items():
         here, asked = done.get(name), overrides.in_force(objects, member)
+        # The usual case, which spares most of the work.
         if not asked and (here is None or here.overrides is None):
             continue  # none are in force, and none were
         results = overrides.apply(objects, asked, member)
@@ -193,6 +194,7 @@ def _stays(
     objects, member, results = now
     if standing == asked:
         return True
+    # The results of now have no problem, so that None, of rules that fail, never equals them.
     stood = overrides.apply(objects, standing, member)
     return _opened(before, stood) == _opened(before, results)
 

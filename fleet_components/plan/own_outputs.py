@@ -42,6 +42,7 @@ _TEMPLATE = names.component_type(names.TEMPLATE_KIND)
 _NOT_IN_URN = Message("not-what-urn-says", "is not what the URN says")
 
 
+# Every binding names a member, and there are few of these.
 @cache
 def _no_member(name: str) -> str:
     return "is not the name of a member" if subdomain_errors(name) else ""
@@ -138,7 +139,7 @@ class BindingOutputs:
 
 
 Own = MemberOutputs | SubjectOutputs | BindingOutputs | None
-"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is
+"""Key that says to which fleet one of our own resources belongs; None for a roster, whose name is
 the fleet's.
 """
 OWN_OUTPUTS: Mapping[str, type[MemberOutputs | SubjectOutputs | BindingOutputs]] = {
@@ -159,6 +160,7 @@ def fleet_in(urn: Urn, own: Own, outputs: Mapping[str, Any]) -> str:
     recorded = outputs.get("fleet", fleet)  # the first versions did not record it
     if recorded != fleet:
         with below("fleet"):
+            # Reports a wrong type first, which says more.
             decode(str, recorded)
             raise MisfitError(Problem(_NOT_IN_URN))
     # The key of a subject is that of its decision.
@@ -185,6 +187,7 @@ def _key_of(urn: Urn, subject: str, field: str) -> str:
     URN.
     """
     kind, _, key = subject.partition("/")
+    # A binding has a type of its own, for both kinds of subjects.
     decides = names.TEMPLATE if kind == names.TEMPLATE_KIND else names.PLACEMENT
     if kind != kind_of(urn, key) or urn.type not in (decides, names.BINDING):
         raise MisfitError(Problem(_NOT_IN_URN, (field,)))
@@ -192,7 +195,8 @@ def _key_of(urn: Urn, subject: str, field: str) -> str:
 
 
 def _before(name: str, end: str, field: str) -> str:
-    """Return a name without its end, which a field tells."""
+    """Return a name without its end, which a field has."""
+    # Something has to be left in front: the name of the fleet.
     if not name.endswith(end) or name == end:
         raise MisfitError(Problem(_NOT_IN_URN, (field,)))
     return name.removesuffix(end)

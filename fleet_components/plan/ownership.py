@@ -166,6 +166,7 @@ def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple
         for name, delivery in deliveries
         for data in delivery.written
     )
+    # What the state records of another cluster does not stand on this one.
     stood = set() if elsewhere else plan.standing.keys() - plan.unsettled
     known = stood - set(_returning(plan, cluster))
     return tuple(arrival for arrival in found if (cluster, arrival.key) not in known)
@@ -204,6 +205,7 @@ def left_over(plan: FleetPlan) -> Mapping[str, Sequence[Arrival]]:
         if not standing.gone and not standing.hub and standing.recorded is not None
     }
     doubtful.update(pair for cluster in plan.inventory.names for pair in _returning(plan, cluster))
+    # These are created anyway, or stand on another cluster.
     doubtful -= plan.replaced.keys() | plan.unsettled
     members = {cluster for cluster, _ in doubtful}
     found = (
@@ -241,7 +243,7 @@ def vanished(
 
 
 def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
-    """Return the objects that stand on a member, and that an update writes anew without force."""
+    """Return the objects that stand on a member, and that an update writes again without force."""
     moving = (
         decided
         for decided in plan.subjects
@@ -250,6 +252,7 @@ def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
     written = (
         Arrival(cluster, data, delivery.mode, name)
         for name, delivery in _deliveries(moving, cluster)
+        # With force, nothing that others have set is in the way.
         if not delivery.mode.forces
         for data in delivery.written
     )
@@ -350,6 +353,7 @@ def vanishing(
         return bool(value_at(live(arrival) or {}, ("metadata", "deletionTimestamp")))
 
     leaving = [(arrival, _VANISHING, VANISHING_HINT) for arrival in arriving if leaves(arrival)]
+    # An object is reported once: its own deletion before that of its Namespace.
     named = {arrival.pair for arrival, *_ in leaving}
     closed = {space.pair for space in spaces_of(arriving) if leaves(space)} - named
     staying = (arrival for arrival in arriving if arrival.pair not in named)
@@ -441,6 +445,7 @@ def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
     marked = (
         arrival
         for arrival, there in _there(arriving, live)
+        # The mark of an earlier stack says that the object was older than that one, too.
         if not _owner(there) or was_found(there)
     )
     return frozenset((arrival.cluster, arrival.key) for arrival in marked)
@@ -481,6 +486,7 @@ def _standing_against(
 ) -> Iterator[tuple[Message, str]]:
     """Yield why an object must not be taken over, and what would allow it."""
     mode = arrival.mode
+    # Nothing else matters then, not even whether it differs.
     if mode.takes_over is TakeOver.NEVER:
         of_karmada = arrival.subject.startswith(f"{names.TEMPLATE_KIND}/")
         yield (_ABORT, _ABORT_HINT) if of_karmada else (_NEVER, _NEVER_HINT)
@@ -520,7 +526,7 @@ def _plain(text: str) -> str:
 def _problems_of(
     found: Iterable[tuple[Arrival, Message, str]], written: Mapping[ObjectKey, Origin]
 ) -> Iterator[Problem]:
-    """Yield one problem for all members of which the same is to be said of an object."""
+    """Yield one problem of an object for all members that have it alike."""
     alike = grouped(found, lambda it: (it[0].key, it[0].subject, *it[1:]))
     for (key, subject, message, hint), each in alike.items():
         where, origin = few(sorted(arrival.cluster for arrival, *_ in each)), written.get(key)

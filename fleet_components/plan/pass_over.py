@@ -28,6 +28,7 @@ _INSTEAD = {
     ),
 }
 _KNOWN = {kind for _, kind in KINDS}.union(_INSTEAD).difference(CARRIED_OUT, _MEMBERS)
+# Kinds of objects to be placed: those of the two systems steer a hub.
 _BUILT_IN = {
     kind for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))
 }
@@ -109,6 +110,7 @@ def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
     what = Message(
         "passed-hub-no-part",
         "passed on to the hub, and no part of the forecast: {kinds}",
+        # A kind has no plural.
         kinds=few([count(n, kind, kind) for kind, n in kinds]),
     )
     left = tuple(manifest for manifest in source.not_carried_out if manifest.group not in groups)

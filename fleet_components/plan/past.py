@@ -182,10 +182,12 @@ class Past:
         if record is None or here is None or here.revision is None or here.broken:
             return ()
         placed = record.decisions.get(member.name)
+        # The last update has sent something else since the binding was written.
         if placed and (placed.version, particulars(placed)) != (here.version, particulars(here)):
             return ()
         sent = record.standing(here)
         if not record.knows(sent):
+            # The content is not shown, but the binding says that it is what stands.
             return _Everything()
         return frozenset(Manifest(data).key for data in record.objects(sent, member))
 
@@ -258,6 +260,7 @@ class Past:
                 problems += [
                     attrs.evolve(wrong, subject=resource.urn, file=file) for wrong in error.problems
                 ]
+        # Only of a state that could be read: otherwise members may be missing for that reason.
         if not problems:
             problems += (
                 Problem(message, ("outputs",), mend, urn, file)
@@ -303,6 +306,7 @@ class Past:
             members: current names of members, by name in the state.
             placements: current keys of placements, by key in the state.
         """
+        # The usual case: nothing is copied.
         if not members and not placements:
             return self
 

@@ -41,7 +41,8 @@ class Content:
     """Objects that one subject brings to a member, as others see them.
 
     Attributes:
-        objects: the objects. They stay alive with it, so that their identity tells contents apart.
+        objects: the objects. They stay alive with it, so that their identity distinguishes
+            contents.
         provides: the key of each object, by what it is to those that need it.
         needs: what each object needs.
         phases: the phase of what is provided, and the first in which something else is needed.
@@ -161,6 +162,7 @@ class Precedence:
             for need in content.provides.keys() & self._wanted:
                 provider = Provider(decided, content.provides[need])
                 self._brought[need].update(dict.fromkeys(members, provider))
+        # Members that are about to leave get nothing later.
         left = decided.outcome.rollout.held_removals
         keeps = [c for c, entry in decided.entries.items() if entry.change is Change.HELD]
         held = [cluster for cluster in keeps if cluster not in left]
@@ -174,6 +176,7 @@ class Precedence:
                 providers = self._brought.get(need, {})
                 for cluster in members if providers else ():
                     provider = providers.get(cluster)
+                    # The order within a subject is that of its phases.
                     if provider is None or provider.subject.name == name:
                         continue
                     if not self._is_settled(cluster, provider):
@@ -182,6 +185,7 @@ class Precedence:
     def _is_settled(self, cluster: str, provider: Provider) -> bool:
         """Return whether a member has an object as its subject brings it: nothing waits for it."""
         found = (provider.subject.name, cluster, provider.key)
+        # The recursion ends: no objects need each other in a circle (see content/order.py).
         if found not in self._settled:
             self._settled[found] = self._stays(cluster, *provider)
         return self._settled[found]
@@ -200,6 +204,7 @@ class Precedence:
             old_objects(self._past, decided, decided.name, cluster),
             decided.deliveries[cluster].objects,
         )
+        # Mostly the same tuple, as members share their content.
         return old is now or [data for data in old if Manifest(data).key == key] == [
             data for data in now if Manifest(data).key == key
         ]
@@ -241,6 +246,7 @@ class Precedence:
             for content, members in self._members[name]:
                 moving = [c for c in members if decided.entries[c].change in _MOVES]
                 for need in content.needed if moving else ():
+                    # Only members that move need anything: the others have it, or are held already.
                     found[name] += self._missing(decided, moving, need)
         found = {name: holds for name, holds in found.items() if holds}
         return found or self._opposed()
@@ -261,6 +267,7 @@ class Precedence:
                 )
                 yield Hold(cluster, Gate(why, Opens.UPDATE), subject.name)
             elif cluster not in brought:
+                # The member waits for the same that holds the other subject there.
                 entry = subject.entries[cluster]
                 why = f"{what}, which is held there: {entry.reason}"
                 yield Hold(cluster, attrs.evolve(entry.gate or Gate(why), why=why), subject.name)
@@ -271,6 +278,7 @@ class Precedence:
             return True
         if need[:2] == ("", "Namespace"):
             position = self._inventory.position(cluster)
+            # None: the member has reported no namespaces.
             known = None if position is None else self._inventory.clusters[position].namespaces
             if need.name in HUB_NAMESPACES or need.name in (known or ()):
                 return True
@@ -308,6 +316,7 @@ class Precedence:
             inside = [reasons[edge] for edge in pairwise(_circle(graph)) if edge in reasons]
             if not inside:
                 return found
+            # The wait of which it does the least harm that it is given up.
             wait = max(inside, key=last_to_go)
             name, cluster = wait.subject.name, wait.cluster
             waits.remove(wait)
@@ -335,6 +344,7 @@ class Precedence:
             for number, clusters in waves(decided):
                 for cluster in clusters:
                     first: set[Node] = {(other, cluster, LAST_PHASE) for other in decided.first}
+                    # -1 stands for the time before the first phase.
                     graph[name, cluster, -1] = before | first
                     for step in range(LAST_PHASE + 1):
                         graph[name, cluster, step] = {(name, cluster, step - 1)}
@@ -385,6 +395,7 @@ def ordered(
     """
     blocked: dict[str, set[str]] = defaultdict(set)
     while True:
+        # Ends, since each round holds members that were moving in the one before.
         precedence = Precedence(subjects, past, inventory, stands)
         held = precedence.held()
         if not held:
@@ -421,6 +432,7 @@ def _circle(graph: Mapping[Node, set[Node]]) -> Sequence[Node]:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
+        # Each node comes before the next one, and the last one is the first again.
         circle: Sequence[Node] = error.args[1]
         return circle
     return ()

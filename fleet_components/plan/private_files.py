@@ -79,6 +79,7 @@ def read(path: str) -> Any:
 
 def remove() -> None:
     """Remove all files, which happens at the end of the program unless it is killed."""
+    # Not if nothing was ever written: the call below would make a folder.
     if _folder.cache_info().currsize:
         folder, lock = _folder()
         lock.close()  # first, as Windows needs it
@@ -107,6 +108,7 @@ def _abandoned(parent: Path) -> Iterator[Path]:
             # In a shared directory another user may have put anything under this prefix. A folder
             # without a lock may be one that another program has just made.
             if _is_own(folder):
+                # An error, with which the folder is left alone, if its program still runs.
                 _locked(folder).close()
                 if not fcntl:
                     (folder / _LOCK).unlink()  # fails while the program that has opened it runs

@@ -95,6 +95,7 @@ class Record(ABC, Generic[P, M]):
     overrides: Mapping[int, Objects] = attrs.field(factory=dict)
     override_digests: Mapping[int, str] = attrs.field(factory=dict)
     secret: frozenset[SecretPatch] = attrs.field(default=frozenset(), eq=False, repr=False)
+    # A cache, without init: evolve() gives a changed record an empty one.
     _made: dict[Hashable, Objects] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def to_wire(self) -> dict[str, Any]:
@@ -141,6 +142,7 @@ class Record(ABC, Generic[P, M]):
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
             kind: Any = Mapping[str, Any]
+            # Without contents, the digests still show changes.
             texts: Mapping[str, Any] = {} if hidden else decode(kind, fields.contents)
             revisions, rules = _parted(texts)
         contents = {
@@ -318,6 +320,7 @@ class Record(ABC, Generic[P, M]):
         """
         if self.contents or not self.holds(self.revision, objects):
             return self
+        # Older revisions stay hidden: nothing but the current content is in the source.
         return attrs.evolve(self, contents={self.revision: objects})
 
     def renamed(self, cluster: Callable[[str], str]) -> Self:
@@ -345,6 +348,7 @@ class Record(ABC, Generic[P, M]):
         """Return whether a revision has these objects; if contents are encrypted, data of Secrets
         is not compared.
         """
+        # Contents compare more than digests do, which leave out the data of Secrets.
         if self.contents:
             return self.contents.get(revision) == objects
         return self.digests.get(revision) == digest(objects)
@@ -356,6 +360,7 @@ class Record(ABC, Generic[P, M]):
         Raises:
             FleetError: the last number is taken.
         """
+        # The current revision need not be the last one: an earlier one may be wanted again.
         last = max([self.revision, *self.digests])
         if self.holds(last, objects):
             return last
@@ -376,7 +381,7 @@ class Record(ABC, Generic[P, M]):
         """Return the content of the last revision if a hub sees no change, else the objects as it
         stores them.
 
-        A hub rolls nothing out where it stores the same, unless the provider makes an object anew
+        A hub rolls nothing out where it stores the same, unless the provider recreates an object
         there. The last content has to be known. A hub has no ``stringData``, unless the last
         content was recorded with it.
 

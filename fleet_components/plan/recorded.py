@@ -72,6 +72,7 @@ class Recorded:
         found: Mapping[str, Any] = _stands(
             new, self.live, _unmarked(as_sent(self.sent), new), (), sent_only
         )
+        # The very object: callers ask by identity whether anything differs.
         return wanted if found == new else found
 
 
@@ -85,8 +86,10 @@ def _stands(wanted: Any, live: Any, sent: Any, path: FieldPath, sent_only: bool)
         )
     if isinstance(wanted, list) and isinstance(live, list):
         return _items(wanted, live, sent if isinstance(sent, list) else [], path, sent_only)
+    # Not wanted any more: what was sent of it, without what the API server has added.
     if wanted is None:
         return _shaped(live, sent)
+    # In Python 1 equals True, in JSON it does not.
     alike = wanted == live and isinstance(wanted, bool) == isinstance(live, bool)
     return wanted if alike or amounts_alike(Difference(path, live, wanted)) else live
 
@@ -120,6 +123,7 @@ def _items(
             *(name for name in old if name in before and name not in new),
         ]
         return [
+            # The position does not matter: only names of fields are looked at in a path.
             _stands(new.get(text), old[text], before.get(text), (*path, 0), sent_only)
             for text in names
         ]

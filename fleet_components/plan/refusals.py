@@ -106,7 +106,10 @@ def unused_tokens(plan: FleetPlan) -> frozenset[str]:
         else set()
     )
     return frozenset(
-        token for token in confirmed - released if not any(hint.endswith(token) for hint in hints)
+        # The hint of a refusal ends with its token.
+        token
+        for token in confirmed - released
+        if not any(hint.endswith(token) for hint in hints)
     )
 
 
@@ -139,6 +142,7 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
         clusters = [
             member
             for member in members
+            # Where all of them have it already, as on a hub, it is a warning; elsewhere a refusal.
             if shared.get((member, key), set()).issuperset(owners) == known
         ]
         if not clusters:
@@ -236,6 +240,7 @@ def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
 def _guarded(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the losses that need a confirmation and have none."""
     guard = Guard(plan.options.settings.limit, plan.options.confirm)
+    # What moves to another fleet of the program goes on there.
     protected = plan.past.protected - plan.handed_over
     found = [
         # Nothing stands on a lost member that the roster no longer has.
@@ -260,6 +265,7 @@ def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]
     """
     groups = _groups(plan)
     there = (item for item in plan.past.standing if not (item.kept or item.gone))
+    # What a lost member has is forgotten and not deleted.
     losable = (item for item in there if item.cluster not in plan.options.lost)
     standing = together(
         (groups.get(item.subject, item.subject), (item.cluster, item.key)) for item in losable
@@ -321,6 +327,7 @@ def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     marked = [
         departure for departure in deleted if departure.key in protected.get(departure.subject, ())
     ]
+    # Only if needed: this goes through all objects of the fleet.
     wanted = (
         {Manifest(data).key for decided in plan.subjects for data in decided.subject.objects}
         if marked
@@ -374,7 +381,7 @@ def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces and definitions on the hub: what others have in them there goes
     along.
     """
-    # Which hands every namespace out, and takes it back.
+    # A hub that hands every namespace out takes it back as well.
     too = " and on every member" if any(map(_hands_out, plan.past.forecast.values())) else ""
     for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
         if key.kind in _CONTAINERS:
@@ -431,7 +438,9 @@ def _custom_resources(plan: FleetPlan, definition: Replacement) -> tuple[str, ..
     """Return the objects of a definition that the fleet has on a member."""
     written = plan.written.get(definition.key)
     kind = value_at(written.data, ("spec", "names", "kind")) if written else None
+    # A definition is called plural.group.
     group = definition.key.name.partition(".")[2]
+    # Under an unknown or a changed kind, any object of the group may be one of them.
     renamed = kind is None or "spec.names.kind" in definition.fields
     keys = (stood.key for stood in plan.past.standing if stood.cluster == definition.cluster)
     of_kind = (key for key in keys if key.group == group and (renamed or key.kind == kind))

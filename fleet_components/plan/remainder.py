@@ -66,6 +66,7 @@ class Remainder:
         where = " on the hub" if self.hub else ""
         then = [*(f"approval {name} is needed{where}" for name in self.approvals), *self.waits]
         if self.updates and not self.endless:
+            # Said only if something moves before: else the update itself says it.
             then += [f"{few(names, _SHOWN)} stay held: {why}" for why, names in self.held.items()]
         more = f"more than {self.updates}" if self.endless else str(self.updates)
         updates = (
@@ -95,6 +96,7 @@ def remainders_of(
     stands |= _delivered(subjects) if joined else set()
 
     def following(some: Sequence[Decided]) -> Sequence[Decided]:
+        # It grows with each update that is planned on.
         stands.update(_delivered(some))
         return ordered(list(map(_following, some)), past, inventory, stands)[0]
 
@@ -127,6 +129,7 @@ def _planned_on(
     while step < MOST_UPDATES and any(_held(decided.entries) for decided in last):
         try:
             later = following(last)
+        # What comes after an update that cannot be planned is not known.
         except FleetError:
             break
         moving = [decided.name for decided in later if decided.changes]
@@ -138,6 +141,7 @@ def _planned_on(
     for decided, then in zip(subjects, last, strict=True):
         left = _held(then.entries)
         many = updates[decided.name]
+        # The search ended there; how many more there are is not known.
         endless = many == MOST_UPDATES
         freed = frozenset(_held(decided.entries).keys() - left.keys())
         reasons = _reasons({} if endless else left)
@@ -176,6 +180,7 @@ def _following(decided: Decided) -> Decided:
     """Return the decision of the update after one that has succeeded."""
     settled = {cluster: decided.settled(cluster) for cluster in decided.record.decisions}
     following: Any = decided.subject
+    # Without the waits of this update: ordered() finds those of the next one.
     subject = attrs.evolve(following, done=settled, waits={})
     outcome = subject.decide(decided.record)
     return attrs.evolve(decided, subject=subject, before=decided.record, outcome=outcome)

@@ -4,8 +4,8 @@ say.
 A rename is under way until its update ends. Until then the state holds resources under both names:
 the record of a member, or the decision of a placement, has the new name already, and its objects on
 the members of later waves have the old one. The records therefore keep their earlier names
-(``formerly``), so that both names lead to one member or
-placement whatever the source says next: the same rename again, another one, or the old name.
+(``formerly``), so that both names lead to one member or placement whatever the
+source says next: the same rename again, another one, or the old name.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class _Namesakes:
         ):
             return False
         # Two records are two members, or placements: the rename was carried out before, and the old
-        # name given anew.
+        # name given again.
         return not (new in self._recorded and old in self._recorded)
 
     def identify(self, past: Past, options: Options) -> None:
@@ -168,6 +168,7 @@ class _Namesakes:
                 self.current[old] = new
         taken = set(self.current.values())
         for name in sorted(self._declared - self._recorded.keys() - taken):
+            # Without one, nothing says that a new name is an old cluster.
             identity = options.identities.get(name, "")
             if identity in gone:
                 self.current[gone[identity]] = name
@@ -186,10 +187,12 @@ class _Namesakes:
         left = sorted(self._known - self._recorded.keys() - self.current.keys())
         for name in left:
             bearers = self._bearers(name)
+            # The names that its bearers have from now on.
             current = {self.current.get(bearer, bearer) for bearer in bearers} - {name}
             if name in self._declared and name not in self.current.values() and len(bearers) == 1:
                 # The source has gone back to the old name.
                 self.current[bearers[0]] = name
+            # All records that may have had the name are one thing by now.
             elif name not in self._declared and len(current) == 1:
                 self.current[name] = current.pop()
             elif len(bearers) > 1 and name not in self.current.values():

@@ -41,6 +41,7 @@ def sent(past: Past) -> Iterator[Sent]:
     for subject, members in past.done.items():
         for cluster in members:
             recorded[subject, cluster] = found = _recorded(past, subject, cluster)
+            # A refresh has taken them out of the state; the record of the subject still has them.
             yield from (item for key, item in found.items() if (cluster, key) not in standing)
     for item in past.standing:
         known = recorded.get((item.subject, item.cluster), {}).get(item.key)

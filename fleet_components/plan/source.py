@@ -142,6 +142,7 @@ class Source:
         """The policies by kind, namespace and name."""
         return {
             (policy.kind, policy.namespace, policy.name): policy
+            # Reversed, so that the first of several counts.
             for policy in reversed(self.policies)
         }
 
@@ -203,6 +204,7 @@ def source_from(given: AnySource) -> Source:
     if isinstance(given, Source):
         return given
     paths = [given] if isinstance(given, str | Path) else list(given)
+    # An empty path would stand for the working directory.
     if not paths or "" in paths:
         raise FleetError(
             [
@@ -252,6 +254,7 @@ def gather(
     ``hub`` a hub carries the fleet out.
     """
     problems, warnings = list[Problem](), list[Problem]()
+    # As far as possible: one file that cannot be read does not hide the problems of others.
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
     paths = tuple(str(item) for item in sources if not isinstance(item, Text))
     location = ", ".join(map(named, sources))
@@ -262,13 +265,16 @@ def gather(
 
 def gathered(given: Given) -> Source:
     """Return a source like :func:`source_of`, from the objects that could be read."""
+    # The first layer: other problems may only follow from these.
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [
         misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)
     ]
+    # All objects: webhooks look up others, whichever system they are of.
     context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.releases)
     declarations = _admitted(parts.members, context, problems)
+    # A misspelt kind is reported, though it may end like one that hubs make.
     steering = [
         policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)
     ]
@@ -310,6 +316,7 @@ def gathered(given: Given) -> Source:
     )
     everyone: Sequence[Cluster] = (*filter(None, clusters), *declared)
     for system in SYSTEMS.values():
+        # A member serves both systems, so that each adapts all of them to its release.
         everyone = system.as_scheduled(everyone, given.releases)
     # Of several members with one name the first counts; the others are among the problems.
     first = {cluster.name: cluster for cluster in reversed(everyone)}
@@ -363,6 +370,7 @@ def _cluster(member: Manifest) -> Cluster:
     problems = misread(member)
     if problems:
         raise FleetError(problems)
+    # A catalogue counts only these kinds as members.
     system = next(system for system in SYSTEMS.values() if system.MEMBER[1] == member.kind)
     try:
         return serving_both(system.read_member(member.data))

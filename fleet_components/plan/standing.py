@@ -95,7 +95,7 @@ def read_written(text: str) -> tuple[str, ObjectKey]:
 
 @attrs.frozen
 class Claim:
-    """A Kubernetes object that the stack has under a URN which is none of the fleet's.
+    """A Kubernetes object that the stack has under a URN that is not the fleet's.
 
     Attributes:
         urn: the URN.

@@ -20,6 +20,7 @@ from fleet_components.plan.names import Urn, is_urn
 # Source: pulumi/pulumi v3.259.0, sdk/go/common/resource/sig/sig.go.
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
+# Signatures of values; the empty one is that of any other map.
 _SIGNED = (
     "",
     "c44067f5952c0a294b673a41bacd8c17",  # an asset
@@ -138,6 +139,7 @@ class StackState:
                 ]
             )
         found = stored(enumerate(listed), ("deployment", "resources"), file)
+        # One that waits to be created again does not stand, though the state has it.
         settled = {item.urn for item in found if not item.pending_replacement}
         # The engine keeps the note of a creation through all later updates (pulumi v3.260.0,
         # pkg/backend/journal.go); once the state has the resource, an update has recorded it since.
@@ -284,6 +286,7 @@ def stored(
                 if isinstance(place, str)
                 else ""
             )
+            # A damaged URN names nothing: the problem names the place in the file instead.
             urn = "" if _no_urn(urn) else urn
             at = () if urn else (*path, place)
             problems += [
@@ -307,6 +310,7 @@ def _stored(raw: Any) -> StoredResource:
     """
     resource = _rendered(raw) or _decoded(raw)
     parts = (("inputs", resource.inputs), ("outputs", resource.outputs))
+    # All are checked; most have no secret, and are not copied.
     if not [field for field, values in parts if values and _check(values, (field,))]:
         return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
@@ -371,6 +375,7 @@ def _check(value: Any, path: FieldPath) -> bool:
         )
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
+        # A map without a signature is an ordinary one.
         sort = value.get(_SIGNATURE, "")
         if sort == _SECRET:
             _check(_hidden(value, path), path)

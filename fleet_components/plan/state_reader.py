@@ -93,6 +93,7 @@ class StateReader:
             key = self._first(names.hub_key_of, urn)
             if key:
                 self.on_hub[key] = urn.text
+            # A name with that text is one that another fleet has given.
             elif f"{names.hub_name('')}/" not in urn.name and "metadata" in outputs:
                 # Renamed in the state: a fleet has one hub, where each object is once.
                 self.on_hub[Manifest(outputs).key] = urn.text
@@ -131,6 +132,7 @@ class StateReader:
             self.stacks |= stacks_in(outputs)
         fleet = fleet_in(urn, own, outputs)
         if fleet not in (self.fleet, *self.formerly):
+            # Objects under strange names may be another fleet's then.
             self.is_alone = False
             if isinstance(own, MemberOutputs):
                 self.neighbours[fleet, own.member] = known_from(own)
@@ -152,6 +154,7 @@ class StateReader:
             case BindingOutputs() if own.unsent:
                 pass  # nothing was sent to the member, or not all of what was to come
             case BindingOutputs():
+                # With its nulls: the revision, which has no default, is null where nothing runs.
                 self.done[own.subject][own.cluster] = decode(Done, given)
                 self.keeps[own.subject, own.cluster] = own.keeps
             case SubjectOutputs():
@@ -220,6 +223,7 @@ class StateReader:
         missing = sorted(self.done.get(subject, {}).keys() - there)
         alike = [other for _, other, *_ in self.strays if other == key]
         uid = str(value_at(outputs, ("metadata", "uid")) or "")
+        # Anything less certain is a problem for the user: see homeless().
         if len(missing) != 1 or len(alike) != 1 or not uid:
             return None
         place = names.ObjectLocation(subject.partition("/")[2], missing[0], key)
@@ -253,6 +257,7 @@ class StateReader:
         default = CLUSTER_SCOPED if settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
         stays = outlives(place.object, kept, found=found and settings.keep_found)
+        # Of the URN: outputs may lack it, as in a render.
         version = names.api_version_of(urn.type)
         stands = Standing(
             subject,

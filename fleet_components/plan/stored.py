@@ -1,4 +1,4 @@
-"""The resources that keep the past of a fleet in a state, whoever has made them: a render, a saved
+"""The resources that keep the past of a fleet in a state, made by any of them: a render, a saved
 plan, a hub.
 """
 
@@ -150,6 +150,7 @@ class Keeper:
     def _stored(
         self, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]
     ) -> StoredResource:
+        # organization/project/stack, of which a URN has the last two.
         above, _, stack = self.stack.rpartition("/")
         urn = f"urn:pulumi:{stack}::{above.rpartition('/')[2]}::{'$'.join(types)}::{name}"
         return StoredResource(urn, types[-1], {}, outputs)
@@ -160,6 +161,7 @@ def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
     contents = {
         revision: redacted_content(objects) for revision, objects in record.contents.items()
     }
+    # rules() marks values that reach a Secret elsewhere, which are hidden too.
     overrides = {number: redacted_content(record.rules(number)) for number in record.overrides}
     return attrs.evolve(record, contents=contents, overrides=overrides)
 

@@ -116,6 +116,7 @@ class Outcome(Generic[R]):
         """
         members: dict[Problem, list[str]] = defaultdict(list)
         for cluster, problem in sorted(self.failing.items()):
+            # Without its own words: one rule has one line, whatever it says about each member.
             members[attrs.evolve(problem, message=_FAILS, hint="")].append(cluster)
         return tuple(
             str(attrs.evolve(rule, message=_FAILS.filled(members=few(names))))
@@ -133,6 +134,7 @@ class Outcome(Generic[R]):
             entries: the entries of all members concerned.
             before: the record of the last decision, which has the content that these members keep.
         """
+        # Members that stay behind keep the rollout from being finished.
         rollout = attrs.evolve(
             self.rollout,
             entries=entries,
@@ -269,6 +271,7 @@ class Subject(ABC, Generic[R]):
     @property
     def system(self) -> System:
         """The system that decides."""
+        # A profile is called as its system.
         return SYSTEMS[self.PROFILE.name]
 
     @property
@@ -464,6 +467,7 @@ class Subject(ABC, Generic[R]):
         )
         path = self.rule_path(manifest, position) if manifest else ()
         origin = manifest.origin if manifest else None
+        # The override may have fewer rules by now.
         if origin is None or value_at(manifest and manifest.data, path) is None:
             return ""
         return attrs.evolve(origin, line=origin.locate(path)).location
@@ -542,6 +546,7 @@ class Decided:
     @property
     def changes(self) -> bool:
         """True if an update would change a member or the record."""
+        # A held member keeps what it has.
         held = (Change.KEEP, Change.HELD)
         if any(entry.change not in held for entry in self.entries.values()):
             return True
@@ -556,6 +561,7 @@ class Decided:
         """
         subject: Any = self.subject
         subject = attrs.evolve(subject, waits={**subject.waits, **gates})
+        # Decided again, it has lost what mended() had added.
         return attrs.evolve(self, subject=subject, outcome=subject.decide(self.before)).mended()
 
     def mended(self) -> Self:
@@ -575,6 +581,7 @@ class Decided:
             entries[cluster] = attrs.evolve(entry, change=Change.UPDATE, reason=why)
             wave = waves.get(entry.placed.wave, Wave(entry.placed.wave, ()))
             clusters = tuple(sorted({*wave.clusters, cluster}))
+            # A wave in which nothing else moves is new.
             waves[wave.number] = attrs.evolve(wave, clusters=clusters)
         if entries == rollout.entries:
             return self
@@ -595,6 +602,7 @@ class Decided:
             )
             for name, entry in rollout.entries.items()
         }
+        # No reason names an update: nothing is copied.
         if all(entry is rollout.entries[name] for name, entry in entries.items()):
             return self
         return attrs.evolve(

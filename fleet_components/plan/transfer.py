@@ -1,7 +1,7 @@
 """Steps of a move to another way of delivery, in the order in which nothing is deleted.
 
-What is done already is told by the state, the hub and the members, so that a move goes on wherever
-it was interrupted.
+The state, the hub and the members show what is done already, so that a move goes on wherever it was
+interrupted.
 """
 
 from __future__ import annotations
@@ -156,6 +156,7 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
         now.moved or now.held,
     )
     released = all(seen.ours and (karmada or not seen.marked) for seen in now.objects.values())
+    # Only agents of KubeFleet could still take the objects along.
     released = released and (karmada or now.let_go)
     yield MoveStep(
         Deed.RELEASE,
@@ -212,13 +213,16 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
             or being deleted.
     """
     now = mover.look()
+    # Checked before the first step, too: an object may be about to go already.
     first = dict(now.objects)
     unharmed(first, now)
+    # Looked at again after each step: only there it shows what the step has done.
     while step := next((item for item in steps(now) if not item.done), None):
         say(step)
         mover.do(step.deed)
         now = mover.look()
         unharmed(first, now)
+        # The same deeds are among the steps at any time, each once.
         if not next(item.done for item in steps(now) if item.deed is step.deed):
             raise FleetError(
                 [

@@ -136,7 +136,7 @@ def without_effect(
     Args:
         parts: the parts.
         trials: the subjects.
-        most: how many rules may be carried out in vain.
+        most: how many rules may be carried out without finding an effect.
     """
     open_: dict[Part, Tried | None] = dict.fromkeys(parts)
     untried = set[Part]()
@@ -145,12 +145,14 @@ def without_effect(
         alike = set[Hashable]()
         for member in trial.members if open_ else ():
             here = [part for part in open_ if _concerns(trial, part, member)]
+            # One member of each group is enough: overrides do the same on the others.
             if not here or trial.alike(member) in alike:
                 continue
             alike.add(trial.alike(member))
             there = Tried(trial, member)
             results = there.results()
             idle, free = _without_effect(there, results, here, alone)
+            # Only fruitless trials count against the limit: each runs all rules once more.
             most -= len(idle) * sum(len(result.steps) for result in results)
             for part in here:
                 if part not in free and (part not in idle or most < 0):
@@ -174,6 +176,7 @@ def _without_effect(
         parts: the parts.
         alone: those that write a field which no other part writes.
     """
+    # Without any part left out: what all results are compared with.
     made = there.trial.made(results)
     if made is None:
         return set(), set()
@@ -186,6 +189,7 @@ def _without_effect(
     # A rule that changes nothing makes no difference as a whole; parts of it may undo each other.
     free = {part for part in parts if part.is_rule and (part.override, part.rule) not in changing}
     known = set(effective(there.trial, results, alone))
+    # A part that holds one with an effect has an effect.
     tried = (part for part in parts if part not in free and known.isdisjoint(part.all))
     return {part for part in tried if _same(made, there.trial.made(there.results([part])))}, free
 

@@ -1,5 +1,5 @@
 """Say what a hub could not apply on a member, or will not be able to: it never deletes an object to
-make it anew.
+recreate it.
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ def unmatched(
     yield from no_quantities(inventory.clusters, source.declarations)
     unclaimed = [part.unclaimed for part in parts if part.unclaimed is not None]
     whole = frozenset[str]().union(*(part.whole_namespaces for part in parts))
+    # The last system that looks knows what none before it has taken.
     yield from _unselected(source, unclaimed[-1], whole)
 
 
@@ -131,6 +132,7 @@ def forgotten_namespaces(
     }
     known = Vocabulary(item.name for item in catalogue.alike("", "Namespace").manifests)
     for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
+        # For each subject that needs it, the members without the namespace.
         lacking = {
             name: _without(members - brought[namespace], namespace, there)
             for name, members in needed[namespace].items()

@@ -119,6 +119,7 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         )
         for number, wave in enumerate(sorted(moves), start=1)
     ]
+    # Members are left last, when all others have what replaces them.
     return (*found, PlanWave(len(found) + 1, {}, leaves)) if leaves else tuple(found)
 
 
@@ -157,6 +158,7 @@ def _keep_order(turns: dict[tuple[str, str], int], name: str, numbers: Mapping[s
     latest = 0
     for number in sorted(set(numbers.values())):
         members = [(name, cluster) for cluster in numbers if numbers[cluster] == number]
+        # Behind the wave before, and never earlier than it was.
         turns.update({member: max(turns[member], latest + 1) for member in members})
         latest = max(turns[member] for member in members)
 
@@ -199,9 +201,11 @@ class PlanPart:
                 what it has there cannot be made without it.
         """
         waves = waves_of(plan)
+        # With the last wave, the part is the whole plan.
         if number >= len(waves):
             return cls(plan, plan)
         later: dict[str, set[str]] = defaultdict(set)
+        # Numbers begin at 1, so that this is the first wave that does not take part.
         for wave in waves[number:]:
             for part in (wave.moves, wave.leaves):
                 for name, members in part.items():
@@ -306,6 +310,7 @@ class PlanPart:
         plan = self.whole
         stood = {(item.subject, item.cluster, item.key): item for item in plan.past.standing}
         for departure in plan.departures:
+            # An object that no state records cannot be kept.
             standing = stood.get((departure.subject, departure.cluster, departure.key))
             if standing is None or not self._waits(departure):
                 continue
@@ -393,6 +398,7 @@ def _before(plan: FleetPlan, name: str, cluster: str) -> Objects:
     position = plan.inventory.position(cluster)
     if position is None and here.overrides is not None:
         raise FleetError([_undeclared(name, cluster)])
+    # Without overrides, only the name of the member is needed.
     member = Cluster(cluster) if position is None else plan.inventory.clusters[position]
     return record.objects(record.standing(here), member)
 
@@ -409,6 +415,7 @@ def _undeclared(name: str, cluster: str) -> Problem:
 
 def _keeps(standing: Iterator[Standing]) -> str:
     """Return which objects outlive their subject on a member, from those that do."""
+    # What was found there may stay for that reason alone, and says nothing of the others.
     kept = [item for item in standing if item.kept and not item.found]
     if any(item.key.namespace for item in kept):
         return ALL

@@ -89,7 +89,10 @@ class Ways:
         """
         asked = {policy: before.get(policy, way) for policy, way in self.asked.items()}
         return Ways(
-            self.default, next((way for way in asked.values() if way != Way.DIRECT), ""), asked
+            # A fleet has one hub, so that any of them names it.
+            self.default,
+            next((way for way in asked.values() if way != Way.DIRECT), ""),
+            asked,
         )
 
     def placement(self, kind: str, key: str) -> str:
@@ -114,6 +117,7 @@ class Ways:
         ):
             return self._hub(way)
         along = list(others)
+        # What goes along with others, a ConfigMap of a workload for example, goes their way.
         if policy is None and along:
             return next(filter(None, along), "")
         # A policy that is gone leaves what it has placed where it is.
@@ -141,6 +145,7 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
     otherwise: list[Manifest] = []
     for policy in policies:
         wanted, own = asked_way(policy), STEERING.get(policy.kind)
+        # The kind steers nothing: an override, for example.
         if own is None:
             if wanted:
                 problems.append(policy.problem(_NOT_ITS_OWN, _PATH, _OWN_HINT))
@@ -159,6 +164,8 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
                     names=NAMES[way],
                 )
                 problems.append(policy.problem(what, _PATH, f"write {own} or direct"))
+            # One problem for all of them: they ask for nothing, and the way of the stack does
+            # not fit.
             else:
                 otherwise.append(policy)
         elif way != Way.DIRECT:
@@ -182,6 +189,7 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
             names=NAMES[hubs[1]],
             others=NAMES[hubs[0]],
         )
+        # At most one of the two is the default alone, without a policy.
         where = first.get(hubs[1]) or first[hubs[0]]
         problems.append(where.problem(what, _PATH, "a fleet has one hub: make two fleets of it"))
     return Ways(default, hubs[0] if hubs else "", asked), problems
