@@ -73,6 +73,7 @@ class PulumiCommand:
             raise FleetError(
                 [Problem(Message("pulumi-cli-not-path", "the Pulumi CLI is not on PATH"))]
             )
+        # PATH may have relative entries, and the CLI runs in another folder.
         self._program, self._folder = os.path.abspath(found), folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -169,6 +170,7 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
         _StreamReader(process, partial(_ends, process.stderr)),
     )
     try:
+        # An update may take any time: there each wave may wait.
         process.wait(None if each else SECONDS)
     except subprocess.TimeoutExpired:
         raise FleetError(
@@ -182,6 +184,7 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
                 )
             ]
         ) from None
+    # The command has ended, but a provider that it has started may hold the pipes open.
     out.join(_AFTER)
     words.join(_AFTER)
     if out.is_alive() or words.is_alive():
@@ -211,6 +214,8 @@ def _whole(stream: IO[bytes]) -> bytes:
 def _in_lines(stream: IO[bytes], each: Callable[[bytes], None]) -> bytes:
     with stream:
         while line := stream.readline(MOST_LINE):
+            # A full buffer without a line end begins an event that is too long: skip the rest of
+            # it.
             if line.endswith(b"\n") or len(line) < MOST_LINE:
                 each(line)
                 continue
@@ -223,6 +228,7 @@ def _ends(stream: IO[bytes]) -> bytes:
     """Return the beginning and the end of what a stream has."""
     with stream:
         first = stream.read(_TAIL)
+        # The middle is dropped: a provider may print without end, and errors come last.
         last = b""
         while piece := stream.read(_PIECE):
             last = (last + piece)[-_TAIL:]

@@ -112,6 +112,7 @@ class Result:
         told already.
         """
         yield from self._ended(errors)
+        # Without an update, and with something left to do, the hub has got nothing new from here.
         if self.hub and (self.updates or self.ending is Ending.DONE):
             yield (
                 "what goes through the hub is carried out there, without further updates:"
@@ -146,6 +147,7 @@ class Result:
             *(f"approval {name} is needed" for name in remaining.approvals),
             *_whys(remaining.waits),
         ]
+        # The planned update itself is not among the remaining ones.
         more = count(remaining.updates + 1, "more update")
         return ", then ".join(filter(None, [more, " and ".join(needed)]))
 
@@ -206,5 +208,6 @@ def errors_of(progress: UpdateProgress, ended: str) -> tuple[str, ...]:
     """
     if not ended:
         return ()
+    # The engine ends every failed update with this message, which adds nothing.
     messages = [text for text in dict.fromkeys(progress.errors) if text != "update failed"]
     return tuple(messages or [visible(ended)])

@@ -72,6 +72,7 @@ class StackRollout:
     def __attrs_post_init__(self) -> None:
         self.engine = Engine(self.project, self.command.stack or "", self.config)
         console = make_console()
+        # The display would mix with the document of -o json on a terminal.
         pictured = console.is_terminal and not self.quiet
         self.display = Picture(console) if pictured else Lines(err=self.quiet)
 
@@ -137,10 +138,12 @@ class StackRollout:
                 return _at_rest(document)
             self._wait(due, document.remaining.waits[0].why)
             return None
+        # After the check for moves: a rollout that is done within the limit has not hit it.
         if len(self.updates) == self.most:
             return Ending.LIMIT
         if not self.updates and not self.agreed(document):
             return Ending.DECLINED
+        # An update that succeeds and leaves the same moves would be repeated for ever.
         moving, self._moved = self._moved, _moves_of(document)
         if moving and moving == self._moved:
             self.updates.append(RunUpdate(self._progress(), (_NO_PROGRESS,)))
@@ -185,12 +188,14 @@ class StackRollout:
 
     def _progress(self) -> UpdateProgress:
         number, left = len(self.updates) + 1, self._document.remaining
+        # "+": more may follow, once somebody has approved or something has ended.
         more = "+" if left.endless or left.approvals or left.waits else ""
         return UpdateProgress(self._plans, number, f"{number + left.updates}{more}")
 
     def _update(self) -> Ending | None:
         """Run one update; return how the rollout ends with it, None if it goes on."""
         progress, as_of = self._progress(), self._as_of()
+        # Such an update records when its waits begin: from then on they have an end to wait for.
         self._counted = as_of is not None
         self.display.begin(progress)
         try:
@@ -223,6 +228,7 @@ class StackRollout:
         try:
             while (left := due - datetime.now(UTC)) > timedelta():
                 self.display.count_down(why, left)
+                # Awake each second for the countdown, and not longer than what is left.
                 time.sleep(min(1.0, left.total_seconds()))
         finally:
             self.display.end()

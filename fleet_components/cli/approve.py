@@ -106,6 +106,7 @@ def approve(
 
 def _is_given(ctx: click.Context, param: click.Parameter) -> bool:
     """Return whether an option is on the command line that ``--hub`` does not take."""
+    # None is the source of a parameter that click has not processed.
     source = ctx.get_parameter_source(param.name or "")
     default = ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP
     return param.name not in ("given", "hub_file", "write") and source not in (*default, None)
@@ -140,6 +141,7 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
     ]
     if problems:
         raise FleetError(problems)
+    # A name that is given twice is approved once.
     for name in dict.fromkeys(names):
         click.echo(visible(f"{name}: {found[name].words}: {found[name].opens}"))
         if write:

@@ -63,6 +63,7 @@ def azure_options(command: F) -> F:
             ),
         ),
     )
+    # Decorators apply from the inside out: the help then lists them in the order above.
     for option in reversed(options):
         command = option(command)
     return command

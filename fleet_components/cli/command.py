@@ -80,6 +80,7 @@ class _Commands(click.Group):
         none.
         """
         name = args[0]
+        # While a line is completed, a name may still be incomplete.
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         meant = Vocabulary(COMMANDS).near(name, _ALIKE)

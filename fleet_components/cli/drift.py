@@ -112,6 +112,7 @@ def drift(
     document = drift_document(found)
     if adopt:
         sys.stdout.write(in_form(output, document, partial(drift_view, document)) + "\n")
+        # Does not return: it exits with the status of the plan.
         _adopt(
             adoption(found, paths, command),
             write=write,
@@ -167,6 +168,7 @@ def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) ->
             write=write,
             strict=strict,
         )
+    # An object that could not be compared is an error, whatever the plan says.
     except SystemExit:
         if uncompared:
             sys.exit(ExitStatus.ERROR)

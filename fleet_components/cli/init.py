@@ -180,10 +180,12 @@ def init(
     files: dict[Path, str] = {}
     found = FoundMembers((), ())
     members: Sequence[NewMember] = ()
+    # With --ci alone, a folder that holds a fleet only gets the workflow.
     new = asked or not ci or not _is_filled(folder)
     if new:
         system = system or "kubefleet"
         own = by_hand(by_name, system)
+        # Contexts get names that the members given by hand have not taken.
         found = members_of(kubeconfigs, contexts, system, {member.name for member in own})
         members = [*found.members, *own]
         problems = list(twice(own))

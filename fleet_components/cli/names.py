@@ -54,6 +54,7 @@ def _manifests(ctx: click.Context) -> Sequence[Manifest]:
     # Behind an option whose value is asked for click does not tell which argument is which.
     named = named or [Path(argument) for argument in ctx.args if os.path.exists(argument)]
     paths = [path for path in named if path != PIPED] or _here()
+    # Neither a program nor helm runs while somebody presses Tab.
     places = source_paths(paths, CommandLine(stack=given.get("stack"), program=False), _INSTEAD)
     return readable(places, [], [], build=False)
 

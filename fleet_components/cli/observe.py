@@ -188,6 +188,7 @@ def observe(
         )
         return
     assert out is not None
+    # Before anything is asked: without --update, an observed directory is refused.
     previous = header_before(out, update=update)
     if hub:
         found = _from_hub(asking, members)
@@ -198,6 +199,7 @@ def observe(
     incomplete = strict and found.incomplete
     changes = Changes()
     if not incomplete:
+        # Ctrl-C between two files would leave an observation of two times.
         with watch(f"writing {out}"), finished_first():
             changes = write_observation(
                 out, found.observation, update=update, secrets=bool(secrets)
@@ -266,6 +268,7 @@ class _Asking:
             timeout=self.timeout,
             watch=watch,
         )
+        # The release that is named replaces what the image of the agent shows.
         return attrs.evolve(listing, release=self.releases.get(listing.system.NAME, ""))
 
     def kubeconfig(self) -> str:
@@ -306,6 +309,7 @@ def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: f
     check_without_hub(out)
     given = given_members(members, system.NAME)
     texts = {item.name: item.kubeconfig for item in given}
+    # Members of the last observation keep their record; only those that are named are asked again.
     unasked = observed_members(out) - texts.keys()
     observation = members_alone(
         system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch

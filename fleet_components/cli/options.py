@@ -45,6 +45,7 @@ class _Time(click.ParamType[datetime]):
     ) -> datetime:
         """Parse a value; one that is not a time is a usage error."""
         try:
+            # click converts a value that is converted already once more, such as a default.
             time = value if isinstance(value, datetime) else read_time(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
@@ -64,6 +65,7 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
         shown.
         """
         member, _, path = (
+            # Converted already: a member and a path.
             value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
         )
         if not member or not path or "\n" in value:
@@ -298,6 +300,7 @@ def command_line(
         others=_others(states_of, projects_of),
         config=_configured(config),
         watch=watch,
+        # An option that is not given keeps the default of CommandLine.
         **{name: _kept(name, value) for name, value in of_fleet.items() if value is not None},
     )
 

@@ -63,6 +63,7 @@ class _Wave(click.ParamType[int | str]):
         text = str(value)
         if text == _LEFT:
             return text
+        # Nine digits are more than any plan has waves; int() refuses texts of thousands of digits.
         if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
             self.fail(
                 "give the number of a wave, from 1, or none to see which are left", param, ctx
@@ -138,9 +139,11 @@ def render(
         command = attrs.evolve(command, state=StateFile())
     project = project_among(paths, command)
     name = _stack_name(project, command)
+    # The folder of a project is not read as YAML: its output may lie below it.
     command = command.wrong([*_no_folder(name, command), *_inside(() if project else paths, out)])
     folder = out / name
     given = bool(command.state.file)
+    # A name with a problem is that of no folder, so no last render is looked for.
     if not fresh and not given and not command.problems:
         command = attrs.evolve(command, state=options.state_of(_last(folder)))
     last = LastRender() if command.problems else read_last(folder)

@@ -95,6 +95,7 @@ def rollout(
     if wait and as_of:
         raise click.UsageError("--wait and --as-of exclude each other")
     quiet = output == "json"
+    # -o json has no place for a question.
     if not yes and (quiet or not sys.stdin.isatty()):
         raise click.UsageError(
             "nobody can be asked here whether to begin: --yes begins without asking"

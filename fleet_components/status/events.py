@@ -75,6 +75,7 @@ class EngineEvent:
         except UnreadableError:
             return None
         fields: dict[str, Any] = data if isinstance(data, dict) else {}
+        # An event has exactly one of these fields, which is the name of its kind.
         kind = next((kind for kind in EventKind if isinstance(fields.get(kind), dict)), None)
         if kind is None:
             return None
@@ -118,6 +119,7 @@ class Events:
                 self.ended = True
             case EventKind.BEGAN if _changes(event) and len(self.begun) < _MOST_RESOURCES:
                 self.begun.add(event.urn)
+            # A later step of the same resource, as in a replacement, has succeeded.
             case EventKind.DONE if _changes(event):
                 self.begun.discard(event.urn)
                 self.failed.discard(event.urn)
@@ -133,6 +135,7 @@ class Events:
         elif event.severity in ("info", "warning") and event.text and event.urn:
             self.notes[event.urn] = event.text
             if len(self.notes) > _MOST_RESOURCES:
+                # The oldest key: dicts keep the order of insertion.
                 del self.notes[next(iter(self.notes))]
 
     def error(self, urn: str) -> str:
@@ -144,6 +147,7 @@ class Events:
         """Return the account of the last update in a log, which may begin with its preview."""
         found = cls()
         for event in events:
+            # Preview and update each begin with a prelude: what came before it is the preview.
             if event.kind is EventKind.PRELUDE:
                 found = cls()
             found.hear(event)
@@ -195,6 +199,7 @@ def parse_events(text: bytes, file: str) -> Events:
 
 def plain(text: str) -> str:
     """Return a message without the marks that the engine puts around what it colours."""
+    # The engine marks colours as in <{%bold%}>text<{%reset%}>.
     parts = text.split("<{%")
     return parts[0] + "".join(part.partition("%}>")[2] for part in parts[1:])
 
