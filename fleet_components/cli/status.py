@@ -128,7 +128,8 @@ def status(
     hub = hub_asked(command.state.state, hub_file, timeout, watch) if hub_file or live else None
     found = statuses(paths, command, engine_events, ask if live else None, hub)
     document = statuses_document(found, only, member)
-    sys.stdout.write(in_form(output, api_list(found, only), partial(statuses_view, document, by)))
+    listed = api_list(found, only) if output in ("json", "yaml") else None
+    sys.stdout.write(in_form(output, listed, partial(statuses_view, document, by)))
     if strict and not document.settled:
         click.echo("refused by --strict: not everything is applied and available", err=True)
         sys.exit(ExitStatus.REFUSED)

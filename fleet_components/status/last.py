@@ -32,7 +32,9 @@ def last(plan: FleetPlan, decided: Decided) -> Decided | None:
     record = _completed(decided.before, decided.record)
     # Members that only wait are not in the last record: they are added from the new plan.
     entries = {**_entries(decided), **_waiting(plan, decided)}
-    outcome = attrs.evolve(decided.outcome, record=record, rollout=Rollout(entries))
+    # How far each stage has come is read off the members, whatever the plan does next.
+    rollout = Rollout(entries, stages=decided.outcome.rollout.stages)
+    outcome = attrs.evolve(decided.outcome, record=record, rollout=rollout)
     shown = plan.past.shown.get(decided.name, {})
     subject, outcome = decided.subject.last_decided(outcome, record, shown)
     return Decided(subject, decided.before, outcome, decided.first, decided.hub)

@@ -66,6 +66,11 @@ def test_a_new_placement_waits_for_an_approval(folder: Path) -> None:
     found = status(Stack(driver), folder)
     assert found.exit_code == 2
     assert f"2 available, 2 held: {APPROVAL}" in found.stdout
+    listed = json.loads(status(Stack(driver), folder, "-o", "json").stdout)
+    (run,) = (item for item in listed["items"] if item["kind"] == "ClusterStagedUpdateRun")
+    stages = {stage["stageName"]: stage for stage in run["status"]["stagesStatus"]}
+    assert [cluster["clusterName"] for cluster in stages["canary"]["clusters"]] == ["a", "b"]
+    assert "conditions" not in stages["rest"]
 
 
 def test_without_an_update_run_members_stay_as_decided(folder: Path) -> None:
