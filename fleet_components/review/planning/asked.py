@@ -143,6 +143,7 @@ def _decided(status: SubjectStatus) -> Iterator[MemberName]:
 
 
 def _wanted(status: SubjectStatus, cluster: str) -> Iterator[WantedObject]:
+    # Without a last decision nothing is observed, and _decided yields no member.
     assert status.last
     manager = status.plan.manager
     known = status.observed.get(cluster, ObservedMember())
@@ -196,10 +197,12 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return attrs.evolve(known, causes=live.causes or known.causes, there=live.there)
     if live.compared:
         return live
+    # The path "/" stands for the whole object.
     missing = any(difference.path == "/" for difference in live.differences)
     if live.error and not (live.applied or live.differences):
         # The member does not let it be read.
         return attrs.evolve(known, causes=(*known.causes, live.error))
+    # What the update has written is applied, whatever somebody has changed since: that is drift.
     if known.applied == "Applied":
         if missing:
             return attrs.evolve(live, applied="", available="", differences=(), absent=True)
@@ -216,8 +219,7 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
     )
 
 
-# The answers of a hub for a status: asked with a given kubeconfig, or with the one that the state
-# has.
+# The answers of a hub for a status, with a given kubeconfig or with the one in the state.
 
 
 def hub_asked(

@@ -85,10 +85,13 @@ class BaseMemory:
         """
         with self.repository.written(self.commit, _of_memory(self.places, self.entries)) as written:
             for folder in folders:
+                # Before anything is removed: a link on the way would lead to files outside of the
+                # copy.
                 _check_links(tree, folder)
                 place, known = tree / folder / MEMORY, written.folder / folder / MEMORY
                 _remove(place)
                 if known.is_dir():
+                    # Links stay links: what they lead to is not read.
                     shutil.copytree(known, place, symlinks=True)
 
     def check_parts(self, state: StateFile) -> None:
@@ -157,6 +160,7 @@ def _of_memory(
 
 
 def _is_of_memory(path: str) -> bool:
+    # An observation is staged beside its folder while it is written.
     return any(part == MEMORY or part.startswith(STAGED) for part in path.split("/"))
 
 

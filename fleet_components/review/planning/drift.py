@@ -266,6 +266,7 @@ def _chosen(standing: Standing, members: Collection[str], only: Collection[str])
 
 def _of(item: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
     stored = state.state.resources.get(item.standing.urn)
+    # A provider that has not kept the inputs has the object as it was read.
     inputs = (stored.inputs or stored.outputs) if stored else {}
     data, manager = (
         inputs if item.data is None else item.data,
@@ -285,12 +286,14 @@ def _answered(delivered: Delivered, member: ObservedMember) -> Delivered:
     observed = member.objects.get(delivered.standing.key)
     if observed is None:
         return attrs.evolve(delivered, error=member.unreached or _UNSAID)
+    # The differences have JSON pointers, the fields that are left alone have dots.
     alone = {"/" + field.replace(".", "/") for field in delivered.left_alone}
     observed = attrs.evolve(
         observed, differences=tuple(each for each in observed.differences if each.path not in alone)
     )
     # What is gone is gone, also where its namespace is: the API server then refuses the trial.
     missing = any(each.path == "/" for each in observed.differences)
+    # The trial was refused and the differences are known all the same: an update is refused, too.
     stuck = bool(observed.error and observed.differences) and not (
         missing or observed.degraded or delivered.mode.forces
     )

@@ -129,6 +129,7 @@ class Git:
         Raises:
             GitError: git cannot be started, fails, or takes longer than :data:`SECONDS`.
         """
+        # Files, not pipes: git never waits for this process, which reads its output only.
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as message:
             asked.write(given)
             asked.seek(0)
@@ -140,8 +141,11 @@ class Git:
                 whole = False
                 try:
                     yield process.stdout
+                    # The caller may stop early. git is killed then, so that its exit status says
+                    # nothing.
                     whole = not process.stdout.read(1)
                 finally:
+                    # A timer that is no longer alive has fired, since it is cancelled below.
                     late = not limit.is_alive()
                     limit.cancel()
                     if not whole:

@@ -259,6 +259,7 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
             f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since
         ].append(unanswered)
     for (_, why, since), lists in sorted(alike.items()):
+        # All of them have one kind and one reason, which is one sentence.
         (unanswered_lists,) = in_words({unanswered.query: why for unanswered in lists})
         concerned = {name for unanswered in lists for name in concerned_by(unanswered, plan)}
         named = [subject.name for subject in plan.subjects if subject.name in concerned]
@@ -300,6 +301,7 @@ def headers_below(
     places: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]
 ) -> list[TreeEntry]:
     """Return the headers of observed directories that a commit has at paths and below them."""
+    # The slash, so that a file whose name only ends alike does not count.
     return [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
 
 
@@ -331,6 +333,7 @@ def later_observation(
     headers = headers_below(places, repository.entries(commit))
     with repository.written(commit, headers) as written:
         for entry in headers:
+            # A damaged observation of another branch is no concern of this plan.
             with suppress(FleetError, OSError, UnreadableError):
                 found = read_header(read_part(written.folder, entry.path), entry.path)
                 if found.as_of > as_of:

@@ -87,6 +87,7 @@ class OtherStack:
                 ]
             )
         project = read_project(folder)
+        # Empty if the name is that of a stack alone.
         wanted = self.name.split("/")[-2:-1]
         if wanted and wanted != [project.name]:
             what = Message(
@@ -102,6 +103,7 @@ class OtherStack:
     def misplaced(self) -> Problem | None:
         """Return a problem if its state is that of another stack."""
         project, stack = self.state.stack
+        # The name may leave out the organization, and the project: compare what it has.
         if not stack or [project, stack][-len(self._parts) :] == self._parts:
             return None
         return self._export_of(

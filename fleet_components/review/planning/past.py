@@ -62,6 +62,7 @@ class StateFile:
     @property
     def stack(self) -> tuple[str, str]:
         """Project and stack of the resources; empty for a new fleet."""
+        # All resources of a state are of one stack.
         urn = next(iter(self.state.resources), "")
         return (names.Urn.parse(urn).project, names.Urn.parse(urn).stack) if urn else ("", "")
 
@@ -92,8 +93,10 @@ class StateFile:
         cannot be read.
         """
         problems: list[Problem] = []
+        # Without a fleet the resources are read all the same: they may be damaged.
         for fleet in self.fleets or ("",):
             try:
+                # Called for its errors alone.
                 self.past(fleet)
             except FleetError as error:
                 problems += error.problems
@@ -299,6 +302,7 @@ def _undecided(file: str, resources: Iterable[StoredResource]) -> Iterator[Probl
     urns = [names.Urn.parse(resource.urn) for resource in resources]
     decided = {urn.name for urn in urns if urn.type in (names.PLACEMENT, names.TEMPLATE)}
     for urn in urns:
+        # The name of a binding is that of its subject, "@" and the member.
         if urn.type == names.BINDING and urn.name.rpartition("@")[0] not in decided:
             yield Problem(
                 Message("no-decision-state", "has no decision in the state"),

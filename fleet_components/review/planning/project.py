@@ -112,6 +112,7 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
                 )
             ]
         )
+    # A path to Pulumi.yaml itself asks for the project.
     if not asked and folder is path:
         hint = f"say so: fleet plan {folder} --project; or give the directory of its YAML"
         raise FleetError(
@@ -211,6 +212,7 @@ def choose_stack(project: Project, wanted: str | None) -> str:
         raise FleetError(
             [Problem(what, file=str(project.file.path), hint=f"--stack NAME; {names}".rstrip("; "))]
         )
+    # Stacks need not have a file: where none has, any name may be meant.
     if known and wanted not in known:
         file = str(project.stack_file(wanted))
         raise FleetError(

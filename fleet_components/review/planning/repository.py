@@ -201,6 +201,7 @@ class Repository:
                     )
                 ]
             )
+        # Each entry ends with a NUL, so that the last part is empty.
         return {entry.path: entry for entry in map(_entry, listed.split(b"\0")[:-1])}
 
     @contextmanager
@@ -410,6 +411,7 @@ def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
         room = MOST_CONTENT
         for entry in asked:
             header = answer.readline().split()
+            # "OBJECT missing" stands for what git does not have, "OBJECT TYPE SIZE" for all else.
             if len(header) < 3:
                 if not header:
                     break  # git says why
@@ -419,11 +421,13 @@ def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
             room -= size
             if room < 0:
                 raise GitError(f"its files are larger than {MOST_CONTENT // 2**30} GiB")
+            # Enough to tell a pointer of Git LFS, and all of a link.
             head = answer.read(min(size, _NO_LONGER))
             if head.startswith(_POINTER):
                 pointers.append(entry.path)
             if not _placed(folder / entry.path, entry.mode, head, answer, size - len(head)):
                 left[entry.path] = "this system does not take its name"
+            # The line end that git writes behind each content.
             answer.read(1)
     if lacking:  # git 2.38 goes on without what it may not fetch
         raise FleetError(
@@ -457,6 +461,7 @@ def _placed(place: Path, mode: str, head: bytes, answer: IO[bytes], rest: int) -
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in _FULL:
             raise
+        # The content has to be read in any case: the header of the next object follows it.
         _skipped(answer, rest if mode != _LINK else 0)
         return False
     with open(target, "wb") as file:

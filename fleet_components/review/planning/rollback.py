@@ -79,6 +79,7 @@ class Rollback:
     @property
     def decided(self) -> Decided:
         """The placement as it is planned with the change."""
+        # A rollback changes objects and runs, so that the placement is still there.
         return next(
             subject for subject in self.survey.plans[0].subjects if subject.name == self.name
         )
@@ -308,6 +309,7 @@ def _check_known(back: Mapping[ObjectKey, Data], now: Mapping[ObjectKey, Data]) 
     Raises:
         FleetError: the data of a Secret is not.
     """
+    # The data is also known if the source has the same object but for its data.
     lost = [
         key for key, data in back.items() if is_hidden(data) and redacted(now.get(key, {})) != data
     ]
@@ -319,11 +321,13 @@ def _restore(
     drafts: Drafts, source: Source, origins: Sequence[Origin], change: tuple[Data, Data]
 ) -> str:
     """Put an object back into its file, and return why it cannot be; empty if it is done."""
+    # What is in an envelope is no document of its own in the file.
     if len(origins) != 1 or origins[0].envelope:
         return f"is in {few([item.place for item in origins]) or 'the program'}"
     (origin,) = origins
     if origin.line is None or not os.path.isfile(origin.file):
         return f"comes from {origin.place}, which no file holds as it is"
+    # By identity: two files may hold equal objects, and the origin says which one was placed.
     manifest = next(item for item in source.given.manifests if item.origin is origin)
     now, back = change
     try:
@@ -373,6 +377,7 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
                 )
             ]
         )
+    # The run in force; if none is, the last one by its name, as only its strategy counts.
     last = runs.get(decided.outcome.runs.latest) or runs[max(runs)]
     placement = str(last.data["spec"]["placementName"])
     name = name or f"{placement}-rollback-{to}"

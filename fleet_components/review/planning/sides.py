@@ -210,6 +210,7 @@ def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
         for name in sys.modules.keys() - loaded:
             if _is_in(sys.modules[name], folder):
                 del sys.modules[name]
+        # Finders remember what folders held, and those of the other side may have the same names.
         importlib.invalidate_caches()
 
 
@@ -263,6 +264,7 @@ class Copy:
                 for place in places:
                     _copy(self.top / place, folder / place)
             except OSError as error:
+                # shutil.Error has no strerror: its first argument lists the files.
                 why = error.strerror or f"{count(len(error.args[0]), 'file')}"
                 raise FleetError(
                     [

@@ -115,6 +115,7 @@ def _full(project: Project, key: str) -> str:
 
 
 def _is_spec(spec: Any) -> bool:
+    # A map with other keys is a default in the short form.
     return isinstance(spec, Mapping) and bool(spec) and spec.keys() <= _SPEC
 
 

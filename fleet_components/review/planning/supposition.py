@@ -146,6 +146,7 @@ class Addition(Supposition):
         return added.saying(f"{self.name} added{like}{shown}")
 
     def _model(self, fleet: Supposed) -> Manifest:
+        # One name selects one member, and its words are that name; those of a pattern are no name.
         name = fleet.roster.selected(self.like).words
         if name not in fleet.members:
             what = Message(
@@ -177,6 +178,7 @@ class ObjectReplacement(Supposition):
 
     def applied(self, fleet: Supposed) -> Supposed:
         """Replace them in their places, and add those that are new."""
+        # Reversed, so that the first one counts of objects which the file has twice.
         new = {_identity(manifest): manifest for manifest in reversed(self.manifests)}
         known = {_identity(manifest) for manifest in fleet.manifests}
         kept = [new.get(_identity(manifest), manifest) for manifest in fleet.manifests]

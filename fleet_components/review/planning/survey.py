@@ -265,6 +265,7 @@ def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
         project: the project that is planned; empty for a directory, which has none.
         stack: the stack that is planned.
     """
+    # The URNs of an observation are made up under the default names.
     its_project, its_stack = ("", "") if command.state.observed else command.state.stack
     same = its_stack == stack and (not project or its_project == project)
     if command.any_state or not its_stack or same:
@@ -437,6 +438,7 @@ def _with_messages(
     ]
     for plan in plans:
         yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))
+        # An option is for all fleets, so its warning is shown once.
         warnings = []
 
 

@@ -188,9 +188,11 @@ def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | No
     replicas = _replicas(before), _replicas(after)
     left = members[1], replicas[1] or 0
     if after.outcome.unfulfilled:
+        # As short as before the loss: that is among what is short already.
         same = lost and before.outcome.unfulfilled and left == (members[0], replicas[0] or 0)
         why = after.outcome.unfulfilled
     else:
+        # Fulfilled on no member at all: its policy may ask for none, but it was somewhere before.
         same, why = members[1] > 0 or not members[0], NOWHERE
     counts = None if replicas == (None, None) else (replicas[0] or 0, replicas[1] or 0)
     return None if same else Short(after.name, why, members, counts)

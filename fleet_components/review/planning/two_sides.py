@@ -104,6 +104,7 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
         )
     if side and (side.missing or not memory.concerns(side.entries)):
         return mine
+    # A project is planned with its own state; only directories may be observed.
     with mine.inside() as there:
         if project_among(there, mine.command):
             return mine
@@ -244,9 +245,11 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     """
     # What is confirmed, approved, lost or returned is that in the update that is reviewed.
     nobody = frozenset[str]()
+    # Problems of the options are reported with the reviewed side.
     asked = attrs.evolve(side.asked(command), state=StateFile(), problems=())
     alone = attrs.evolve(asked, confirm=nobody, approvals=nobody, lost=nobody, returned=nobody)
     with command.watch(side.name), side.inside() as paths:
+        # Bounded, as a rollout may never end.
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
             remainders = {
@@ -280,6 +283,7 @@ def _after(planned: Survey, side: Side) -> StateFile:
     if not planned.of_project:
         resources = (stored for plan in planned.plans for stored in delivered(plan, redacted=False))
         return StateFile(side.name, StackState.of(resources))
+    # Else the plan of the other side would note that it starts from a saved plan.
     after = {key: value for key, value in planned.after().items() if key != MADE_UP}
     return parse_state(json.dumps(after).encode(), side.name)
 
