@@ -116,6 +116,7 @@ def explanation(
     }
     asked = None if member is None else {member}
     named = placement is not None or member is not None
+    # Each trial decides once more for every member, so that many members take long.
     few_enough = sum(len(decided.subject.inventory) for decided in chosen) <= MOST_MEMBERS
     flips = named or few_enough
     found = [_subject(decided, asked, of_fleet[id(decided)], flips=flips) for decided in chosen]
@@ -133,6 +134,7 @@ def _subject(
     explained = subject.explain(decided.outcome, members)
     facts = facts_of(decided)
     trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
+    # The first condition says whether the decision could be made; None without a status.
     conditions = facts.status.get("conditions") or [None]
     return ExplainedSubject(
         name=decided.name,
@@ -251,6 +253,7 @@ def overridden_members(decided: Decided) -> list[OverriddenMembers]:
         found = decided.subject.deviations(
             decided.record, members[0], decided.record.decisions[members[0]]
         )
+        # None means hidden, an empty tuple that no rule changes anything.
         if found == ():
             continue
         objects = None if found is None else deviation_documents(found)

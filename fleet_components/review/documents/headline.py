@@ -269,6 +269,7 @@ def _losing(subjects: Sequence[SubjectDocument]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
     moving = [subject for subject in subjects if _moves(subject)]
     if moving and len(moving) <= _MOST_NAMES:
+        # Each of them leaves exactly one cluster and joins one: see _moves.
         ways = [(_key(data), *_names(data, "leaves"), *_names(data, "joins")) for data in moving]
         yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
@@ -354,6 +355,7 @@ def _novelty(subject: SubjectDocument) -> str:
         return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
     return (
         "the same once more"
+        # No difference and no override: the same objects are written again.
         if not (subject.content is None or subject.content) and not subject.overridden
         else "new content"
     )

@@ -81,6 +81,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> PlanDocument:
     ]
     subjects = sorted(
         weighed,
+        # What is as before, and what is due without the change, stands behind what is new.
         key=lambda item: (item.as_before, item.decided.name in surveyed.pending, item.weight.order),
     )
     shown, others = list[_Weighed](), list[_Weighed]()
@@ -98,6 +99,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> PlanDocument:
         plan.remainders[subject.name]
         for plan in plans
         for subject in plan.subjects
+        # A hub carries out what is left of its subjects by itself.
         if not subject.hub
     )
     kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects)
@@ -332,6 +334,7 @@ def _totals(surveyed: Survey, subjects: Iterable[_Weighed]) -> TotalsDocument:
     if not surveyed.of_project:
         return totals
     counted = Counter(resource.change for resource in surveyed.resources or ())
+    # A change is empty if there was no state to compare with.
     unknown = surveyed.resources is None or "" in counted
     resources = ResourceTotals(**{change: counted[change] for change in CHANGES})
     return attrs.evolve(totals, resources=None if unknown else resources)

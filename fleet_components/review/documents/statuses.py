@@ -170,6 +170,7 @@ def api_list(found: Statuses, placement: str | None = None) -> dict[str, Any]:
         for status in found.of
         if status.next in wanted
         for item in _api_objects(status)
+        # A ClusterResourcePlacementStatus of KubeFleet has it in sourceStatus.
         if any(map(item.get, _STATUS_FIELDS))
     ]
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
@@ -213,6 +214,7 @@ def _subject(found: Statuses, status: SubjectStatus, member: str | None) -> Stat
         unfulfilled=last.outcome.unfulfilled if last else status.next.outcome.unfulfilled,
         conditions=_conditions(status),
         members=members,
+        # Wave 0 stands for removals.
         wave=min((row.wave for row in members if row.broken and row.wave), default=None),
         broken=troubles,
         stands=list(_stands(members)),
@@ -274,6 +276,7 @@ def _broken(members: Sequence[StatusOfMember]) -> list[Trouble]:
             alike[None, row.state, (row.why or "",), None].append(row.name)
             continue
         wrong = [item for item in row.objects if item.broken and item.words]
+        # What has a message explains the rest, which may only be waiting for it.
         wrong = wrong or [item for item in row.objects if item.broken]
         for item in wrong:
             unknown_yet = item.state == Stand.MISSING and not item.words
@@ -357,6 +360,7 @@ def _back(found: Statuses, status: SubjectStatus) -> str:
         return "revert the source, then pulumi up"
     runs = Counter(last.done(name).revision for name in last.record.decisions)
     older = [
+        # Most members first: that is what stands elsewhere.
         revision
         for revision, _ in runs.most_common()
         if revision not in (None, last.record.revision)

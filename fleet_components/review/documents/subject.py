@@ -77,6 +77,7 @@ def subject_document(
     others = _others(decided, facts.first_reasons)
     named = others[:MOST_NOT_PICKED] if whole or weight.picks else []
     staying = sorted(name for name, entry in decided.entries.items() if entry.change is Change.KEEP)
+    # Ten thousand members may stay: their explanation is only made where it is shown.
     shown = decided.entries.keys() if whole else decided.entries.keys() - staying
     explanation = decided.subject.explain(decided.outcome, {*shown, *named})
     explained = {member.cluster: member for member in explanation.members}
@@ -207,6 +208,7 @@ def _clusters(
 
     def key(item: tuple[str, Entry]) -> tuple[int, int, int, str]:
         name, entry = item
+        # In the order of their waves; both kinds of moves are mixed in it.
         if entry.placed and entry.change in moves:
             return (0, entry.placed.wave, entry.placed.rank or 0, name)
         return (0 if entry.change in moves else order[entry.change], 0, 0, name)

@@ -71,9 +71,11 @@ class RolloutRender:
             FleetError: the input is invalid, or has no fleet or several.
         """
         if by_wave and last.rollout and not fresh:
+            # The plan of the whole rollout starts from where that began, not from the last wave.
             before = command.state if given else last.before
             if before is not None:
                 found = survey(paths, attrs.evolve(command, state=before))
+                # If anything else has changed since, what is left of that rollout leads elsewhere.
                 if goal_of(_only(found)) == last.rollout.goal:
                     return cls(found, last, before, given, last.rollout.wave)
         return cls(survey(paths, command), last, command.state, given, 0)
@@ -113,14 +115,18 @@ class RolloutRender:
                 rendered.
         """
         plan = self.plan
+        # Without a tool and a number nobody asks for waves, and counting them takes time.
         waves = () if wave is None and settings is None else self.waves
         if wave is not None and waves:
             self._check(wave)
         part = PlanPart(plan, plan) if wave is None else PlanPart.up_to(plan, wave)
+        # A tool brings this wave only: members of earlier ones do not move again.
         brought = waves if wave is None else waves[wave - 1 : wave]
         layout = GitopsLayout(settings, stack, part, brought, self.last.tree) if settings else None
         rollout = None
         if not part.ended and wave is not None:
+            # A file that was given stays where it is; the last render is replaced, so its state is
+            # kept.
             before = None if self.given else kept(self.state, plan.options.stack)
             rollout = UnfinishedRollout(wave, len(waves), goal_of(plan), before)
 

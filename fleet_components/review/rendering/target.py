@@ -82,6 +82,7 @@ def write_new(file: Path, text: str) -> None:
     """
     check_links(file)
     try:
+        # "x" fails on a file or a link that has come since the check.
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
@@ -124,10 +125,12 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
         )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        # In the same folder, since os.replace works within one file system.
         handle, new = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent, text=True)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 stream.write(json.dumps(state, indent=1, sort_keys=True) + "\n")
+            # Replaces at once: a reader sees the old state or the new one.
             os.replace(new, file)
         finally:
             with suppress(FileNotFoundError):

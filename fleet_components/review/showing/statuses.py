@@ -202,6 +202,7 @@ def _of_hub(document: StatusesDocument) -> Iterator[Fold]:
 
 
 def _condition(subject: StatusOfSubject, condition: Mapping[str, Any]) -> str:
+    # Conditions of KubeFleet begin with the kind: ClusterResourcePlacementScheduled.
     return str(condition["type"]).removeprefix(subject.kind)
 
 
@@ -229,6 +230,7 @@ def _lines(subjects: Sequence[StatusOfSubject]) -> Iterator[Row]:
     """Yield a row for each placement; where some are broken, only a few of the fine ones."""
     broken = any(map(_is_broken, subjects))
     shown = 0
+    # sorted keeps the order among the broken ones and among the fine ones.
     for subject in sorted(subjects, key=lambda data: not _is_broken(data)) if broken else subjects:
         shown += not _is_broken(subject)
         if broken and shown > _FINE_SHOWN:
@@ -252,6 +254,7 @@ def _by_object(subject: StatusOfSubject) -> Iterator[Row]:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for row in subject.members:
         for item in row.objects:
+            # A missing object on a member that is not broken is still to be created.
             waits = item.state == Stand.MISSING and not row.broken
             found[item.object][row.state if waits else item.state].append(row.name)
     for key, states in found.items():

@@ -171,6 +171,7 @@ def shown_changes(
             continue
         bare = change.change == "delete" or (change.change == "create" and not whole)
         like = attrs.evolve(change, object="", diff="") if bare else change
+        # JSON makes equal changes equal keys.
         alike.setdefault(json.dumps(as_data(like)), []).append(change)
     for found in alike.values():
         yield attrs.evolve(found[0], object=few([change.object for change in found]))
@@ -191,6 +192,7 @@ def heading(change: ContentDocument) -> str:
     more``.
     """
     envelope = f" in {change.envelope}" if change.envelope else ""
+    # A list times True is the list, times False is empty.
     notes = ["once they move" if len(change.members) > 1 else "once it moves"] * change.later
     notes += [_FATES[change.fate]] if change.fate in _FATES else []
     notes += [_UNKNOWN] * change.unknown

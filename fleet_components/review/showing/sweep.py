@@ -108,6 +108,7 @@ def _gains(loss: LossDocument) -> Iterator[str]:
     replicas``.
     """
     joins, replicas = loss.joins, loss.replicas
+    # Members that join come first; others only get more replicas.
     for name in dict.fromkeys((*joins, *replicas)):
         more = count(replicas[name], "replica") if name in replicas else ""
         if name in joins:

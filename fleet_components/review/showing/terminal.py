@@ -126,6 +126,7 @@ def _print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
                 [Text(line, row.style) for line in _words(cells, width - _BELOW)], _BELOW
             )
             lines += above
+        # Enough room for the long text, or it fits whole: it starts beside the columns, else below.
         if width - beside >= _ROOM or beside + len(row.text) <= width:
             start_line, *further = _folded(console, Text(row.text), width - beside)
             lines += [start.append(_GAP).append_text(start_line), *_indented(further, beside)]
@@ -185,10 +186,12 @@ def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
             lines += _wrapped(console, text[begin : word.start()], room)
             lines.append(text[word.start() : word.end()])
             begin = word.end()
+    # A text of spaces has no line at all, and the caller takes the first one.
     return [*lines, *_wrapped(console, text[begin:], room)] or [text]
 
 
 def _wrapped(console: Console, text: Text, room: int) -> Sequence[Text]:
+    # Changes the text itself: Text of Rich is mutable.
     text.rstrip()
     plain = text.plain
     return (

@@ -39,6 +39,7 @@ _SUMMARY = {
     "held": ("is held", "are held"),
     "stays": ("stays", "stay"),
 }
+# A token is eight hexadecimal digits: see loss_token.
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _HIDDEN_OVERRIDES = (
     "hidden in what the plan starts from; of a state, pulumi stack export --show-secrets shows it"
@@ -67,6 +68,7 @@ def _losses(document: PlanDocument) -> Iterator[str]:
             f"{subjects_in_words(len(gone) - templates, templates)}"
             f" {'go' if len(gone) > 1 else 'goes'}"
         )
+    # What a member that is back still has from before is swept: deleted as well.
     deleted = sum(item.fate in ("deleted", "swept") for item in document.gone.objects)
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"

@@ -43,6 +43,7 @@ class LeftAlone:
     def pointers(self) -> list[str]:
         """The fields as JSON pointers."""
         return [
+            # The dots come last: they become the slashes of the pointer, which are not escaped.
             "/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/")
             for field in self.fields
         ]
@@ -225,6 +226,7 @@ class Flux(GitopsTool):
         for step in tree.steps:
             members = [member for member in step if tree.phases.get(member)]
             first |= dict.fromkeys(members, before)
+            # A step whose members have no folder does not break the chain.
             before = [_name(tree, member, tree.phases[member][-1]) for member in members] or before
         for member in sorted(tree.phases):
             secret = tree.settings.destination(member)
