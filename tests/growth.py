@@ -266,7 +266,7 @@ def propagated_fleet(members: int, apps: int, image: str) -> Iterator[Object]:
         objects = list(_app(name, "nginx:1.27.5" if number else image))
         yield from objects
         selectors = [
-            {key: one[key] for key in ("apiVersion", "kind")} | _place(one) for one in objects
+            {key: data[key] for key in ("apiVersion", "kind")} | _place(data) for data in objects
         ]
         spec = {"resourceSelectors": selectors, "placement": {"clusterAffinity": affinity}}
         yield _named(_POLICY, "ClusterPropagationPolicy", name, spec=spec)

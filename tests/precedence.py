@@ -101,8 +101,8 @@ def staged(name: str, *stages: Sequence[str], task: Object | None = None) -> lis
 def propagated(name: str, home: str, *objects: Object, members: Collection[str]) -> Object:
     """A PropagationPolicy of Karmada."""
     chosen = [
-        {"apiVersion": one["apiVersion"], "kind": one["kind"], "name": one["metadata"]["name"]}
-        for one in objects
+        {"apiVersion": data["apiVersion"], "kind": data["kind"], "name": data["metadata"]["name"]}
+        for data in objects
     ]
     spec = {
         "resourceSelectors": chosen,
@@ -192,7 +192,8 @@ class Registered:
     def graph(self) -> Mapping[str, set[str]]:
         """What each resource comes after, by URN: what it depends on, and its parent."""
         return {
-            one.urn: {*one.dependencies, *filter(None, [one.parent])} for one in self.registrations
+            registration.urn: {*registration.dependencies, *filter(None, [registration.parent])}
+            for registration in self.registrations
         }
 
     @cached_property
@@ -202,13 +203,13 @@ class Registered:
     @property
     def edges(self) -> int:
         """The number of dependencies."""
-        return sum(len(one.dependencies) for one in self.registrations)
+        return sum(len(registration.dependencies) for registration in self.registrations)
 
     def objects(self) -> Iterator[tuple[str, Registration]]:
         """The objects, each with its member."""
-        for one in self.registrations:
-            if one.type.startswith("kubernetes:") and "@" in one.name:
-                yield one.name.partition("@")[2].partition("/")[0], one
+        for registration in self.registrations:
+            if registration.type.startswith("kubernetes:") and "@" in registration.name:
+                yield registration.name.partition("@")[2].partition("/")[0], registration
 
     def check(self) -> int:
         """Check that what an object lives in comes first on its member, as a dependency between objects.
@@ -219,22 +220,22 @@ class Registered:
         order = list(TopologicalSorter(self.graph).static_order())  # fails on a circle
         assert len(order) >= len(self.registrations)
         homes: dict[tuple[str, str, str], str] = {}
-        for member, one in self.objects():
-            if one.inputs["kind"] == "Namespace":
-                homes[member, "Namespace", one.inputs["metadata"]["name"]] = one.urn
-            if one.inputs["kind"] == "CustomResourceDefinition":
-                homes[member, one.inputs["spec"]["group"], one.inputs["spec"]["names"]["kind"]] = (
-                    one.urn
-                )
+        for member, item in self.objects():
+            if item.inputs["kind"] == "Namespace":
+                homes[member, "Namespace", item.inputs["metadata"]["name"]] = item.urn
+            if item.inputs["kind"] == "CustomResourceDefinition":
+                homes[
+                    member, item.inputs["spec"]["group"], item.inputs["spec"]["names"]["kind"]
+                ] = item.urn
         found = 0
-        for member, one in self.objects():
-            group = one.inputs["apiVersion"].rpartition("/")[0]
+        for member, item in self.objects():
+            group = item.inputs["apiVersion"].rpartition("/")[0]
             needs = [
-                (member, "Namespace", one.inputs["metadata"].get("namespace", "")),
-                (member, group, one.inputs["kind"]),
+                (member, "Namespace", item.inputs["metadata"].get("namespace", "")),
+                (member, group, item.inputs["kind"]),
             ]
             for home in (homes[need] for need in needs if need in homes):
-                assert self.depends(one.urn, home), (one.name, home)
+                assert self.depends(item.urn, home), (item.name, home)
                 found += 1
         return found
 

@@ -70,7 +70,9 @@ def releases_of(name: str) -> Releases:
 def unpacked(archive: Path) -> dict[str, bytes]:
     """Return the JSON files of an archive, by folder and name."""
     with tarfile.open(archive, "r:xz") as files:
-        found = {PurePosixPath(one.name): files.extractfile(one) for one in files if one.isfile()}
+        found = {
+            PurePosixPath(item.name): files.extractfile(item) for item in files if item.isfile()
+        }
         return {str(path.with_suffix("")): file.read() for path, file in found.items() if file}
 
 

@@ -51,9 +51,9 @@ def audit(
     for name, options in databases.items():
         pins = _report(constraints, options)
         holes = [
-            f"{constraints.name}: {one['name']} {one['version']}: {_hole(hole)}"
-            for one in pins
-            for hole in one["vulns"]
+            f"{constraints.name}: {pin['name']} {pin['version']}: {_hole(hole)}"
+            for pin in pins
+            for hole in pin["vulns"]
         ]
         if pins:
             return int(bool(holes)), holes or [
@@ -71,7 +71,7 @@ def _report(constraints: Path, options: Sequence[str]) -> list[dict[str, Any]]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.stdout:
         # An index of packages that has no database answers as if it knew none of the packages.
-        return [one for one in json.loads(done.stdout)["dependencies"] if "vulns" in one]
+        return [load for load in json.loads(done.stdout)["dependencies"] if "vulns" in load]
     if not _UNREACHED.search(done.stderr):
         raise RuntimeError(f"pip-audit has failed:\n{done.stderr}")
     return []

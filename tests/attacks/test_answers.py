@@ -126,9 +126,9 @@ ASKED = HubApproval({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name
 DOORS: dict[str, Callable[[str], object]] = {
     "up": lambda text: ask_cluster(text, timeout=SOON).uid,
     "drift": lambda text: [
-        one
-        for one in observe({"a": text}, {"a": [WANTED]}, timeout=SOON)["a"].objects.values()
-        if not one.error
+        data
+        for data in observe({"a": text}, {"a": [WANTED]}, timeout=SOON)["a"].objects.values()
+        if not data.error
     ],
     "trial": lambda text: (
         not try_all(text, [WANTED], timeout=SOON)[ObjectKey("", "ConfigMap", "shop", "a")].unchecked
@@ -216,7 +216,7 @@ def test_many_members_at_once_fill_no_memory(api: Api) -> None:
         kept, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert all("take more than" in str(one) for one in found.values())
+    assert all("take more than" in str(item) for item in found.values())
     assert kept < PLENTY
     assert most < 4 * PLENTY  # without a limit for all of them together, six times as much
 
@@ -238,7 +238,9 @@ def _asking() -> list[threading.Thread]:
     until = time.monotonic() + SOON
     while True:
         own = [
-            one for one in threading.enumerate() if one.daemon and "process_request" not in one.name
+            item
+            for item in threading.enumerate()
+            if item.daemon and "process_request" not in item.name
         ]
         if not own or time.monotonic() > until:
             return own

@@ -142,7 +142,7 @@ def test_the_same_files_are_read_as_by_kubectl(hub: Path, tmp_path: Path) -> Non
         ]
         applied = "configmap/evil" in subprocess.run(command, capture_output=True, text=True).stdout
         try:
-            seen = any(one.name == "evil" for one in load(fleet))
+            seen = any(item.name == "evil" for item in load(fleet))
         except FleetError:
             seen = True
         assert seen == applied, name

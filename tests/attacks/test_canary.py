@@ -64,8 +64,8 @@ def written(folder: Path) -> Iterator[str]:
 
 def unpacked(state: Any) -> Iterator[str]:
     """What a state keeps in compressed form, which hides nothing from who unpacks it."""
-    for one in state["resources"].values():
-        yield from (str(decompress(text)) for text in one["outputs"].get("contents", {}).values())
+    for item in state["resources"].values():
+        yield from (str(decompress(text)) for text in item["outputs"].get("contents", {}).values())
 
 
 def check(*texts: str) -> None:
@@ -111,7 +111,11 @@ def test_of_a_stack(
             preview=False,
         )
         check(str(done.error), str(done.messages), str(done.outputs))
-        check(json.dumps([redact(one.inputs) for one in done.registrations], default=str))
+        check(
+            json.dumps(
+                [redact(registration.inputs) for registration in done.registrations], default=str
+            )
+        )
         if done.error is None:
             Path("state.json").write_text(json.dumps(export(done, encrypted=encrypted)))
             (folder / "planted.yaml").write_text(CHANGES[change](text))
@@ -137,7 +141,11 @@ def test_of_a_kubeconfig(given: Any, form: tuple[str, ...], alone: bool) -> None
             lambda: Fleet.from_config("dev"), config=heard, secret_keys=secret_keys, preview=False
         )
         check(str(done.error), str(done.messages), str(done.outputs))
-        check(json.dumps([redact(one.inputs) for one in done.registrations], default=str))
+        check(
+            json.dumps(
+                [redact(registration.inputs) for registration in done.registrations], default=str
+            )
+        )
 
 
 @settings(max_examples=settings().max_examples // 3)

@@ -133,11 +133,13 @@ def told(text: str, *sent: Mapping[str, Any]) -> str:
     wanted = [WantedObject(data, OVERWRITES, "m", causes=True) for data in sent]
     wanted += [WantedObject(data, ApplyMode(full=True), "m") for data in sent]
     found: list[object] = []
-    for one in (*wanted, WantedObject(sent[0], OVERWRITES, "m", leaving=True)):
-        for answer in observe({"a": text}, {"a": [one]}, timeout=60)["a"].objects.values():
+    for item in (*wanted, WantedObject(sent[0], OVERWRITES, "m", leaving=True)):
+        for answer in observe({"a": text}, {"a": [item]}, timeout=60)["a"].objects.values():
             # The data of a Secret is in what the member has, and not shown.
             found.append(answer if SECRET in sent else attrs.asdict(answer))
-    found += [attrs.asdict(one) for one in try_all(text, wanted[: len(sent)], timeout=60).values()]
+    found += [
+        attrs.asdict(item) for item in try_all(text, wanted[: len(sent)], timeout=60).values()
+    ]
     return str(found)
 
 
@@ -219,7 +221,7 @@ def test_a_secret_that_a_member_has_otherwise_is_not_shown(
 
 def test_a_secret_is_not_quoted_beside_another_object(api: Api) -> None:
     api.answers[path_of(MAP)] = refuses(403, f"denied: {PIN} is not the pin")
-    wanted = [WantedObject(one, OVERWRITES, "m") for one in (SECRET, MAP)]
+    wanted = [WantedObject(item, OVERWRITES, "m") for item in (SECRET, MAP)]
     found = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=60)["a"]
     assert "denied: [hidden] is not the pin" in str(found)
     assert PIN not in str(found)
@@ -231,7 +233,7 @@ def test_a_secret_is_in_no_status_of_another_object(api: Api, said: str) -> None
         {"type": "Ready", "status": "False", "message": f"denied: {said}", said: [{"a": said}]}
     ]
     _workload(api, conditions=conditions, observedGeneration=1)
-    wanted = [WantedObject(one, OVERWRITES, "m") for one in (SECRET, WEB)]
+    wanted = [WantedObject(item, OVERWRITES, "m") for item in (SECRET, WEB)]
     (*_, web) = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=60)["a"].objects.values()
     assert web.status is not None
     assert "denied: [hidden]" in str(web.status)

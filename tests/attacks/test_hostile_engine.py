@@ -194,7 +194,7 @@ LINES = {
 @OUTPUTS
 def test_damaged_events_are_passed_over(pulumi: FakePulumi, output: str) -> None:
     events = "".join(
-        f"{json.dumps(one)}\n" for one in odd() if one != {"resOpFailedEvent": {"a": {}}}
+        f"{json.dumps(item)}\n" for item in odd() if item != {"resOpFailedEvent": {"a": {}}}
     )
     pulumi.says(
         "up", b"\n".join(LINES.values()) + b"\n" + events.encode() + json.dumps(END).encode()

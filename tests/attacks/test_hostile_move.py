@@ -30,8 +30,8 @@ def test_a_uid_commands_nothing(text: str, tmp_path: Path, monkeypatch: pytest.M
     stage = standing(world, tmp_path, monkeypatch)
     answer = Cluster.get
 
-    def get(cluster: Cluster, one: Leftover) -> dict[str, Any]:
-        data = answer(cluster, one)
+    def get(cluster: Cluster, leftover: Leftover) -> dict[str, Any]:
+        data = answer(cluster, leftover)
         return {
             **data,
             "kind": [text],

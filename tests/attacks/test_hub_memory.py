@@ -148,8 +148,8 @@ def test_a_memory_that_the_base_lacks_is_ignored(
     (told,) = document.pop("disregarded")
     assert told.startswith("fleet/observed is not in main at ")
     assert document["observed"] is None
-    for one in (before, document):  # what is copied is named from the top of the repository
-        one["subjects"] = [{**subject, "source": None} for subject in one["subjects"]]
+    for item in (before, document):  # what is copied is named from the top of the repository
+        item["subjects"] = [{**subject, "source": None} for subject in item["subjects"]]
     assert document == {key: value for key, value in before.items() if key != "disregarded"}
 
 

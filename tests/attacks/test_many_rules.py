@@ -26,7 +26,10 @@ def planned(folder: Path, rules: int, members: int) -> float:
         for n in range(rules)
     ]
     selects = [{"apiVersion": "v1", "kind": "ConfigMap"}]
-    spec = {"resourceSelectors": selects, "overrideRules": [{"overriders": one} for one in written]}
+    spec = {
+        "resourceSelectors": selects,
+        "overrideRules": [{"overriders": item} for item in written],
+    }
     override = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "ClusterOverridePolicy",
@@ -55,6 +58,6 @@ def planned(folder: Path, rules: int, members: int) -> float:
 def test_rules_are_carried_out_in_linear_time(tmp_path: Path) -> None:
     """All in one run, as ratios: before, ten times the members took ten times as long, and four times the rules 14."""
     planned(tmp_path / "first", 1, 1)  # what is imported then
-    one = planned(tmp_path / "one", RULES, MEMBERS)
-    assert planned(tmp_path / "members", RULES, 10 * MEMBERS) < 4 * (one + NOISE)
-    assert planned(tmp_path / "rules", 4 * RULES, MEMBERS) < 7 * (one + NOISE)
+    item = planned(tmp_path / "one", RULES, MEMBERS)
+    assert planned(tmp_path / "members", RULES, 10 * MEMBERS) < 4 * (item + NOISE)
+    assert planned(tmp_path / "rules", 4 * RULES, MEMBERS) < 7 * (item + NOISE)

@@ -184,8 +184,8 @@ def test_a_stack(tmp_path: Path, fleet: str, encrypted: bool) -> None:
             preview=False,
         )
         assert done.error is None
-        registered = [redact(one.inputs) for one in done.registrations]
-        assert any("settings" in str(one) for one in registered)
+        registered = [redact(registration.inputs) for registration in done.registrations]
+        assert any("settings" in str(item) for item in registered)
         assert not shown(json.dumps(registered, default=str))
         Path("state.json").write_text(json.dumps(export(done, encrypted=encrypted)))
         assert "nothing changes" in said("plan", ".", "--state", "state.json", "--any-state")

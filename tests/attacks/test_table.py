@@ -99,7 +99,7 @@ def damaged(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], obje
         file = folder / "out/local/state.json"
         state = json.loads(file.read_text())
         (record,) = [
-            one for urn, one in state["resources"].items() if "dynamic/fleet:Placement::" in urn
+            item for urn, item in state["resources"].items() if "dynamic/fleet:Placement::" in urn
         ]
         change(record["outputs"])
         file.write_text(json.dumps(state))
@@ -240,7 +240,7 @@ def test_nothing_comes_of_it(
     done = CliRunner().invoke(fleet, attack.words)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
     said = (done.output, " ".join(done.output.split()))  # a table is as wide as the terminal
-    assert (done.exit_code, any(attack.said in one for one in said)) == (attack.status, True), (
+    assert (done.exit_code, any(attack.said in item for item in said)) == (attack.status, True), (
         done.output
     )
     assert CANARY not in "".join(done.output.split())

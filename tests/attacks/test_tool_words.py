@@ -94,8 +94,8 @@ def test_what_has_no_known_form_is_hidden(
             warnings += error.problems
     assert len(warnings) == 2
     assert all(
-        one.file == str(tmp_path / name)
-        for one, name in zip(warnings, ("Chart", "kustomization"), strict=True)
+        warning.file == str(tmp_path / name)
+        for warning, name in zip(warnings, ("Chart", "kustomization"), strict=True)
     )
     shown = "".join(map(str, warnings))
     assert shown.count("hidden") == 2

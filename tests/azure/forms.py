@@ -90,10 +90,10 @@ def write_fleet(folder: Path, hub: str) -> Path:
     members = [
         {
             "region": "westeurope",
-            **one,
-            **({"kubeconfigFile": path} if "kubeconfigFile" in one else {}),
+            **member,
+            **({"kubeconfigFile": path} if "kubeconfigFile" in member else {}),
         }
-        for one in MEMBERS
+        for member in MEMBERS
     ]
     declared.append(_object("Members", {"defaults": _DEFAULTS, "members": members}))
     (folder / "fleet.yaml").write_text(yaml.safe_dump_all(json.loads(json.dumps(declared))))

@@ -171,9 +171,9 @@ def principal(identity: str) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def same(one: str, other: str) -> bool:
+def same(text: str, other: str) -> bool:
     """Whether two IDs are those of one thing."""
-    return one.lower() == other.lower()
+    return text.lower() == other.lower()
 
 
 class Refusal(Exception):

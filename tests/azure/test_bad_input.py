@@ -100,8 +100,8 @@ def kubenet(**fields: Any) -> Network:
 
 
 def grant(**fields: Any) -> AzureAccess:
-    one = Grant(**{"to": "devs", "principal": GUID, "role": READER, **fields})
-    return AzureAccess("who", AzureAccessArgs(scope="/subscriptions/x", grants=(one,)))
+    item = Grant(**{"to": "devs", "principal": GUID, "role": READER, **fields})
+    return AzureAccess("who", AzureAccessArgs(scope="/subscriptions/x", grants=(item,)))
 
 
 def cluster(name: str, of: str) -> JoinedMember:
@@ -955,13 +955,13 @@ TAKEN: list[tuple[str, Callable[[], Any]]] = [
 ]
 
 
-def priced(one: NodePool) -> NodePool:
-    return attrs.evolve(one, hourly_price=0.2)
+def priced(node_pool: NodePool) -> NodePool:
+    return attrs.evolve(node_pool, hourly_price=0.2)
 
 
 def profiled(profile: AutoUpgrade, **fields: Any) -> AzureFleet:
-    one = aks(**{"kubernetes_version": "1.33", **fields})
-    return fleet(one, hub=HUBLESS, profiles=(profile,))
+    item = aks(**{"kubernetes_version": "1.33", **fields})
+    return fleet(item, hub=HUBLESS, profiles=(profile,))
 
 
 @pytest.mark.parametrize("program", [row[1] for row in TAKEN], ids=[row[0] for row in TAKEN])
@@ -976,8 +976,8 @@ def test_every_region_of_the_table_is_taken_with_its_sizes(size: str) -> None:
     found = table.find(size)
     assert found
     for region in sorted(table.priced):
-        one = aks(region=region, system_pool=NodePool("system", size, count=3))
-        problems = list(one.problems(table))
+        item = aks(region=region, system_pool=NodePool("system", size, count=3))
+        problems = list(item.problems(table))
         assert bool(problems) == (region not in found.prices), region
         assert all("hourlyPrice" in problem.hint for problem in problems)
 

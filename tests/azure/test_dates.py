@@ -104,14 +104,14 @@ def test_the_estimate_of_the_guide_has_the_date_of_the_prices() -> None:
 def test_what_is_older_than_that_is_named_once(today: date, members: int) -> None:
     table = built_in_sizes()
     found = [
-        one
-        for one in age_warnings([aks(f"m-{n}") for n in range(members)], table, today)
-        if OLD in one.what
+        warning
+        for warning in age_warnings([aks(f"m-{n}") for n in range(members)], table, today)
+        if OLD in warning.what
     ]
     old = [each for each in dated(table) if today > each.as_of + PATIENCE]
     assert len(found) == bool(old)
     for each in dated(table):
-        assert any(str(each) in one.what for one in found) == (each in old)
+        assert any(str(each) in item.what for item in found) == (each in old)
 
 
 def test_nothing_is_old_without_members() -> None:
@@ -134,7 +134,7 @@ def test_a_date_that_is_none_is_refused() -> None:
 
 def ended(version: str, today: date, *, long_term: bool = False) -> list[str]:
     member = aks(kubernetes_version=version, tier="Premium", long_term_support=long_term)
-    return [str(one) for one in kubernetes_support().warnings([member], today)]
+    return [str(warning) for warning in kubernetes_support().warnings([member], today)]
 
 
 @pytest.mark.parametrize("minor", sorted(kubernetes_support().versions), ids=str)
@@ -170,8 +170,8 @@ def test_a_version_is_warned_of_once_for_all_its_members() -> None:
         for n, version in enumerate(["1.31", "1.31.2", "1.32"])
     ]
     found = [
-        str(one)
-        for one in kubernetes_support().warnings([*members, aks("any")], date(2026, 11, 23))
+        str(warning)
+        for warning in kubernetes_support().warnings([*members, aks("any")], date(2026, 11, 23))
     ]
     assert [re.findall(r"m-\d", text) for text in found] == [["m-0", "m-1"], ["m-2"]]
 

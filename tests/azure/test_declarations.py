@@ -193,8 +193,12 @@ def test_the_resource_options_of_a_fleet_count_for_its_clusters() -> None:
     Asked.asked.clear()
     run = run_program(program, config={"fleet:source": str(STACK)}, mocks=Asked, preview=False)
     assert run.error is None, run.error
-    cloud = [one for one in run.registrations if one.type.startswith("azure-native:")]
-    assert {one.provider.partition("::own::")[0] for one in cloud} == {
+    cloud = [
+        registration
+        for registration in run.registrations
+        if registration.type.startswith("azure-native:")
+    ]
+    assert {item.provider.partition("::own::")[0] for item in cloud} == {
         run.named("own").urn.removesuffix("::own")
     }
     assert Asked.asked == {run.named("own").urn.removesuffix("::own")}
@@ -260,8 +264,16 @@ def test_members_are_in_the_subscription_of_the_configuration(
 
     run = run_program(program, config={"fleet:source": str(asking), **config}, preview=False)
     assert error in str(run.error) if error else run.error is None, run.error
-    bindings = [one for one in run.registrations if one.type.endswith("fleet:Binding")]
-    picked = {one.inputs["cluster"] for one in bindings if one.inputs["subject"].endswith("/here")}
+    bindings = [
+        registration
+        for registration in run.registrations
+        if registration.type.endswith("fleet:Binding")
+    ]
+    picked = {
+        binding.inputs["cluster"]
+        for binding in bindings
+        if binding.inputs["subject"].endswith("/here")
+    }
     assert picked == (set() if error else {"eus-1", "neu-1", "weu-1"})
 
 

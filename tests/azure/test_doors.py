@@ -80,14 +80,14 @@ def test_the_mocks_of_a_user(declared: Path, loop: asyncio.AbstractEventLoop) ->
     seen: dict[str, Any] = {}
 
     def program() -> None:
-        for name, one in make(declared).members.items():
-            one.kubeconfig.apply(partial(seen.__setitem__, name))
+        for name, member in make(declared).members.items():
+            member.kubeconfig.apply(partial(seen.__setitem__, name))
 
     monitor = SdkMonitor(FleetMocks())
     set_mocks(monitor.mocks, preview=False, monitor=monitor)
     set_root_resource(None)  # type: ignore[arg-type]
     loop.run_until_complete(run_in_stack(program))
-    assert seen.keys() == {one["name"] for one in MEMBERS}
+    assert seen.keys() == {member["name"] for member in MEMBERS}
     assert all("clusters" in text for text in seen.values())
 
 
@@ -100,7 +100,7 @@ def test_components_that_are_made_before_a_loop_runs(
     kubeconfigs = pulumi.Output.all(**make(declared).kubeconfigs)
     found = loop.run_until_complete(kubeconfigs.future())
     assert found is not None
-    assert found.keys() == {one["name"] for one in MEMBERS}
+    assert found.keys() == {member["name"] for member in MEMBERS}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_render(declared: Path, tmp_path: Path) -> None:
 def test_a_project(project: Path, tmp_path: Path) -> None:
     document = plan(project)
     assert document["members"] == len(MEMBERS)
-    assert {one["change"] for one in document["resources"]} == {"create"}
+    assert {item["change"] for item in document["resources"]} == {"create"}
     for words in (("explain", project), ("render", project, "--out", tmp_path / "out")):
         result = run(*words)
         assert result.exit_code == 0, result.output
@@ -129,7 +129,9 @@ def test_a_project_that_stands(project: Path, declared: Path, tmp_path: Path) ->
 
     document = plan(project, "--state", saved(declared, tmp_path))
     assert {
-        one["name"]: one["differences"] for one in document["resources"] if one["change"] != "same"
+        item["name"]: item["differences"]
+        for item in document["resources"]
+        if item["change"] != "same"
     } == {}
 
 
@@ -145,14 +147,14 @@ def saved(declared: Path, folder: Path) -> Path:
     )
     assert done.error is None, done.error
     data = export(done, encrypted=True)
-    for one in data["deployment"]["resources"]:
-        name = one["urn"].rpartition("::")[2]
-        one["id"] = resource_id(one["type"], name, one.get("inputs", {})) or one.get("id", "")
-        one["outputs"] = {
-            **one.get("outputs", {}),
-            **computed(one["type"], name, one.get("outputs", {})),
+    for item in data["deployment"]["resources"]:
+        name = item["urn"].rpartition("::")[2]
+        item["id"] = resource_id(item["type"], name, item.get("inputs", {})) or item.get("id", "")
+        item["outputs"] = {
+            **item.get("outputs", {}),
+            **computed(item["type"], name, item.get("outputs", {})),
         }
-        identity = one["outputs"].get("identity") or {}
+        identity = item["outputs"].get("identity") or {}
         if MAP_OF_IDENTITIES in identity:
             ids = identity[MAP_OF_IDENTITIES]
             identity[MAP_OF_IDENTITIES] = {

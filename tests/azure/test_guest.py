@@ -19,7 +19,7 @@ def declaration(kind: str) -> Manifest:
 
 
 def test_it_is_registered() -> None:
-    assert [one.value for one in entry_points(group=ENTRY_POINTS)] == [
+    assert [point.value for point in entry_points(group=ENTRY_POINTS)] == [
         "fleet_components.azure.guest"
     ]
     assert guests() == (GUEST,)

@@ -52,26 +52,32 @@ def steps(group: Group, stage: Stage | None = None) -> AzureFleetArgs:
 
 
 WITHIN: list[tuple[Any, Callable[[Any], AzureFleetArgs]]] = [
-    (aks(), lambda one: AzureFleetArgs(members=(one, aks("other")), hub=HUB)),
-    (pool(), lambda one: member(pools=(one,))),
-    (NodePool("system", "Standard_D4s_v5", count=3), lambda one: member(system_pool=one)),
-    (Network(), lambda one: member(network=one)),
-    (ApiServer(private=True), lambda one: member(api_server=one)),
-    (Entra(), lambda one: member(entra=one)),
-    (Observation(), lambda one: member(observed=one)),
-    (MaintenanceWindow("cluster", "Sunday"), lambda one: member(maintenance=(one,))),
-    (Taint("key"), lambda one: member(taints=(one,), pools=(pool(taints=(one,)),))),
+    (aks(), lambda item: AzureFleetArgs(members=(item, aks("other")), hub=HUB)),
+    (pool(), lambda item: member(pools=(item,))),
+    (NodePool("system", "Standard_D4s_v5", count=3), lambda item: member(system_pool=item)),
+    (Network(), lambda item: member(network=item)),
+    (ApiServer(private=True), lambda item: member(api_server=item)),
+    (Entra(), lambda item: member(entra=item)),
+    (Observation(), lambda item: member(observed=item)),
+    (MaintenanceWindow("cluster", "Sunday"), lambda item: member(maintenance=(item,))),
+    (Taint("key"), lambda item: member(taints=(item,), pools=(pool(taints=(item,)),))),
     (Group("canary"), steps),
-    (Stage("one", ("canary",)), lambda one: steps(Group("canary"), one)),
+    (Stage("one", ("canary",)), lambda item: steps(Group("canary"), item)),
     (
         Run("run", kubernetes_version="1.33"),
-        lambda one: AzureFleetArgs(members=(aks(),), hub=HUB, runs=(one,)),
+        lambda item: AzureFleetArgs(members=(aks(),), hub=HUB, runs=(item,)),
     ),
-    (AutoUpgrade("stable"), lambda one: AzureFleetArgs(members=(aks(),), hub=HUB, profiles=(one,))),
-    (HUB, lambda one: AzureFleetArgs(hub=one)),
-    (Login(), lambda one: AzureFleetArgs(hub=attrs.evolve(HUB, login=one))),
-    (HubNetwork(fleet_rp=GUID), lambda one: AzureFleetArgs(hub=attrs.evolve(PRIVATE, network=one))),
-    (member(), lambda one: one),
+    (
+        AutoUpgrade("stable"),
+        lambda item: AzureFleetArgs(members=(aks(),), hub=HUB, profiles=(item,)),
+    ),
+    (HUB, lambda item: AzureFleetArgs(hub=item)),
+    (Login(), lambda item: AzureFleetArgs(hub=attrs.evolve(HUB, login=item))),
+    (
+        HubNetwork(fleet_rp=GUID),
+        lambda item: AzureFleetArgs(hub=attrs.evolve(PRIVATE, network=item)),
+    ),
+    (member(), lambda item: item),
 ]
 ODD = st.one_of(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

@@ -83,9 +83,9 @@ def from_config(
 
 def azure(run: ProgramRun) -> list[str]:
     return [
-        one.type
-        for one in run.registrations
-        if "azure-native" in one.type or "AzureFleet" in one.type
+        registration.type
+        for registration in run.registrations
+        if "azure-native" in registration.type or "AzureFleet" in registration.type
     ]
 
 
@@ -150,14 +150,18 @@ def test_a_loss_of_placements_is_refused_through_either_door(
         lambda: Fleet("shop", provision("shop", FleetArgs(source=source))), state=made.state()
     )
     assert isinstance(program.error, RefusedPlanError)
-    assert not [one for one in program.registrations if one.name.startswith("shop/")]
+    assert not [
+        registration
+        for registration in program.registrations
+        if registration.name.startswith("shop/")
+    ]
     assert tokens(program) == tokens(first)
 
 
 def test_all_tokens_are_asked_for_at_once(tmp_path: Path, made: ProgramRun) -> None:
     """That of the placements, and that of what is deleted in Azure; one alone allows nothing yet, and is said to count."""
-    one = {**EVERYTHING, "members": MEMBERS[: MEMBERS.index("  - {name: eus-1")]}
-    refused = from_config(tmp_path, one, made.state())
+    item = {**EVERYTHING, "members": MEMBERS[: MEMBERS.index("  - {name: eus-1")]}
+    refused = from_config(tmp_path, item, made.state())
     assert isinstance(refused.error, RefusedPlanError)
     assert refused.registrations == ()
     asked = tokens(refused)
@@ -167,25 +171,31 @@ def test_all_tokens_are_asked_for_at_once(tmp_path: Path, made: ProgramRun) -> N
         refused.error
     )
     for given in asked:
-        partly = from_config(tmp_path, one, made.state(), confirm=given)
+        partly = from_config(tmp_path, item, made.state(), confirm=given)
         assert tokens(partly) == [token for token in asked if token != given]
         assert partly.registrations == ()
         said = [text for _, text in partly.messages if f"fleet:confirm={given} allows" in text]
         assert len(said) == (given == asked[-1])
-    done = from_config(tmp_path, one, made.state(), confirm=",".join(asked))
+    done = from_config(tmp_path, item, made.state(), confirm=",".join(asked))
     assert done.error is None, done.error
     assert azure(done)
 
 
 def test_what_is_accepted_is_provisioned_and_reached_as_before(made: ProgramRun) -> None:
-    assert {one.name for one in made.registrations if one.type.endswith(":ManagedCluster")} == {
-        *("weu-1-cluster", "eus-1-cluster", "sea-1-cluster")
-    }
-    providers = [one for one in made.registrations if one.type == "pulumi:providers:kubernetes"]
-    reached = [one for one in providers if one.name.startswith("shop/")]
+    assert {
+        registration.name
+        for registration in made.registrations
+        if registration.type.endswith(":ManagedCluster")
+    } == {*("weu-1-cluster", "eus-1-cluster", "sea-1-cluster")}
+    providers = [
+        registration
+        for registration in made.registrations
+        if registration.type == "pulumi:providers:kubernetes"
+    ]
+    reached = [provider for provider in providers if provider.name.startswith("shop/")]
     assert len(reached) == 3
     assert all(
-        "127.0.0.1" in str(made.inputs(one.name, "kubernetes")["kubeconfig"]) for one in reached
+        "127.0.0.1" in str(made.inputs(item.name, "kubernetes")["kubeconfig"]) for item in reached
     )
 
 
@@ -223,7 +233,9 @@ def test_declarations_that_are_gone_delete_nothing_unless_that_is_meant(
 def test_a_renamed_fleet_keeps_its_hub(tmp_path: Path, made: ProgramRun) -> None:
     run = from_config(tmp_path, EVERYTHING, made.state(), name="store", renamed={"fleet": "shop"})
     assert run.error is None, run.error
-    (hub,) = [one for one in run.registrations if one.name == "store-fleet"]
+    (hub,) = [
+        registration for registration in run.registrations if registration.name == "store-fleet"
+    ]
     assert any(alias.endswith("::shop-fleet") for alias in hub.aliases)
     fewer = {**EVERYTHING, "members": MEMBERS.replace("  - {name: eus-1, region: eastus}\n", "")}
     refused = from_config(tmp_path, fewer, made.state(), name="store", renamed={"fleet": "shop"})

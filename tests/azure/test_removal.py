@@ -209,7 +209,9 @@ def test_each_resource_waits_for_its_record(before: world.Run) -> None:
     ):
         after = before.named(name, kind).after
         assert {
-            one for one in after if one.startswith(("shop-cluster-", "shop-member-", "shop-hub-s"))
+            item
+            for item in after
+            if item.startswith(("shop-cluster-", "shop-member-", "shop-hub-s"))
         } <= {record}
         assert record in after
 

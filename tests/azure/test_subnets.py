@@ -40,8 +40,8 @@ def run(**fields: Any) -> world.Run:
 def roles(done: world.Run) -> dict[str, tuple[str, str]]:
     """Scope and principal by name."""
     found = done.of_type("RoleAssignment")
-    assert all(one.inputs["roleDefinitionId"].endswith(CONTRIBUTOR) for one in found)
-    return {one.name: (one.inputs["scope"], one.inputs["principalId"]) for one in found}
+    assert all(item.inputs["roleDefinitionId"].endswith(CONTRIBUTOR) for item in found)
+    return {item.name: (item.inputs["scope"], item.inputs["principalId"]) for item in found}
 
 
 @pytest.mark.parametrize("network", [KUBENET, Network()])

@@ -392,22 +392,22 @@ def test_nothing_of_azure_is_touched_before_everything_is_checked(pair: world.Ru
     """Also in an update without a preview: all that is made or changed waits for the checks of the whole fleet."""
 
     def behind(name: str, seen: set[str]) -> set[str]:
-        for resource in (one for one in pair.resources.values() if one.name == name):
+        for resource in (item for item in pair.resources.values() if item.name == name):
             for earlier in resource.after - seen:
                 behind(earlier, seen | {earlier})
                 seen |= {earlier} | behind(earlier, seen | {earlier})
         return seen
 
-    checks = {one.name for one in pair.of_type("CreateOnly")}
+    checks = {item.name for item in pair.of_type("CreateOnly")}
     assert checks == {"shop-create-only", "weu-1-create-only", "eus-1-create-only"}
     touched = [
-        one
-        for one in pair.resources.values()
-        if one.type.startswith(("azure-native:", "kubernetes:"))
+        item
+        for item in pair.resources.values()
+        if item.type.startswith(("azure-native:", "kubernetes:"))
     ]
     assert len(touched) > 10
-    for one in touched:
-        assert checks <= behind(one.name, set()), one.name
+    for item in touched:
+        assert checks <= behind(item.name, set()), item.name
     for name in checks:
         assert not pair.named(name, "CreateOnly").after
 

@@ -45,7 +45,7 @@ def project(folder: Path, program: str) -> Path:
 
 def resource(document: dict[str, Any], name: str) -> dict[str, Any]:
     found: dict[str, Any]
-    (found,) = (one for one in document["resources"] if one["name"] == name)
+    (found,) = (item for item in document["resources"] if item["name"] == name)
     return found
 
 

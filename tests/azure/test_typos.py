@@ -123,10 +123,10 @@ def test_every_door_refuses_it(
     (tmp_path / "fleet.yaml").write_text(f"{text}---\n{beside}" if beside else text)
     if door == "from_config":
         run = run_program(lambda: Fleet.from_config("shop"), config={"fleet:source": str(tmp_path)})
-        error, registered = run.error, [one.type for one in run.registrations]
+        error, registered = run.error, [registration.type for registration in run.registrations]
     else:
         made = world.run(_read(tmp_path, door))
-        error, registered = made.error, [one.type for one in made.resources.values()]
+        error, registered = made.error, [resource.type for resource in made.resources.values()]
     assert isinstance(error, FleetError)
     assert where in str(error)
     assert meant in str(error)

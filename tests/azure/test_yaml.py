@@ -114,7 +114,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
     """Any value of a type, of those that YAML can hold."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, types.UnionType):
-        return st.one_of([values(one) for one in inner if one is not Later])
+        return st.one_of([values(item) for item in inner if item is not Later])
     if origin is tuple:
         return st.lists(values(inner[0]), max_size=2).map(tuple)
     if isinstance(origin, type) and issubclass(origin, Mapping):

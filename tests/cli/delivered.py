@@ -70,9 +70,9 @@ class Fleet:
     def at_source(self, kind: str) -> dict[str, Any]:
         """The object of a kind as the source has it."""
         (found,) = (
-            one
-            for one in yaml.safe_load_all((self.folder / "fleet.yaml").read_text())
-            if one["kind"] == kind
+            item
+            for item in yaml.safe_load_all((self.folder / "fleet.yaml").read_text())
+            if item["kind"] == kind
         )
         return dict(found)
 
@@ -104,13 +104,13 @@ class Fleet:
 
     def refresh(self) -> None:
         """Let the state have what the members have, as ``pulumi refresh`` does."""
-        for one in self.resources[:]:
-            if one["type"].startswith("kubernetes:"):
-                live = self.members[member_of(one)].objects.get(path_of(one["inputs"]))
+        for resource in self.resources[:]:
+            if resource["type"].startswith("kubernetes:"):
+                live = self.members[member_of(resource)].objects.get(path_of(resource["inputs"]))
                 if live is None:
-                    self.resources.remove(one)
+                    self.resources.remove(resource)
                 else:
-                    one["inputs"] = one["outputs"] = json.loads(json.dumps(live))
+                    resource["inputs"] = resource["outputs"] = json.loads(json.dumps(live))
         self.keep()
 
     def take_source(self) -> None:
@@ -130,20 +130,20 @@ class Fleet:
         """Keep a state, and have its objects on the members."""
         self.resources = [
             {
-                "urn": one.urn,
-                "type": one.type,
+                "urn": resource.urn,
+                "type": resource.type,
                 "custom": True,
-                "parent": one.parent,
-                "provider": one.provider,
+                "parent": resource.parent,
+                "provider": resource.provider,
             }
-            | {"inputs": dict(one.inputs), "outputs": dict(one.outputs)}
-            for one in state.resources.values()
+            | {"inputs": dict(resource.inputs), "outputs": dict(resource.outputs)}
+            for resource in state.resources.values()
         ]
         self.keep()
-        for one in self.resources:
-            if one["type"].startswith("kubernetes:"):
-                data = json.loads(json.dumps(one["inputs"]))
-                self.members[member_of(one)].apply(data, field_manager(data))
+        for resource in self.resources:
+            if resource["type"].startswith("kubernetes:"):
+                data = json.loads(json.dumps(resource["inputs"]))
+                self.members[member_of(resource)].apply(data, field_manager(data))
 
 
 def member_of(resource: Mapping[str, Any]) -> str:
@@ -163,7 +163,9 @@ def delivered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Deliv
         members = {name: servers.enter_context(api_server()) for name in "ab"}
 
         def deliver(world: Any) -> Fleet:
-            world.config["kubeconfigs"] = {name: one.kubeconfig() for name, one in members.items()}
+            world.config["kubeconfigs"] = {
+                name: member.kubeconfig() for name, member in members.items()
+            }
             world.write(tmp_path / "fleet")
             fleet = Fleet(InProcess(world), members, tmp_path / "fleet", tmp_path / "state.json")
             fleet.update()

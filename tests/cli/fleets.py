@@ -173,7 +173,7 @@ def plan(*args: object, status: int = 0) -> dict[str, Any]:
 
 def clusters(document: Mapping[str, Any], placement: str = "shop") -> dict[str, str]:
     """What happens to each member of a placement."""
-    found = next(one for one in document["subjects"] if one["key"] == placement)
+    found = next(item for item in document["subjects"] if item["key"] == placement)
     return {cluster["name"]: cluster["change"] for cluster in found["clusters"]}
 
 

@@ -58,13 +58,13 @@ def show(api: Api, when: str) -> None:
         r'"lastReceivedHeartbeat": "[^"]*"', heard, (DATA / f"hub-{when}.json").read_text()
     )
     objects: list[dict[str, Any]] = [*json.loads(text), AGENT]
-    serves(api, *dict.fromkeys(f"{one['apiVersion']}/{_scoped(one['kind'])}" for one in objects))
+    serves(api, *dict.fromkeys(f"{data['apiVersion']}/{_scoped(data['kind'])}" for data in objects))
     api.lists.clear()
-    for one in objects:
-        version, namespace = one["apiVersion"], one["metadata"].get("namespace")
+    for data in objects:
+        version, namespace = data["apiVersion"], data["metadata"].get("namespace")
         root = f"/apis/{version}" if "/" in version else f"/api/{version}"
         for space in ["", f"/namespaces/{namespace}"] if namespace else [""]:
-            api.lists.setdefault(f"{root}{space}/{plural(one['kind'])}", []).append(one)
+            api.lists.setdefault(f"{root}{space}/{plural(data['kind'])}", []).append(data)
 
 
 def _scoped(kind: str) -> str:

@@ -94,7 +94,7 @@ def histories(draw: st.DrawFn) -> tuple[Objects, Objects]:
         first.append(placement(f"p{number}", f"n{number}", kinds[number], rolling[number]))
     changed = copy.deepcopy(first)
     for number in range(2):
-        place = next(one for one in changed if one["metadata"]["name"] == f"p{number}")
+        place = next(item for item in changed if item["metadata"]["name"] == f"p{number}")
         match draw(
             st.sampled_from(("image", "image", "policy", "both", "gone", "renamed", "less"))
         ):
@@ -112,18 +112,18 @@ def histories(draw: st.DrawFn) -> tuple[Objects, Objects]:
                 _image(changed, f"n{number}")
             case "less":
                 metadata = {"name": "settings", "namespace": f"n{number}"}
-                changed = [one for one in changed if one["metadata"] != metadata]
+                changed = [item for item in changed if item["metadata"] != metadata]
     if draw(st.booleans()):
         changed = [
-            one for one in changed if one["metadata"]["name"] != draw(st.sampled_from(NAMES))
+            item for item in changed if item["metadata"]["name"] != draw(st.sampled_from(NAMES))
         ]
     return first, changed
 
 
 def _image(objects: Objects, namespace: str) -> None:
-    for one in objects:
-        if one["metadata"].get("namespace") == namespace and one["kind"] == "Deployment":
-            one["spec"]["template"]["spec"]["containers"][0]["image"] = "web:2"
+    for data in objects:
+        if data["metadata"].get("namespace") == namespace and data["kind"] == "Deployment":
+            data["spec"]["template"]["spec"]["containers"][0]["image"] = "web:2"
 
 
 def _number(place: dict[str, Any], draw: st.DrawFn) -> None:

@@ -17,10 +17,10 @@ Objects = list[dict[str, Any]]
 
 def kubefleet() -> Objects:
     """The fleet of the other tests, whose members have resources too."""
-    found = [one for text in FLEET.values() for one in yaml.safe_load_all(text)]
-    for one in found[:4]:
+    found = [item for text in FLEET.values() for item in yaml.safe_load_all(text)]
+    for item in found[:4]:
         usage = {"allocatable": {"cpu": "16"}, "capacity": {"cpu": "20"}, "available": {"cpu": "6"}}
-        one.setdefault("status", {})["resourceUsage"] = usage
+        item.setdefault("status", {})["resourceUsage"] = usage
     return found
 
 
@@ -33,7 +33,7 @@ def karmada() -> Objects:
         ("c", "us", "3"),
         ("d", "us", "2"),
     ):
-        one = member(name, region=region, labels={"tier": "gold"})
+        item = member(name, region=region, labels={"tier": "gold"})
         summary = {
             "allocatable": {"cpu": cpu, "pods": "110"},
             "allocated": {"cpu": "1", "pods": "1"},
@@ -44,7 +44,7 @@ def karmada() -> Objects:
                 "resources": [{"kind": "Deployment", "name": "deployments"}],
             }
         ]
-        members.append({**one, "status": {"resourceSummary": summary, "apiEnablements": apis}})
+        members.append({**item, "status": {"resourceSummary": summary, "apiEnablements": apis}})
     web = deployment(6)
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
     dynamic = weights()
@@ -59,14 +59,16 @@ def karmada() -> Objects:
 
 def named(objects: Objects, name: str, kind: str = "") -> dict[str, Any]:
     kinds = (kind,) if kind else ("MemberCluster", "Cluster")
-    return next(one for one in objects if one["metadata"]["name"] == name and one["kind"] in kinds)
+    return next(
+        data for data in objects if data["metadata"]["name"] == name and data["kind"] in kinds
+    )
 
 
 def dumped(folder: Path, objects: Objects) -> Path:
     """Write every object into a file of its own, so that a change moves no line of another one."""
-    names = (f"{one['kind']}-{one['metadata']['name']}.yaml".lower() for one in objects)
+    names = (f"{data['kind']}-{data['metadata']['name']}.yaml".lower() for data in objects)
     return write(
-        folder, {name: yaml.safe_dump(one) for name, one in zip(names, objects, strict=True)}
+        folder, {name: yaml.safe_dump(data) for name, data in zip(names, objects, strict=True)}
     )
 
 

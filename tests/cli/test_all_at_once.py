@@ -166,8 +166,8 @@ def test_both_doors_say_all_of_it(names: set[str]) -> None:
 def both_say(names: Collection[str]) -> None:
     """The directory and the project name the same: all that is wrong, and nothing that only follows from it."""
     wrong = [WRONG[name] for name in sorted(names)]
-    files = {f"stacks/fleet/{name}": text for one in wrong for name, text in one.files.items()}
-    options = [option for one in wrong for option in one.options]
+    files = {f"stacks/fleet/{name}": text for item in wrong for name, text in item.files.items()}
+    options = [option for item in wrong for option in item.options]
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         patch.chdir(write(Path(place), {**PROJECT, **files}))
         directory = run("plan", "stacks/fleet", *options)
@@ -175,8 +175,8 @@ def both_say(names: Collection[str]) -> None:
     for result in (directory, project):
         assert (result.exit_code, result.stdout) == (1, "")
     assert said(directory.stderr) == said(project.stderr)
-    broken = min((one.layer for one in wrong if not one.follows), default=PLANNING)
-    expected = [one.says for one in wrong if not one.follows or one.layer <= broken]
+    broken = min((item.layer for item in wrong if not item.follows), default=PLANNING)
+    expected = [item.says for item in wrong if not item.follows or item.layer <= broken]
     for text in expected:
         assert text in directory.stderr
     assert directory.stderr.count("error: ") == len(expected)
@@ -212,7 +212,9 @@ def test_an_object_that_is_broken_is_judged_no_further(tmp_path: Path) -> None:
     )
     source = gather(write(tmp_path, {**FLEET, "list.json": text}))
     assert [problem.what for problem in source.problems] == ["given twice, first on line 1"]
-    names = [one.name for one in source.catalogue.manifests if one.kind == "ConfigMap"]
+    names = [
+        manifest.name for manifest in source.catalogue.manifests if manifest.kind == "ConfigMap"
+    ]
     assert names == ["b", "storefront"]
 
 

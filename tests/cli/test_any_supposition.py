@@ -110,7 +110,7 @@ def karmada(draw: st.DrawFn) -> Objects:
     """Members with room, and a Deployment that is divided by it, in one region or two."""
     found: Objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}]
     for name in NAMES:
-        one = member(name, region=draw(values), labels={"env": draw(values)})
+        item = member(name, region=draw(values), labels={"env": draw(values)})
         allocatable = {"cpu": str(draw(st.integers(1, 8))), "pods": "20"}
         apis = [
             {
@@ -119,7 +119,7 @@ def karmada(draw: st.DrawFn) -> Objects:
             }
         ]
         summary = {"allocatable": allocatable, "allocated": {"cpu": "500m", "pods": "1"}}
-        found.append({**one, "status": {"apiEnablements": apis, "resourceSummary": summary}})
+        found.append({**item, "status": {"apiEnablements": apis, "resourceSummary": summary}})
     web = deployment(draw(st.integers(1, 9)))
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
     dynamic = {
@@ -148,7 +148,7 @@ class Change:
 
 
 def found(objects: Objects, name: str) -> dict[str, Any]:
-    return next(one for one in objects if one["metadata"]["name"] == name)
+    return next(data for data in objects if data["metadata"]["name"] == name)
 
 
 @st.composite
@@ -184,13 +184,13 @@ def added(name: str, region: str, *, kubefleet: bool) -> Change:
     new = f"new-{name}-{region}"
 
     def edit(objects: Objects) -> None:
-        one = copy.deepcopy(found(objects, name))
-        one["metadata"]["name"] = new
+        item = copy.deepcopy(found(objects, name))
+        item["metadata"]["name"] = new
         if kubefleet:
-            one["metadata"]["labels"]["region"] = region
+            item["metadata"]["labels"]["region"] = region
         else:
-            one["spec"]["region"] = region
-        objects.append(one)
+            item["spec"]["region"] = region
+        objects.append(item)
 
     return Change(Addition(new, name, {"region": region}), edit)
 
@@ -198,7 +198,7 @@ def added(name: str, region: str, *, kubefleet: bool) -> Change:
 def tainted(name: str, value: str) -> Change:
     def edit(objects: Objects) -> None:
         spec = found(objects, name)["spec"]
-        taints = [one for one in spec.get("taints", ()) if one["key"] != "k"]
+        taints = [item for item in spec.get("taints", ()) if item["key"] != "k"]
         spec["taints"] = [*taints, {"key": "k", "value": value, "effect": "NoSchedule"}]
 
     return Change(FieldSetting(name, ("taints", "k"), f"{value}:NoSchedule"), edit)
@@ -229,7 +229,7 @@ def numbered(number: int, *, kubefleet: bool) -> Change:
         return Change(FieldSetting("ClusterResourcePlacement/p0", path, str(number)), edit)
 
     def scale(objects: Objects) -> None:
-        next(one for one in objects if one["kind"] == "Deployment")["spec"]["replicas"] = number
+        next(data for data in objects if data["kind"] == "Deployment")["spec"]["replicas"] = number
 
     return Change(FieldSetting("Deployment/shop/web", ("spec", "replicas"), str(number)), scale)
 
@@ -240,14 +240,14 @@ def worlds(draw: st.DrawFn) -> tuple[Objects, list[Change]]:
     of_kubefleet = draw(st.booleans())
     objects = draw(kubefleet() if of_kubefleet else karmada())
     some = draw(st.lists(changes(kubefleet=of_kubefleet), min_size=1, max_size=4))
-    names = [one.supposed.name for one in some if isinstance(one.supposed, Addition)]
-    kept = [one for at, one in enumerate(some) if not _again(one, some[:at])]
-    assert len(names) >= sum(isinstance(one.supposed, Addition) for one in kept)
+    names = [item.supposed.name for item in some if isinstance(item.supposed, Addition)]
+    kept = [item for at, item in enumerate(some) if not _again(item, some[:at])]
+    assert len(names) >= sum(isinstance(item.supposed, Addition) for item in kept)
     return objects, kept
 
 
-def _again(one: Change, before: list[Change]) -> bool:
-    return isinstance(one.supposed, Addition) and one.supposed.name in {
+def _again(change: Change, before: list[Change]) -> bool:
+    return isinstance(change.supposed, Addition) and change.supposed.name in {
         each.supposed.name for each in before if isinstance(each.supposed, Addition)
     }
 
@@ -263,14 +263,14 @@ def written(folder: str, name: str, objects: Objects) -> Path:
 @settings(max_examples=60)
 def test_what_is_supposed_comes_out_as_what_is_written(world: tuple[Objects, list[Change]]) -> None:
     objects, some = world
-    lost = frozenset[str]().union(*(one.lost for one in some))
+    lost = frozenset[str]().union(*(item.lost for item in some))
     with tempfile.TemporaryDirectory() as folder:
         before = written(folder, "before", objects)
-        supposed = simulate([before], CommandLine(), [one.supposed for one in some])
+        supposed = simulate([before], CommandLine(), [item.supposed for item in some])
         state = supposed.start.command.state
         changed = copy.deepcopy(objects)
-        for one in some:
-            one.edit(changed)
+        for item in some:
+            item.edit(changed)
         after = written(folder, "after", changed)
         planned = survey([after], CommandLine(state=StateFile(state=state.state), lost=lost))
     by_hand = outcome(as_data(plan_document(planned, EVERYTHING)), str(after / "fleet.yaml"))
@@ -286,10 +286,10 @@ def test_each_loss_is_a_simulation_after_what_is_supposed(
     world: tuple[Objects, list[Change]], by: str
 ) -> None:
     objects, some = world
-    some = [one for one in some if not one.lost]
+    some = [item for item in some if not item.lost]
     with tempfile.TemporaryDirectory() as folder:
         found = simulate(
-            [written(folder, "before", objects)], CommandLine(), [one.supposed for one in some]
+            [written(folder, "before", objects)], CommandLine(), [item.supposed for item in some]
         )
         if found.survey.refused:
             return
@@ -297,17 +297,20 @@ def test_each_loss_is_a_simulation_after_what_is_supposed(
         losses = list(sweep.losses())
         start = found.carried_out() if some else found.start
         alone = [
-            start.supposing([Loss(name) for name in one.members]).survey.plans[0] for one in losses
+            start.supposing([Loss(name) for name in item.members]).survey.plans[0]
+            for item in losses
         ]
     assert len(sweep_document(sweep, losses).losses) == len(losses)
     for loss, plan in zip(losses, alone, strict=True):
         assert loss.refused == plan.refused
-        assert loss.moved == sum(one.moves for one in plan.subjects)
-        unfulfilled = {one.name for one in plan.subjects if one.outcome.unfulfilled}
+        assert loss.moved == sum(subject.moves for subject in plan.subjects)
+        unfulfilled = {subject.name for subject in plan.subjects if subject.outcome.unfulfilled}
         nowhere = {
-            one.name for one in plan.subjects if one.before.decisions and not one.record.decisions
+            subject.name
+            for subject in plan.subjects
+            if subject.before.decisions and not subject.record.decisions
         }
-        already = {one.name for one in sweep.plan.subjects if one.outcome.unfulfilled}
-        short = {one.name for one in loss.short}
+        already = {subject.name for subject in sweep.plan.subjects if subject.outcome.unfulfilled}
+        short = {item.name for item in loss.short}
         assert unfulfilled - already <= short <= unfulfilled | nowhere
-        assert {one.name for one in loss.short if one.nowhere} >= nowhere - already
+        assert {item.name for item in loss.short if item.nowhere} >= nowhere - already

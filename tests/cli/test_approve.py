@@ -66,7 +66,7 @@ def test_it_writes_an_approved_request_and_says_what_moves(fleet: Path) -> None:
     planned = run("plan", fleet, "--state", fleet.parent / "state.json")
     assert planned.output in done.output
     (subject,) = plan(fleet, "--state", fleet.parent / "state.json")["subjects"]
-    assert {one["name"] for one in subject["clusters"] if one["change"] == "joins"} == {"c", "d"}
+    assert {item["name"] for item in subject["clusters"] if item["change"] == "joins"} == {"c", "d"}
     again = approved(fleet, NAME)
     assert f"{NAME} is given already\n" in again.output
     assert "no file has to change" in again.output
@@ -108,18 +108,18 @@ def test_a_run_in_a_namespace_is_named_with_it(tmp_path: Path) -> None:
     driver.world.write(tmp_path / "fleet")
     file = tmp_path / "fleet" / "fleet.yaml"
     objects = []
-    for one in yaml.safe_load_all(file.read_text()):
-        kind = one["kind"].removeprefix("Cluster")
+    for item in yaml.safe_load_all(file.read_text()):
+        kind = item["kind"].removeprefix("Cluster")
         if kind in ("ResourcePlacement", "StagedUpdateStrategy", "StagedUpdateRun"):
-            one = {
-                **one,
+            item = {
+                **item,
                 "kind": kind,
-                "metadata": {"name": one["metadata"]["name"], "namespace": "shop"},
+                "metadata": {"name": item["metadata"]["name"], "namespace": "shop"},
             }
         if kind == "ResourcePlacement":
             workload = {"group": "apps", "version": "v1", "kind": "Deployment", "labelSelector": {}}
-            one["spec"]["resourceSelectors"] = [workload]
-        objects.append(one)
+            item["spec"]["resourceSelectors"] = [workload]
+        objects.append(item)
     file.write_text(yaml.safe_dump_all(objects))
     listed = run("approve", tmp_path / "fleet")
     assert (

@@ -112,7 +112,7 @@ def test_an_approval_of_another_generation_does_not_count(hub: Api) -> None:
     hub.lists[REQUESTS] = [request("go-after-canary", "canary", stale, other)]
     hub.answers[STATUS] = takes
     assert "approved on the hub" in approve("go-after-canary", "--write")
-    assert [one["type"] for one in hub.bodies[0]["status"]["conditions"]] == ["Seen", "Approved"]
+    assert [body["type"] for body in hub.bodies[0]["status"]["conditions"]] == ["Seen", "Approved"]
 
 
 @pytest.mark.parametrize(

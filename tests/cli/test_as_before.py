@@ -98,9 +98,11 @@ def test_where_nothing_changes_that_leads(folder: Path) -> None:
 
 def test_the_document_and_the_exit_status_lose_nothing(folder: Path) -> None:
     document = plan(folder)
-    assert [one["subject"] for one in document["unfulfilled"]] == [WIDE]
+    assert [item["subject"] for item in document["unfulfilled"]] == [WIDE]
     weights = {
-        one["name"]: one["weight"] for one in document["subjects"] if one["weight"] != "unchanged"
+        item["name"]: item["weight"]
+        for item in document["subjects"]
+        if item["weight"] != "unchanged"
     }
     assert weights == {WIDE: "unfulfilled", EDGE: "held"}
     assert document["totals"]["held"] == 2
@@ -178,7 +180,7 @@ def test_of_karmada(tmp_path: Path, long: bool) -> None:
 
 def test_members_that_no_longer_match_are_told_in_full(tmp_path: Path) -> None:
     labelled = [
-        {**one, "metadata": {**one["metadata"], "labels": {"at": "home"}}} for one in KARMADA[:3]
+        {**item, "metadata": {**item["metadata"], "labels": {"at": "home"}}} for item in KARMADA[:3]
     ]
     placement = {"clusterAffinity": {"labelSelector": {"matchLabels": {"at": "home"}}}}
     hub = (*labelled, *KARMADA[3:-2], deployment(4, "web:1"), policy(placement=placement))

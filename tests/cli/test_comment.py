@@ -177,8 +177,8 @@ def test_an_odd_answer_is_told(on: str, served: Forge, review: Path, tmp_path: P
     for path in paths:
         for odd in (
             *ODD,
-            *({"id": one} for one in IDS),
-            *({"authenticatedUser": {"id": one}} for one in IDS),
+            *({"id": item} for item in IDS),
+            *({"authenticatedUser": {"id": item}} for item in IDS),
         ):
             served.odd = {path: odd}
             result = commented(on, review, RUNS[on](served, tmp_path, on == "github"))

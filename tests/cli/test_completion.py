@@ -95,7 +95,7 @@ def completed(line: str) -> list[str]:
 )
 def test_bash_offers(line: str, offered: list[str]) -> None:
     found = completed(line)
-    assert [one for one in found if one and not one.startswith("compopt")] == offered
+    assert [item for item in found if item and not item.startswith("compopt")] == offered
 
 
 @pytest.mark.parametrize(

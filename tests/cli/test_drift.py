@@ -65,8 +65,8 @@ def test_fields_and_missing_objects_are_told(fleet: Fleet) -> None:
     result = fleet.run("drift", "--detailed-exitcode", "-o", "json")
     assert result.exit_code == 2
     a, b = json.loads(result.stdout)["members"]
-    assert [(one["kind"], one["missing"]) for one in a["objects"]] == [("Deployment", True)]
-    told = {one["kind"]: one["differences"] for one in b["objects"]}
+    assert [(item["kind"], item["missing"]) for item in a["objects"]] == [("Deployment", True)]
+    told = {item["kind"]: item["differences"] for item in b["objects"]}
     assert told["ConfigMap"] == [
         {"path": "/data/k", "delivered": "one", "there": "by\x1b[31m hand"}
     ]
@@ -114,12 +114,16 @@ def test_a_provider_of_a_members_own_may_have_a_path_and_choose_a_context(
     config["clusters"].append({"name": "gone", "cluster": {"server": "http://127.0.0.1:9"}})
     file = tmp_path / "own.yaml"
     file.write_text(yaml.safe_dump({**config, "current-context": "elsewhere"}))
-    for one in fleet.resources:
-        if one["urn"].endswith("kubernetes::dev/b"):
-            one["urn"] = one["urn"].replace("fleet:index:Fleet$", "").replace("dev/b", "tools")
-            one["inputs"] |= {"kubeconfig": str(file), "context": "x"}
-        if "@b/" in one["urn"]:
-            one["provider"] = "urn:pulumi:stack::project::pulumi:providers:kubernetes::tools::id"
+    for resource in fleet.resources:
+        if resource["urn"].endswith("kubernetes::dev/b"):
+            resource["urn"] = (
+                resource["urn"].replace("fleet:index:Fleet$", "").replace("dev/b", "tools")
+            )
+            resource["inputs"] |= {"kubeconfig": str(file), "context": "x"}
+        if "@b/" in resource["urn"]:
+            resource["provider"] = (
+                "urn:pulumi:stack::project::pulumi:providers:kubernetes::tools::id"
+            )
     fleet.keep()
     assert "no drift, of 8 objects compared on 2 members" in fleet.run("drift").stdout
     fleet.members["b"].asked.clear()
@@ -133,23 +137,23 @@ def test_fleets_may_have_members_of_one_name(fleet: Fleet) -> None:
     own = json.dumps(fleet.resources)
     other = own.replace("dev/", "other/").replace("::dev", "::other").replace('"dev"', '"other"')
     mine, theirs = (fleet.members[name].kubeconfig() for name in "ab")
-    for one in json.loads(other):
-        if one["urn"].endswith("kubernetes::other/a"):
-            one["inputs"]["kubeconfig"] = theirs
-        if one["urn"].endswith("kubernetes::other/b"):
-            one["inputs"]["kubeconfig"] = theirs.replace(
+    for item in json.loads(other):
+        if item["urn"].endswith("kubernetes::other/a"):
+            item["inputs"]["kubeconfig"] = theirs
+        if item["urn"].endswith("kubernetes::other/b"):
+            item["inputs"]["kubeconfig"] = theirs.replace(
                 str(fleet.members["b"].server.server_port), "9"
             )
-        fleet.resources.append(one)
+        fleet.resources.append(item)
     fleet.keep()
     fleet.at("b", CONFIG)["data"]["k"] = "by hand"
     document = json.loads(fleet.run("drift", "-o", "json").stdout)
     told = {
-        (one["fleet"], one["name"]): (
-            bool(one["unreached"]),
-            [each["kind"] for each in one["objects"]],
+        (item["fleet"], item["name"]): (
+            bool(item["unreached"]),
+            [each["kind"] for each in item["objects"]],
         )
-        for one in document["members"]
+        for item in document["members"]
     }
     assert told == {
         ("dev", "a"): (False, []),
@@ -205,7 +209,7 @@ def test_wrong_use(fleet: Fleet, options: tuple[str, ...], words: str) -> None:
     result = run("drift", fleet.folder, "--state", fleet.state, *options)
     assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
     assert result.stdout == ""
-    assert all(one.asked == [] for one in fleet.members.values())
+    assert all(member.asked == [] for member in fleet.members.values())
 
 
 @pytest.mark.parametrize(
@@ -315,11 +319,11 @@ def told(fleet: Fleet, *options: object) -> dict[tuple[str, str], Any]:
     """What is said of each object that has drifted: its fields, or that it is missing; by member and kind."""
     document = json.loads(fleet.run("drift", "-o", "json", *options).stdout)
     return {
-        (member["name"], one["kind"]): "missing"
-        if one["missing"]
-        else [each["path"] for each in one["differences"]]
+        (member["name"], item["kind"]): "missing"
+        if item["missing"]
+        else [each["path"] for each in item["differences"]]
         for member in document["members"]
-        for one in member["objects"]
+        for item in member["objects"]
     }
 
 
@@ -345,13 +349,13 @@ def test_a_state_that_hides_its_records_is_said_to_be_all_there_is(fleet: Fleet)
         "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
         "ciphertext": "AAAA",
     }
-    for one in fleet.resources:
+    for resource in fleet.resources:
         for side in ("inputs", "outputs"):
-            one[side] |= {
-                field: secret for field in ("contents", "kubeconfig") if field in one[side]
+            resource[side] |= {
+                field: secret for field in ("contents", "kubeconfig") if field in resource[side]
             }
-            if one["type"].endswith(":Secret"):
-                one[side]["data"] = secret
+            if resource["type"].endswith(":Secret"):
+                resource[side]["data"] = secret
     fleet.keep()
     fleet.at("b", CONFIG)["data"]["k"] = "by hand"
     result = fleet.run("drift", *fleet.asking())
@@ -527,7 +531,7 @@ def test_what_is_in_an_envelope_drifts_and_is_left_to_people(delivered: Delivere
 
 def test_a_lost_member_is_not_asked(fleet: Fleet) -> None:
     """Whether an update has given it up already, or has marked it and then broke."""
-    (roster,) = (one for one in fleet.resources if one["type"].endswith(":Roster"))
+    (roster,) = (resource for resource in fleet.resources if resource["type"].endswith(":Roster"))
     for side in ("inputs", "outputs"):
         roster[side]["members"]["b"] = "lost"
     fleet.keep()

@@ -32,13 +32,13 @@ def written(driver: InProcess, folder: Path) -> Path:
     driver.world.write(folder / "fleet")
     resources = [
         {
-            "urn": one.urn,
-            "type": one.type,
+            "urn": resource.urn,
+            "type": resource.type,
             "custom": True,
-            "inputs": dict(one.inputs),
-            "outputs": dict(one.outputs),
+            "inputs": dict(resource.inputs),
+            "outputs": dict(resource.outputs),
         }
-        for one in driver.state.resources.values()
+        for resource in driver.state.resources.values()
     ]
     (folder / "state.json").write_text(
         json.dumps({"version": 3, "deployment": {"resources": resources}})

@@ -90,7 +90,7 @@ ENDINGS = {
 
 def lines() -> list[str]:
     found = (fleet.get_command(click.Context(fleet), name) for name in COMMANDS)
-    return [line for one in found if isinstance(one, Command) for line in one.examples.values()]
+    return [line for item in found if isinstance(item, Command) for line in item.examples.values()]
 
 
 @pytest.fixture

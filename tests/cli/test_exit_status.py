@@ -109,7 +109,7 @@ def a_policy_that_picks_the_same(source: Path) -> None:
 def an_object_less(source: Path) -> None:
     text = (source / "shop.yaml").read_text().split("---\n")
     (source / "shop.yaml").write_text(
-        "---\n".join(one for one in text if "kind: ConfigMap" not in one)
+        "---\n".join(item for item in text if "kind: ConfigMap" not in item)
     )
 
 
@@ -156,7 +156,7 @@ def test_what_is_held_is_no_change(folder: Path) -> None:
     an_image(folder / SOURCE)
     assert run("render", SOURCE, "--out", "../out", "--detailed-exitcode").exit_code == 2
     document = plan(SOURCE, *STATE)
-    assert {one["change"] for one in document["subjects"][0]["clusters"]} == {"held"}
+    assert {item["change"] for item in document["subjects"][0]["clusters"]} == {"held"}
     assert document["changes"] is False
     assert run("plan", SOURCE, *STATE, "--detailed-exitcode").exit_code == 0
 
@@ -215,9 +215,9 @@ def test_strictly(folder: Path, edited: Callable[[Path], None], why: str, where:
 def test_what_is_unfulfilled_is_in_the_document(folder: Path) -> None:
     assert plan(SOURCE)["unfulfilled"] == []
     too_many(folder / SOURCE)
-    (one,) = plan(SOURCE)["unfulfilled"]
-    assert one["subject"] == "ClusterResourcePlacement/shop"
-    assert [one["why"]] == plan(SOURCE)["subjects"][0]["unfulfilled"]
+    (item,) = plan(SOURCE)["unfulfilled"]
+    assert item["subject"] == "ClusterResourcePlacement/shop"
+    assert [item["why"]] == plan(SOURCE)["subjects"][0]["unfulfilled"]
 
 
 def test_what_a_program_warns_of_counts(folder: Path) -> None:

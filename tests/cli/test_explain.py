@@ -25,8 +25,8 @@ def members(folder: Path, *args: str) -> list[dict[str, Any]]:
 
 
 def test_every_member_is_explained(folder: Path) -> None:
-    found = {one["name"]: one for one in members(folder)}
-    assert {name: one["selected"] for name, one in found.items()} == {
+    found = {member["name"]: member for member in members(folder)}
+    assert {name: item["selected"] for name, item in found.items()} == {
         "amsterdam": True,
         "dublin": True,
         "iowa": False,
@@ -50,7 +50,7 @@ def test_every_member_is_explained(folder: Path) -> None:
 
 
 def test_one_member_alone(folder: Path) -> None:
-    assert [one["name"] for one in members(folder, "shop", "iowa")] == ["iowa"]
+    assert [member["name"] for member in members(folder, "shop", "iowa")] == ["iowa"]
     text = run("explain", folder, "shop", "iowa").stdout
     assert "would be chosen" in text
     assert "dublin" not in text
@@ -121,7 +121,7 @@ def test_in_a_large_fleet_it_is_tried_for_the_member_that_is_named(folder: Path)
     (folder / "more.yaml").write_text(
         "---\n".join(member.format(number) + spec for number in range(100))
     )
-    assert {one["flips"] is None for one in members(folder, "shop")} == {True}
+    assert {item["flips"] is None for item in members(folder, "shop")} == {True}
     assert "tried for up to 100 members" in run("explain", folder, "shop").stdout
     assert members(folder, "shop", "iowa")[0]["flips"]
     assert "tried for up to" not in run("explain", folder, "shop", "iowa").stdout
@@ -138,7 +138,7 @@ def test_no_name_and_no_path_is_broken_in_a_narrow_terminal(
         "maintenance",
         "maintenance.of.nodes.example.com/planned-for-tonight",
     )
-    asked = [long if one == "shop" else one for one in arguments]
+    asked = [long if argument == "shop" else argument for argument in arguments]
     narrow = run("explain", folder, *asked, width=40).stdout
     assert long in narrow
     assert "example.com/planned-for-tonight" in narrow

@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hub_only(folder: Path) -> Any:
-    return [(one["kind"], one["change"]) for one in plan(folder)["observed"]["hubOnly"]]
+    return [(item["kind"], item["change"]) for item in plan(folder)["observed"]["hubOnly"]]
 
 
 def other(folder: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_change_is_never_nothing(folder: Path, change: str) -> None:
     document = plan(folder)
     assert document["headline"][0] == NOTHING
     (warning,) = [
-        one for one in document["warnings"] if "only the hub carries out what has changed" in one
+        item for item in document["warnings"] if "only the hub carries out what has changed" in item
     ]
     assert f"({change})" in warning
     clone.commit()

@@ -73,7 +73,7 @@ def kubeconfig(path: Path, contexts: dict[str, str], current: str = "", **server
 
 def members(folder: Path = Path("fleet")) -> dict[str, Any]:
     found = yaml.safe_load_all((folder / "members.yaml").read_text())
-    return {one["metadata"]["name"]: one["metadata"].get("labels") for one in found}
+    return {item["metadata"]["name"]: item["metadata"].get("labels") for item in found}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -199,13 +199,13 @@ def test_any_context_becomes_a_member_of_its_own(names: list[str], system: str, 
     contexts = {name: f"c{number}" for number, name in enumerate(names)}
     file = kubeconfig(here / "any", contexts)
     found = members_of([file], (), system, {"taken"}).members
-    assert len({one.name for one in found} | {"taken"}) == len(names) + 1
+    assert len({item.name for item in found} | {"taken"}) == len(names) + 1
     for path, text in fleet_files(here / "any-fleet", found, system).items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     source = read_source(str(here / "any-fleet"))
     assert (source.problems, source.warnings) == ((), ())
-    assert {one.name for one in source.clusters} == {one.name for one in found}
+    assert {cluster.name for cluster in source.clusters} == {item.name for item in found}
 
 
 BAD = {

@@ -28,7 +28,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def deployment(objects: list[dict[str, Any]]) -> dict[str, Any]:
-    return next(one for one in objects if one["kind"] == "Deployment")
+    return next(data for data in objects if data["kind"] == "Deployment")
 
 
 def stored() -> HubObservation:
@@ -44,7 +44,9 @@ def stored() -> HubObservation:
 def written(folder: Path, place: str) -> Path:
     """A directory in which people have written the Deployment before the hub had it."""
     write_observation(
-        folder, observed([one for one in kubefleet() if one["kind"] != "Deployment"]), update=False
+        folder,
+        observed([item for item in kubefleet() if item["kind"] != "Deployment"]),
+        update=False,
     )
     web = deployment(kubefleet())
     web["metadata"]["labels"] = {"of": "us"}
@@ -55,12 +57,12 @@ def written(folder: Path, place: str) -> Path:
 
 def labelled() -> HubObservation:
     objects = [*stored().objects]
-    web = next(one for one in objects if one["kind"] == "Deployment")
+    web = next(data for data in objects if data["kind"] == "Deployment")
     spec: dict[str, Any] = {**web, "metadata": {**web["metadata"], "labels": {"of": "us"}}}
     members = [
         *stored().members,
         *stored().policies,
-        *(spec if one is web else one for one in objects),
+        *(spec if data is web else data for data in objects),
     ]
     return later(observed(members))
 
@@ -143,7 +145,7 @@ def test_a_review_of_two_commits_sees_the_same(tmp_path: Path) -> None:
 
 def test_a_secret_of_people_counts_and_is_not_shown(tmp_path: Path) -> None:
     write_observation(tmp_path / "fleet", observed(kubefleet()), update=False)
-    secret = next(one for one in kubefleet() if one["kind"] == "Secret")
+    secret = next(item for item in kubefleet() if item["kind"] == "Secret")
     (tmp_path / "fleet/secret.yaml").write_text(yaml.safe_dump(secret))
     write_observation(tmp_path / "fleet", later(observed(kubefleet())), update=True)
     document = plan(tmp_path / "fleet")

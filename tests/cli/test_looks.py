@@ -121,13 +121,13 @@ def planned(folder: Path) -> PlanDocument:
 @pytest.mark.parametrize("placements", [1, 40, 1000])
 def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int) -> None:
     document = planned(tmp_path)
-    one = document.subjects[0]
-    one = attrs.evolve(
-        one,
-        clusters=[*one.clusters] * 20,
-        not_picked=attrs.evolve(one.not_picked, shown=[*one.not_picked.shown] * 3),
+    item = document.subjects[0]
+    item = attrs.evolve(
+        item,
+        clusters=[*item.clusters] * 20,
+        not_picked=attrs.evolve(item.not_picked, shown=[*item.not_picked.shown] * 3),
     )
-    subjects = [attrs.evolve(one, key=f"placement-{number}") for number in range(placements)]
+    subjects = [attrs.evolve(item, key=f"placement-{number}") for number in range(placements)]
     text = to_markdown(plan_view(attrs.evolve(document, subjects=subjects), diff=True))
     assert len(text) < LIMIT
     assert text.count("<details>") == text.count("</details>")

@@ -46,30 +46,30 @@ class Clusters:
 
     @property
     def on_hub(self) -> bool:
-        every = (one.name for one in self.driver.state.resources.values())
+        every = (resource.name for resource in self.driver.state.resources.values())
         return any(name.endswith("@hub/shop") for name in every)
 
     def send(self) -> None:
         """Let the hub send what it has: its Works, and its marks on the objects."""
         self.works = [self.work(member) for member in "ab"] if self.on_hub else []
-        for (member, one), data in self.there.items():
+        for (member, item), data in self.there.items():
             if self.on_hub and self.takes and not self.never:
                 data["metadata"]["ownerReferences"] = [OWNER]
             assert self.on_hub or not data["metadata"].get("ownerReferences"), (
-                f"{one} goes from {member}"
+                f"{item} goes from {member}"
             )
 
     def work(self, member: str) -> dict[str, Any]:
         """A Work of a member, whose agent has seen it."""
-        mine = [(one, data) for (name, one), data in self.there.items() if name == member]
+        mine = [(item, data) for (name, item), data in self.there.items() if name == member]
         applied = any(data["metadata"].get("ownerReferences") for _, data in mine)
         manifests = [
             {
-                "apiVersion": one.api_version,
-                "kind": one.kind,
-                "metadata": {"name": one.name, "namespace": one.namespace},
+                "apiVersion": item.api_version,
+                "kind": item.kind,
+                "metadata": {"name": item.name, "namespace": item.namespace},
             }
-            for one, _ in mine
+            for item, _ in mine
         ]
         labels = {"kubernetes-fleet.io/parent-CRP": "shop"}
         return {
@@ -94,28 +94,29 @@ class Cluster:
     all: Clusters
     name: str
 
-    def get(self, one: Leftover) -> dict[str, Any]:
-        uid = f"{self.name}-{one.kind}"
+    def get(self, leftover: Leftover) -> dict[str, Any]:
+        uid = f"{self.name}-{leftover.kind}"
         self.all.there.setdefault(
-            (self.name, one), {"metadata": {"uid": uid, "resourceVersion": "1", "name": one.name}}
+            (self.name, leftover),
+            {"metadata": {"uid": uid, "resourceVersion": "1", "name": leftover.name}},
         )
         self.all.send()
-        data = self.all.there[self.name, one]
-        data |= {"apiVersion": one.api_version, "kind": one.kind}
-        data["metadata"] |= {"namespace": one.namespace} if one.namespace else {}
+        data = self.all.there[self.name, leftover]
+        data |= {"apiVersion": leftover.api_version, "kind": leftover.kind}
+        data["metadata"] |= {"namespace": leftover.namespace} if leftover.namespace else {}
         return data
 
     def items(self, group: str, kind: str, label: str) -> list[dict[str, Any]]:
         self.all.send()
         return self.all.works
 
-    def change(self, one: Leftover, patch: Any, *, manager: str) -> None:
-        self.all.patches.append((self.name, one.kind))
+    def change(self, leftover: Leftover, patch: Any, *, manager: str) -> None:
+        self.all.patches.append((self.name, leftover.kind))
         if self.name == "the hub":
             self.all.never = True
             return
         for each in patch[2:]:
-            self.all.there[self.name, one]["metadata"][each["path"].rpartition("/")[2]] = each[
+            self.all.there[self.name, leftover]["metadata"][each["path"].rpartition("/")[2]] = each[
                 "value"
             ]
 
@@ -137,8 +138,8 @@ class InPlaceOfTheEngine:
         fields = ("urn", "type", "inputs", "outputs", "parent")
         every = self.driver.state.resources.values()
         resources = [
-            {field: getattr(one, field) for field in fields} | {"retainOnDelete": retaining}
-            for one in every
+            {field: getattr(item, field) for field in fields} | {"retainOnDelete": retaining}
+            for item in every
         ]
         return StateFile(
             "stack", self.driver.state, export={"deployment": {"resources": resources}}

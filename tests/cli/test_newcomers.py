@@ -152,7 +152,7 @@ def test_refusals_of_one_object_come_in_the_order_of_its_lines(folder: Path) -> 
     )
     edit(Path("placement.yaml"), "numberOfClusters: 2", "numberOfClusters: -1")
     lines = [
-        int(one) for one in re.findall(r"placement.yaml:(\d+)", "\n".join(refused("plan", ".")))
+        int(found) for found in re.findall(r"placement.yaml:(\d+)", "\n".join(refused("plan", ".")))
     ]
     assert len(lines) > 2
     assert lines == sorted(lines)
@@ -241,7 +241,7 @@ def test_what_is_told_of_labels(folder: Path, labels: str, hints: list[str]) -> 
 
 def test_two_objects_that_would_be_one_file_are_refused(folder: Path) -> None:
     maps = [{"name": "prices", "namespace": "shop-eu"}, {"name": "eu-prices", "namespace": "shop"}]
-    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": one} for one in maps]
+    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": item} for item in maps]
     objects.append({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop-eu"}})
     write(folder, {"more.json": json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})})
     selector = '  - {group: "", version: v1, kind: Namespace, name: shop}\n'

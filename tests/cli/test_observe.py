@@ -77,7 +77,10 @@ def said(done: Result) -> str:
 
 def observed(listing: Listing) -> HubObservation:
     """Members and objects as they are; nothing that decides."""
-    objects = (*listing.all("ConfigMap"), *(one for one in listing.all("Secret") if "data" in one))
+    objects = (
+        *listing.all("ConfigMap"),
+        *(item for item in listing.all("Secret") if "data" in item),
+    )
     return HubObservation(
         system=listing.system,
         as_of=listing.as_of,
@@ -300,7 +303,7 @@ def test_clusters_alone_remove_nothing_of_a_hub(place: Place) -> None:
     ],
 )
 def test_wrong_members(place: Place, members: tuple[str, ...], said: str) -> None:
-    done = place.observe(*(part for one in members for part in ("--members", one)))
+    done = place.observe(*(part for item in members for part in ("--members", item)))
     assert done.exit_code == 1
     assert said in done.stderr
     assert CANARY not in done.output

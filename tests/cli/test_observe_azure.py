@@ -71,7 +71,7 @@ def test_a_fleet_is_observed_through_its_hub(azure: Api, hub: Hub, tmp_path: Pat
     (kubeconfig,) = hub.kubeconfigs
     assert "azurecli" in kubeconfig
     found = read_azure_file((out / AZURE_FILE).read_text())
-    assert [one.name for one in found.members] == [
+    assert [item.name for item in found.members] == [
         "amsterdam",
         "dublin",
         "iowa",

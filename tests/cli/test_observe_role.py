@@ -66,8 +66,8 @@ def hub(
 
 def without(role: Any, plural: str) -> Any:
     rules = [
-        {**one, "resources": [name for name in one["resources"] if name != plural]}
-        for one in role["rules"]
+        {**item, "resources": [name for name in item["resources"] if name != plural]}
+        for item in role["rules"]
     ]
     return {**role, "rules": rules}
 

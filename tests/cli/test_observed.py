@@ -112,8 +112,8 @@ def test_a_template_that_its_policy_leaves_is_told_in_words(karmada: Path) -> No
 def test_what_leaves_a_member_is_deleted_as_a_hub_deletes_it(folder: Path) -> None:
     edit(folder / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
     gone = plan(folder, status=3)["gone"]["objects"]
-    assert {one["fate"] for one in gone} == {"deleted"}
-    assert "Namespace shop" in {one["object"] for one in gone}
+    assert {item["fate"] for item in gone} == {"deleted"}
+    assert "Namespace shop" in {item["object"] for item in gone}
 
 
 def test_a_member_that_leaves_keeps_what_kubefleet_has_brought_and_not_what_karmada_has(
@@ -125,8 +125,8 @@ def test_a_member_that_leaves_keeps_what_kubefleet_has_brought_and_not_what_karm
             text = member.read_text()
             member.unlink()
             fates |= {
-                one["fate"]
-                for one in json.loads(run("plan", place, "-o", "json").stdout)["gone"]["objects"]
+                load["fate"]
+                for load in json.loads(run("plan", place, "-o", "json").stdout)["gone"]["objects"]
             }
             member.write_text(text)
         assert fates == {fate}
@@ -135,8 +135,8 @@ def test_a_member_that_leaves_keeps_what_kubefleet_has_brought_and_not_what_karm
 def test_a_loss_is_refused_until_it_is_confirmed(folder: Path) -> None:
     (folder / SHOP).unlink()
     refused = plan(folder, status=3)["refused"]
-    assert all(f"--confirm {one['token']}" in one["hint"] for one in refused)
-    plan(folder, *(word for one in refused for word in ("--confirm", one["token"])))
+    assert all(f"--confirm {item['token']}" in item["hint"] for item in refused)
+    plan(folder, *(word for item in refused for word in ("--confirm", item["token"])))
 
 
 def test_its_age_is_in_what_people_read_and_not_in_documents(
@@ -510,5 +510,5 @@ def test_a_member_that_a_command_edits_keeps_what_was_observed_of_it(folder: Pat
     after = edited(
         source, [FileEdit(str(file), text, text.replace("region: europe", "region: west"))]
     )
-    (dublin,) = (one for one in after.clusters if one.name == "dublin")
+    (dublin,) = (cluster for cluster in after.clusters if cluster.name == "dublin")
     assert (dublin.labels["region"], len(dublin.properties)) == ("west", 1)

@@ -163,7 +163,7 @@ def test_a_run_takes_the_exports_of_another(
 def test_a_stack_reference(shop: Path, fleet: Path, state: Callable[..., Path], door: str) -> None:
     (shop / "__main__.py").write_text(REFERRING)
     document = plan(shop, door, f"{STACK}={state() if door == '--state-of' else fleet}")
-    (seen,) = (one for one in document["resources"] if one["name"] == "seen")
+    (seen,) = (item for item in document["resources"] if item["name"] == "seen")
     inputs = seen["inputs"]
     assert inputs.pop("missing", None) is None
     assert inputs == {
@@ -180,7 +180,7 @@ def test_a_stack_reference_to_nothing_is_unknown_and_said(shop: Path) -> None:
         REFERRING.partition("async def")[0] + 'Thing("seen", got=other.get_output("domain"))\n'
     )
     document = plan(shop)
-    (seen,) = (one for one in document["resources"] if one["name"] == "seen")
+    (seen,) = (item for item in document["resources"] if item["name"] == "seen")
     assert seen["inputs"] == {"got": "[unknown]"}
     (message,) = document["messages"]
     assert message["level"] == "warning"

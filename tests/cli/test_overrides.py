@@ -63,7 +63,7 @@ def state(folder: Path) -> str:
 
 
 def shop(document: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in document["subjects"] if one["key"] == "shop")
+    found: dict[str, Any] = next(item for item in document["subjects"] if item["key"] == "shop")
     return found
 
 
@@ -71,7 +71,7 @@ def test_members_with_equal_changes_share_an_entry_that_names_every_rule(folder:
     (group,) = shop(plan("."))["overridden"]
     assert (group["members"], group["moving"]) == (["amsterdam", "dublin"], ["amsterdam", "dublin"])
     deployment = next(
-        one for one in group["objects"] if one["object"] == "Deployment shop/storefront"
+        item for item in group["objects"] if item["object"] == "Deployment shop/storefront"
     )
     assert deployment["deleted"] is None
     assert deployment["fields"] == [
@@ -94,13 +94,15 @@ def test_a_changed_rule_shows_the_old_objects_against_the_new_ones(
     folder: Path, state: str
 ) -> None:
     found = shop(plan(".", "--state", state))
-    (change,) = [one for one in found["content"] if one["object"].startswith("Deployment")]
+    (change,) = [item for item in found["content"] if item["object"].startswith("Deployment")]
     assert change["members"] == ["amsterdam", "dublin"]
     assert change["fields"] == [
         {"field": "metadata.annotations.tier", "old": "gold", "new": "silver"}
     ]
     assert all(
-        f"{EDGE} changes" in one["why"] for one in found["clusters"] if one["change"] == "updated"
+        f"{EDGE} changes" in item["why"]
+        for item in found["clusters"]
+        if item["change"] == "updated"
     )
     assert found["revision"] == {"old": 0, "new": 0}
 
@@ -110,12 +112,12 @@ def test_a_held_member_shows_the_rules_that_it_has(folder: Path, state: str) -> 
     result = run("plan", ".", "--state", state, "--strict", "-o", "json")
     assert result.exit_code == 3
     found = shop(json.loads(result.stdout))
-    held = [one for one in found["clusters"] if one["change"] == "held"]
-    assert [one["name"] for one in held] == ["amsterdam", "dublin"]
+    held = [item for item in found["clusters"] if item["change"] == "held"]
+    assert [item["name"] for item in held] == ["amsterdam", "dublin"]
     assert all(
-        f"{EDGE}: spec.policy.overrideRules[1].jsonPatchOverrides[0]: fails on {one['name']} for"
-        in one["why"]
-        for one in held
+        f"{EDGE}: spec.policy.overrideRules[1].jsonPatchOverrides[0]: fails on {item['name']} for"
+        in item["why"]
+        for item in held
     )
     assert any(
         "overrides.yaml:15" in text and "fails on amsterdam, dublin" in text
@@ -123,7 +125,7 @@ def test_a_held_member_shows_the_rules_that_it_has(folder: Path, state: str) -> 
     )
     (group,) = found["overridden"]
     assert group["moving"] == []
-    assert {field["new"] for one in group["objects"] for field in one["fields"]} >= {"gold"}
+    assert {field["new"] for item in group["objects"] for field in item["fields"]} >= {"gold"}
 
 
 def test_what_a_rule_writes_into_a_secret_is_hidden(folder: Path) -> None:
@@ -131,7 +133,7 @@ def test_what_a_rule_writes_into_a_secret_is_hidden(folder: Path) -> None:
     views = (("plan", ".", "--diff"), ("plan", ".", "-o", "markdown"), ("explain", ".", "shop"))
     assert all("planted" not in run(*view).stdout for view in views)
     (group,) = shop(plan("."))["overridden"]
-    (secret,) = [one for one in group["objects"] if one["object"].startswith("Secret")]
+    (secret,) = [item for item in group["objects"] if item["object"].startswith("Secret")]
     hidden = [field for field in secret["fields"] if not field["field"].startswith("metadata")]
     assert hidden
     assert {field["new"] for field in hidden} == {"[secret]"}
@@ -157,7 +159,7 @@ def test_many_members_with_values_of_their_own_share_a_line(folder: Path) -> Non
 
 def test_an_explanation_names_the_rule_behind_each_field(folder: Path) -> None:
     document = json.loads(run("explain", ".", "shop", "-o", "json").stdout)
-    members = {one["name"]: one["overridden"] for one in document["subjects"][0]["members"]}
+    members = {item["name"]: item["overridden"] for item in document["subjects"][0]["members"]}
     assert members["iowa"] == []
     assert members["amsterdam"] == shop(plan("."))["overridden"][0]["objects"]
 
@@ -202,13 +204,13 @@ def test_a_rule_for_labels_is_known_where_a_secret_gets_them_too(folder: Path) -
     result = run("plan", ".", "--state", "../saved.json", "-o", "json")
     assert result.exit_code == 0, result.output
     (found,) = json.loads(result.stdout)["subjects"]
-    assert [one["object"] for one in found["content"]] == ["Deployment shop/storefront"]
+    assert [item["object"] for item in found["content"]] == ["Deployment shop/storefront"]
     edit(Path("shop.yaml"), "nginx:1.28.0", "nginx:1.27.5")
     edit(Path("overrides.yaml"), "{env: prod}", "{env: test}")
     (found,) = json.loads(run("plan", ".", "--state", "../saved.json", "-o", "json").stdout)[
         "subjects"
     ]
-    assert {one["object"] for one in found["content"]} >= {
+    assert {item["object"] for item in found["content"]} >= {
         "Secret shop/payment",
         "Deployment shop/storefront",
     }
@@ -242,5 +244,7 @@ def test_what_a_rule_writes_into_the_data_of_a_secret_is_in_no_state(
     Path("overrides.yaml").write_text(OF_SECRET.replace("PATH", path))
     assert run("plan", ".", "--save-state", "../saved.json").exit_code == 0
     records = json.loads(Path("../saved.json").read_text())["resources"].values()
-    contents = [text for one in records for text in (one["outputs"].get("contents") or {}).values()]
+    contents = [
+        text for record in records for text in (record["outputs"].get("contents") or {}).values()
+    ]
     assert str([decompress(text) for text in contents]).count("canary-of-a-rule") == kept

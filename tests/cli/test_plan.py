@@ -125,7 +125,7 @@ def test_a_member_without_budget_is_held(folder: Path, state: Path) -> None:
 def test_who_is_not_picked_is_told_with_the_reason(folder: Path) -> None:
     others = shop(plan(folder))["notPicked"]
     assert others["count"] == 2
-    assert {one["name"]: one["why"] for one in others["shown"]} == {
+    assert {other["name"]: other["why"] for other in others["shown"]} == {
         "iowa": "taint &{Key:maintenance Value:true Effect:NoSchedule} cannot be tolerated",
         "virginia": "cluster does not match with any of the required cluster affinity terms",
     }
@@ -143,7 +143,7 @@ def test_the_status_has_the_form_of_the_api(folder: Path) -> None:
     assert status["observedResourceIndex"] == "0"
     assert status["selectedResources"][0] == {"version": "v1", "kind": "Namespace", "name": "shop"}
     *picked, missing = status["placementStatuses"]
-    assert [one["clusterName"] for one in picked] == ["dublin", "amsterdam"]
+    assert [item["clusterName"] for item in picked] == ["dublin", "amsterdam"]
     assert picked[0]["conditions"][0]["reason"] == "Scheduled"
     assert "clusterName" not in missing
     assert missing["conditions"][0]["reason"] == "ScheduleFailed"
@@ -295,7 +295,7 @@ def test_a_changed_secret_shows_that_it_changed_and_not_how(folder: Path, tmp_pa
 def test_an_object_of_two_placements_is_refused(folder: Path) -> None:
     (folder / "again.yaml").write_text(PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec"))
     document = plan(folder, status=3)
-    refused = {one["subject"]: one for one in document["refused"]}
+    refused = {item["subject"]: item for item in document["refused"]}
     assert set(refused) == {
         *(
             "Namespace shop",
@@ -307,7 +307,7 @@ def test_an_object_of_two_placements_is_refused(folder: Path) -> None:
     both = "is brought to amsterdam, dublin by ClusterResourcePlacement/again and ClusterResourcePlacement/shop"
     assert refused["Namespace shop"]["what"] == both
     assert "let one of them select it" in refused["Namespace shop"]["hint"]
-    assert {one["token"] for one in document["refused"]} == {None}
+    assert {item["token"] for item in document["refused"]} == {None}
     assert (
         clusters(document, "again")
         == clusters(document)
@@ -350,13 +350,13 @@ def test_a_named_member_that_is_not_there_is_warned_of_with_its_line(folder: Pat
         "placement.yaml:9: ClusterResourcePlacement shop: spec.policy.clusterNames[1]: there is no member"
         in warning
     )
-    assert "gone" in {one["name"] for one in shop(document)["notPicked"]["shown"]}
+    assert "gone" in {item["name"] for item in shop(document)["notPicked"]["shown"]}
 
 
 def test_what_is_skipped_is_told(folder: Path) -> None:
     with (folder / "shop.yaml").open("a") as out:
         out.write("---\napiVersion: v1\nkind: Pod\nmetadata: {name: by-hand, namespace: shop}\n")
-    assert [one["object"] for one in shop(plan(folder))["skipped"]] == ["Pod shop/by-hand"]
+    assert [item["object"] for item in shop(plan(folder))["skipped"]] == ["Pod shop/by-hand"]
     assert "skipped: Pod shop/by-hand: " in run("plan", folder).stdout
 
 

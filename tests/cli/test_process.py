@@ -138,10 +138,10 @@ def test_says_its_version() -> None:
 def test_an_error_that_leads_to_itself_is_looked_through_once() -> None:
     from fleet_components.review.planning.program import fault, refused_plans
 
-    one, other = ValueError("one"), ValueError("other")
-    one.__context__, other.__context__ = other, one
-    assert refused_plans(one) == ()
-    assert fault(one, Path()).what.count("ValueError: one") < 4
+    item, other = ValueError("one"), ValueError("other")
+    item.__context__, other.__context__ = other, item
+    assert refused_plans(item) == ()
+    assert fault(item, Path()).what.count("ValueError: one") < 4
 
 
 def test_a_render_that_finds_no_room_leaves_what_was_there(tmp_path: Path) -> None:

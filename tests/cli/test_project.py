@@ -60,7 +60,9 @@ def save(project: Path, tmp_path: Path) -> Save:
 
 def resource(document: dict[str, Any], name: str, kind: str = "") -> dict[str, Any]:
     found: list[dict[str, Any]] = [
-        one for one in document["resources"] if one["name"] == name and one["type"].endswith(kind)
+        item
+        for item in document["resources"]
+        if item["name"] == name and item["type"].endswith(kind)
     ]
     assert len(found) == 1
     return found[0]
@@ -68,9 +70,9 @@ def resource(document: dict[str, Any], name: str, kind: str = "") -> dict[str, A
 
 def changed(document: dict[str, Any]) -> dict[str, str]:
     return {
-        f"{one['type'].rpartition(':')[2]} {one['name']}": one["change"]
-        for one in document["resources"]
-        if one["change"] != "same"
+        f"{item['type'].rpartition(':')[2]} {item['name']}": item["change"]
+        for item in document["resources"]
+        if item["change"] != "same"
     }
 
 
@@ -109,7 +111,7 @@ def test_an_unchanged_stack_shows_nothing(project: Path, save: Save, encrypted: 
     document = plan(project, "--state", save(encrypted=encrypted))
     assert changed(document) == {}
     assert clusters(document) == {"amsterdam": "stays", "dublin": "stays"}
-    uncompared = [field for one in document["resources"] for field in one["uncompared"]]
+    uncompared = [field for item in document["resources"] for field in item["uncompared"]]
     assert set(uncompared) == ({"contents", "data"} if encrypted else set())
 
 
@@ -187,7 +189,7 @@ def test_what_a_held_member_keeps_need_not_be_in_the_state(project: Path, save: 
     edit(project / "stacks/fleet/shop.yaml", "currency: EUR", "currency: CHF")
     document = plan(project, "--state", encrypted)
     assert clusters(document) == {"amsterdam": "held", "dublin": "held"}
-    assert {one["change"] for one in document["resources"] if "shop@" in one["name"]} == {"same"}
+    assert {item["change"] for item in document["resources"] if "shop@" in item["name"]} == {"same"}
     (warning,) = document["warnings"]
     assert "revision 0 stays on some members" in warning
     assert "pulumi stack export --show-secrets" in warning
@@ -227,7 +229,7 @@ def test_a_render_tells_decisions_and_not_resources(project: Path, tmp_path: Pat
     state = tmp_path / "out" / "dev" / "state.json"
     document = plan(project, "--state", state)
     assert clusters(document) == {"amsterdam": "stays", "dublin": "stays"}
-    assert {one["change"] for one in document["resources"]} == {None}
+    assert {item["change"] for item in document["resources"]} == {None}
     assert document["totals"]["resources"] is None
     assert (
         "known with the output of pulumi stack export" in run("plan", ".", "--state", state).stdout
@@ -451,7 +453,7 @@ def test_members_without_any_kubeconfig_are_warnings_of_the_document(project: Pa
     edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", "fleet:limit: 1")
     document = plan(project)
     assert [
-        one.partition(": pulumi up")[0].partition("member ")[2] for one in document["warnings"]
+        item.partition(": pulumi up")[0].partition("member ")[2] for item in document["warnings"]
     ] == [
         "amsterdam: has no kubeconfig",
         "dublin: has no kubeconfig",
@@ -467,7 +469,9 @@ def test_a_kubeconfig_that_is_not_here_changes_nothing(project: Path, save: Save
     edit(project / "stacks/Pulumi.dev.yaml", given, "fleet:kubeconfigs: {amsterdam: no-file}")
     document = plan(project, "--state", state)
     assert changed(document) == {}
-    assert {field for one in document["resources"] for field in one["uncompared"]} == {"kubeconfig"}
+    assert {field for item in document["resources"] for field in item["uncompared"]} == {
+        "kubeconfig"
+    }
 
 
 @pytest.mark.parametrize("lost", ["", "  fleet:lost: iowa\n", '  fleet:lost: ["iowa"]\n'])
@@ -504,14 +508,14 @@ def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
     )
     said = ("--lost", "iowa", "--lost", "nobody", "--confirm", "12345678", "--returned", "dublin")
     document = plan(".", *said)
-    assert [one.partition(" (")[0] for one in document["warnings"]] == [
+    assert [item.partition(" (")[0] for item in document["warnings"]] == [
         "stacks/Pulumi.dev.yaml:3: config.fleet:render: is ignored",
         'lost: there is no member "nobody"',
         "--confirm 12345678 allows nothing",
         "--returned dublin changes nothing",
     ]
     assert {
-        one["name"] for subject in document["subjects"] for one in subject["clusters"]
+        item["name"] for subject in document["subjects"] for item in subject["clusters"]
     }.isdisjoint({"iowa"})
 
 
@@ -545,13 +549,13 @@ def test_objects_of_the_programs_own_change_as_on_the_engine(
         {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
         *(
             {
-                "urn": one["urn"],
-                "type": one["type"],
+                "urn": item["urn"],
+                "type": item["type"],
                 "custom": True,
                 "id": "x",
-                "inputs": one["inputs"],
+                "inputs": item["inputs"],
             }
-            for one in (
+            for item in (
                 resource(plan(project), "own"),
                 {**new, "inputs": {**new["inputs"], "metadata": metadata}},
             )
@@ -609,8 +613,8 @@ def test_what_a_program_has_not_marked_is_hidden_too(
     stored = [
         {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
         *(
-            {"urn": one["urn"], "type": one["type"], "custom": True, "id": "x", "inputs": inputs}
-            for one, inputs in (
+            {"urn": item["urn"], "type": item["type"], "custom": True, "id": "x", "inputs": inputs}
+            for item, inputs in (
                 (resource(plan(project), "own"), {"kubeconfig": "hunter2-planted 0"}),
                 (
                     resource(plan(project), "s"),

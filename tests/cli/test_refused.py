@@ -85,7 +85,7 @@ def test_a_refused_plan_is_whole(folder: Path, where: str, state: str) -> None:
         in refused["what"]
     )
     assert refused["token"] in refused["hint"]
-    assert [one["name"] for one in document["subjects"]] == ["ClusterResourcePlacement/other"]
+    assert [item["name"] for item in document["subjects"]] == ["ClusterResourcePlacement/other"]
     assert clusters(document, "other") == {"amsterdam": "stays", "dublin": "stays"}
     assert document["totals"]["stays"] == 2
     result = run("plan", where, "--state", state)
@@ -102,7 +102,7 @@ def test_what_is_removed_is_named_with_objects_and_members(
 ) -> None:
     gone = plan(where, "--state", state, status=3)["gone"]
     assert (gone["subjects"], gone["members"]) == ([GONE], [])
-    fates = {(one["member"], one["object"]): one["fate"] for one in gone["objects"]}
+    fates = {(item["member"], item["object"]): item["fate"] for item in gone["objects"]}
     assert fates == {
         **{(member, "Namespace shop"): "kept" for member in ("amsterdam", "dublin")},
         **{
@@ -112,7 +112,7 @@ def test_what_is_removed_is_named_with_objects_and_members(
         },
     }
     expected = [("lost", f"no longer in the source: {GONE}"), ("lost", DELETED), ("left", KEPT)]
-    assert [(one["weight"], one["text"]) for one in gone["summary"]] == expected
+    assert [(item["weight"], item["text"]) for item in gone["summary"]] == expected
 
 
 @door
@@ -207,11 +207,11 @@ def test_a_token_of_the_configuration_and_one_of_the_command_line_are_both_heard
     for name, new in (("amsterdam", "zurich"), ("dublin", "oslo"), ("iowa", "ohio")):
         edit(folder / "members.yaml", f"name: {name}\n", f"name: {new}\n")
     refused = plan(".", *state, status=3)["refused"]
-    first, second = (one["token"] for one in refused)
+    first, second = (item["token"] for item in refused)
     edit(
         Path("stacks/Pulumi.dev.yaml"), "../rendered\n", f"../rendered\n  fleet:confirm: {first}\n"
     )
-    assert [one["token"] for one in plan(".", *state, status=3)["refused"]] == [second]
+    assert [item["token"] for item in plan(".", *state, status=3)["refused"]] == [second]
     assert plan(".", *state, "--confirm", second)["refused"] == []
 
 
@@ -243,11 +243,11 @@ def test_objects_that_go_are_named(folder: Path, where: str, state: str) -> None
     write(folder, {"placement.yaml": PLACEMENT})
     objects = list(yaml.safe_load_all((folder / "shop.yaml").read_text()))
     (folder / "shop.yaml").write_text(
-        yaml.safe_dump_all(one for one in objects if one["kind"] != "ConfigMap")
+        yaml.safe_dump_all(data for data in objects if data["kind"] != "ConfigMap")
     )
     document = plan(where, "--state", state)
     gone = f"ConfigMap shop/storefront of {GONE} on amsterdam, dublin: deleted"
-    assert [one["text"] for one in document["gone"]["summary"]] == [gone]
+    assert [item["text"] for item in document["gone"]["summary"]] == [gone]
     for form in ("table", "markdown"):
         text = run("plan", where, "--state", state, "-o", form).stdout
         assert text.index(gone) < text.index("revision 0->1")
@@ -282,13 +282,13 @@ def test_a_directory_without_its_members_is_refused_and_shown_whole(folder: Path
     (folder / "members.yaml").unlink()
     state = ("--state", "../out/local/state.json")
     document = plan(folder, *state, status=3)
-    assert [one["subject"] for one in document["refused"]] == ["the member list", "the fleet"]
+    assert [item["subject"] for item in document["refused"]] == ["the member list", "the fleet"]
     assert document["gone"]["members"] == ["amsterdam", "dublin", "iowa", "virginia"]
     assert clusters(document) == {"amsterdam": "leaves", "dublin": "leaves"}
     result = run("plan", folder, *state)
     assert "there is no member" not in result.output
     assert "(the fleet has no member)" in result.stdout
-    tokens = [argument for one in document["refused"] for argument in ("--confirm", one["token"])]
+    tokens = [argument for item in document["refused"] for argument in ("--confirm", item["token"])]
     assert f"if all of them are meant: {' '.join(tokens)}\n" in result.stdout
     assert plan(folder, *state, *tokens)["refused"] == []
 
@@ -303,7 +303,7 @@ def test_a_member_that_is_lost_takes_nothing_along(folder: Path) -> None:
     write(folder, {"placement.yaml": PLACEMENT})
     state = ("--state", "../out/local/state.json")
     document = plan(folder, *state, "--lost", "amsterdam")
-    assert {one["fate"] for one in document["gone"]["objects"]} == {"forgotten"}
+    assert {item["fate"] for item in document["gone"]["objects"]} == {"forgotten"}
     assert (
         "forgotten, as the member is lost"
         in run("plan", folder, *state, "--lost", "amsterdam").stdout
@@ -314,7 +314,7 @@ def test_a_member_that_is_lost_takes_nothing_along(folder: Path) -> None:
     # It need not be declared any more, as long as the state knows it.
     edit(folder / "members.yaml", "name: amsterdam\n", "name: berlin\n")
     gone = plan(folder, *state, "--lost", "amsterdam")["gone"]
-    assert ({one["fate"] for one in gone["objects"]}, gone["members"]) == ({"forgotten"}, [])
+    assert ({item["fate"] for item in gone["objects"]}, gone["members"]) == ({"forgotten"}, [])
 
 
 EXPORT = {"deployment": {"resources": [{"urn": "urn:pulumi:qa::shops::a::b", "type": "a"}]}}
@@ -365,7 +365,8 @@ def test_what_two_bring_is_named_with_its_file(folder: Path, where: str) -> None
     refused = run("plan", where, "-o", "json")
     assert refused.exit_code == 3
     told = [
-        (one["subject"], one["file"], one["line"]) for one in json.loads(refused.stdout)["refused"]
+        (load["subject"], load["file"], load["line"])
+        for load in json.loads(refused.stdout)["refused"]
     ]
     assert ("Deployment shop/storefront", "stacks/fleet/shop.yaml", 17) in told
     assert f"refused: {told[0][1]}:{told[0][2]}" in refused.stderr

@@ -100,7 +100,9 @@ def test_decisions_are_objects_of_the_api_with_their_status(folder: Path) -> Non
     assert placement.data["status"]["observedResourceIndex"] == "0"
     assert (snapshot.kind, snapshot.name) == ("ClusterSchedulingPolicySnapshot", "shop-0")
     assert [
-        one["clusterName"] for one in snapshot.data["status"]["targetClusters"] if one["selected"]
+        data["clusterName"]
+        for data in snapshot.data["status"]["targetClusters"]
+        if data["selected"]
     ] == [
         "amsterdam",
         "dublin",
@@ -176,8 +178,8 @@ def test_secrets_are_not_written_unless_asked_for(folder: Path) -> None:
 def _decompressed(state: dict[str, Any]) -> str:
     from fleet_components.content.revision import decompress
 
-    outputs = [one["outputs"] for one in state["resources"].values()]
-    texts = [text for one in outputs for text in one.get("contents", {}).values()]
+    outputs = [item["outputs"] for item in state["resources"].values()]
+    texts = [text for output in outputs for text in output.get("contents", {}).values()]
     assert texts
     return json.dumps([decompress(text) for text in texts])
 

@@ -38,7 +38,7 @@ def refused(folder: Path, *more: object) -> str:
 
 
 def objects(path: str) -> list[dict[str, Any]]:
-    return [one for one in yaml.safe_load_all((Path("out/local") / path).read_text()) if one]
+    return [item for item in yaml.safe_load_all((Path("out/local") / path).read_text()) if item]
 
 
 def marks_of(path: str) -> dict[str, str]:
@@ -71,7 +71,7 @@ def test_flux_on_a_hub_waits_phase_by_phase_and_member_by_member(folder: Path) -
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     render(folder)
     first, *phases = objects("hub/dublin.yaml")
-    assert [one["metadata"]["name"] for one in (first, *phases)] == [
+    assert [phase["metadata"]["name"] for phase in (first, *phases)] == [
         "local-dublin-namespaces",
         "local-dublin-configuration",
         "local-dublin-workloads",
@@ -83,7 +83,7 @@ def test_flux_on_a_hub_waits_phase_by_phase_and_member_by_member(folder: Path) -
     assert phases[1]["spec"]["dependsOn"] == [{"name": "local-dublin-configuration"}]
     assert first["spec"]["path"] == "./ops/members/dublin/0-namespaces"
     assert first["spec"]["kubeConfig"] == {"secretRef": {"name": "dublin-kubeconfig"}}
-    assert all(one["spec"]["wait"] and one["spec"]["prune"] for one in (first, *phases))
+    assert all(phase["spec"]["wait"] and phase["spec"]["prune"] for phase in (first, *phases))
     assert objects("hub/amsterdam.yaml")[0]["spec"]["dependsOn"] == [{"name": "fleet-local"}]
     source, root = objects("start/hub.yaml")
     assert (source["kind"], source["spec"]["ref"]) == ("GitRepository", {"branch": "main"})
@@ -110,10 +110,13 @@ def test_argo_cd_on_a_hub_syncs_in_the_steps_of_the_waves(folder: Path) -> None:
     (read,) = found["spec"]["generators"]
     assert read["git"]["files"] == [{"path": "ops/hub/members/*.yaml"}]
     elements = [
-        one for member in ("amsterdam", "dublin") for one in objects(f"hub/members/{member}.yaml")
+        data for member in ("amsterdam", "dublin") for data in objects(f"hub/members/{member}.yaml")
     ]
-    assert {one["member"]: one["step"] for one in elements} == {"amsterdam": "1", "dublin": "2"}
-    assert {one["member"]: one["server"] for one in elements} == {
+    assert {element["member"]: element["step"] for element in elements} == {
+        "amsterdam": "1",
+        "dublin": "2",
+    }
+    assert {element["member"]: element["server"] for element in elements} == {
         "amsterdam": "",
         "dublin": "https://dublin:6443",
     }
@@ -128,14 +131,14 @@ def test_argo_cd_has_no_step_without_members(folder: Path) -> None:
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     render(folder, "--wave", "1")
     assert steps() == [["1"], ["0"]]
-    assert [one["step"] for one in objects("hub/members/dublin.yaml")] == ["0"]
+    assert [data["step"] for data in objects("hub/members/dublin.yaml")] == ["0"]
 
 
 def steps() -> list[list[str]]:
     (found,) = objects("hub/applicationset.yaml")
     return [
-        one["matchExpressions"][0]["values"]
-        for one in found["spec"]["strategy"]["rollingSync"]["steps"]
+        item["matchExpressions"][0]["values"]
+        for item in found["spec"]["strategy"]["rollingSync"]["steps"]
     ]
 
 

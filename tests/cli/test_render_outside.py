@@ -94,9 +94,9 @@ RENDER = (
 def test_two_renders_at_once_leave_the_whole_of_one(tmp_path: Path) -> None:
     target = tmp_path / "out" / "dev"
     both = [
-        subprocess.Popen([sys.executable, "-c", RENDER, str(target), one]) for one in ("a", "b")
+        subprocess.Popen([sys.executable, "-c", RENDER, str(target), item]) for item in ("a", "b")
     ]
-    assert [one.wait() for one in both] == [0, 0]
+    assert [item.wait() for item in both] == [0, 0]
     files = [path.relative_to(target).as_posix() for path in target.rglob("*.yaml")]
     assert len(files) == 200
     assert len({path.partition("/")[0] for path in files}) == 1

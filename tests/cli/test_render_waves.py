@@ -147,8 +147,8 @@ def test_a_member_is_left_in_the_last_wave(folder: Path) -> None:
     *_, last = told.splitlines()
     assert last.endswith("shop leaves amsterdam")
     number = len(told.split("left\n")[1].splitlines())
-    for one in range(1, number):
-        wave(folder, one)
+    for item in range(1, number):
+        wave(folder, item)
         assert images()["amsterdam"] == "1.27.5"
     wave(folder, number)
     assert set(images()) == {"dublin", "iowa"}

@@ -125,12 +125,12 @@ class TestTwoSides:
         clone = Clone(tmp_path / "clone", karmada(replicas=4))
         assert review(clone.fleet)["headline"][0] == "nothing changes"
         write(clone.fleet, karmada(replicas=8))
-        (one,) = review(clone.fleet)["subjects"]
-        assert (one["name"], {member["change"] for member in one["clusters"]}) == (
+        (item,) = review(clone.fleet)["subjects"]
+        assert (item["name"], {member["change"] for member in item["clusters"]}) == (
             "Template/" + WEB,
             {"updated"},
         )
-        assert one["unsure"] == (
+        assert item["unsure"] == (
             "replicas that are divided stay while their number and the policy do: with --state not as a 4, b 4"
         )
 
@@ -145,7 +145,7 @@ class TestTwoSides:
     def test_what_goes_along_with_a_template_is_marked_with_it(self, tmp_path: Path) -> None:
         clone = Clone(tmp_path / "clone", karmada(replicas=4, needs="one"))
         write(clone.fleet, karmada(replicas=4, needs="two"))
-        marks = {one["key"]: one["unsure"] for one in review(clone.fleet)["subjects"]}
+        marks = {item["key"]: item["unsure"] for item in review(clone.fleet)["subjects"]}
         assert "no policy follows it" in marks["shop/ConfigMap/settings"]
 
     @pytest.mark.parametrize("files", [FLEET, PROJECT], ids=["directory", "project"])
@@ -184,9 +184,9 @@ class TestTwoSides:
 
     def test_a_base_that_waits_is_marked(self, tmp_path: Path) -> None:
         clone = Clone(tmp_path / "clone", example("staged-wait"))
-        (one,) = review(clone.fleet)["subjects"]
-        assert one["unsure"].startswith("main at ")
-        assert " waits: stage staging is followed by a wait of 24h0m0s" in one["unsure"]
+        (item,) = review(clone.fleet)["subjects"]
+        assert item["unsure"].startswith("main at ")
+        assert " waits: stage staging is followed by a wait of 24h0m0s" in item["unsure"]
 
 
 def agree(clone: Clone, checkout: Path, saved: Path) -> None:
@@ -194,8 +194,11 @@ def agree(clone: Clone, checkout: Path, saved: Path) -> None:
     approve: list[object] = []
     while needed := plan(checkout, "--save-state", saved, *approve)["remaining"]["approvals"]:
         approve += [word for name in needed for word in ("--approve", name)]
-    one, other = plan(clone.fleet, "--state", saved, *approve), review(*asked(clone.fleet), "--all")
-    for document in (one, other):
+    item, other = (
+        plan(clone.fleet, "--state", saved, *approve),
+        review(*asked(clone.fleet), "--all"),
+    )
+    for document in (item, other):
         for key in (
             "state",
             "against",
@@ -214,7 +217,7 @@ def agree(clone: Clone, checkout: Path, saved: Path) -> None:
             subject.pop("asBefore")
             subject.pop("weight")
         document["subjects"].sort(key=lambda subject: subject["name"])
-    assert one == other
+    assert item == other
 
 
 def example(name: str) -> dict[str, str]:
@@ -258,14 +261,14 @@ class TestWhatRuns:
         clone.git("checkout", "-q", "-B", "change")
         write(clone.fleet, {"other.yaml": another()})
         document = review(clone.fleet, "--state", running)
-        assert {one["key"]: one["pending"] for one in document["subjects"]} == {
+        assert {item["key"]: item["pending"] for item in document["subjects"]} == {
             "shop": True,
             "other": False,
         }
         assert document["against"].startswith(
             f"what runs, by {running}; 1 of these changes comes from main at "
         )
-        assert {one["unsure"] for one in document["subjects"]} == {None}
+        assert {item["unsure"] for item in document["subjects"]} == {None}
 
     def test_what_the_pull_request_changes_further_is_its_own(
         self, clone: Clone, running: Path
@@ -276,14 +279,14 @@ class TestWhatRuns:
         clone.git("checkout", "-q", "-B", "change")
         edit(clone.fleet / "shop.yaml", "1.28.0", "1.29.0")
         document = review(clone.fleet, "--state", running)
-        assert [one["pending"] for one in document["subjects"]] == [False]
+        assert [item["pending"] for item in document["subjects"]] == [False]
         assert document["against"].startswith(f"what runs, by {running}; main at ")
         assert document["against"].endswith(" changes shop too, in another way")
 
     def test_nothing_of_main_is_due(self, clone: Clone, running: Path) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         document = review(clone.fleet, "--state", running)
-        assert [one["pending"] for one in document["subjects"]] == [False]
+        assert [item["pending"] for item in document["subjects"]] == [False]
         assert document["against"] == f"what runs, by {running}"
 
     def test_what_goes_with_main_already(self, clone: Clone, running: Path) -> None:
@@ -331,8 +334,8 @@ class TestAsIfNewlyMade:
     def test_what_the_past_could_change_is_marked(self, clone: Clone) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         document = review(clone.fleet)
-        (one,) = document["subjects"]
-        assert one["unsure"] == (
+        (item,) = document["subjects"]
+        assert item["unsure"] == (
             "PickN 2 keeps members that it has picked: with --state others than amsterdam, dublin may have it"
         )
         assert (
@@ -352,11 +355,11 @@ class TestAsIfNewlyMade:
         clone.commit()
         clone.git("checkout", "-q", "-B", "change")
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
-        assert [one["unsure"] for one in review(clone.fleet)["subjects"]] == [None]
+        assert [item["unsure"] for item in review(clone.fleet)["subjects"]] == [None]
 
     def test_what_is_new_is_newly_made_indeed(self, clone: Clone) -> None:
         write(clone.fleet, {"other.yaml": another()})
-        assert [(one["key"], one["unsure"]) for one in review(clone.fleet)["subjects"]] == [
+        assert [(item["key"], item["unsure"]) for item in review(clone.fleet)["subjects"]] == [
             ("other", None)
         ]
 
@@ -366,13 +369,13 @@ class TestAsIfNewlyMade:
         assert document["against"].startswith("nothing: main at ")
         assert document["against"].endswith(" has no new, so all of it is new")
         assert set(clusters(document).values()) == {"joins"}
-        assert [one["unsure"] for one in document["subjects"]] == [None]
+        assert [item["unsure"] for item in document["subjects"]] == [None]
 
     def test_a_base_without_one_of_the_paths(self, clone: Clone) -> None:
         write(clone.top / "new", {"other.yaml": another()})
         document = review(clone.fleet, clone.top / "new")
         assert "it has no new, so that is new" in document["against"]
-        assert [one["key"] for one in document["subjects"]] == ["other"]
+        assert [item["key"] for item in document["subjects"]] == ["other"]
 
     def test_an_error_of_the_base_does_not_hide_what_mends_it(self, clone: Clone) -> None:
         broken(clone)
@@ -383,7 +386,7 @@ class TestAsIfNewlyMade:
         assert document["against"].startswith("nothing: main at ")
         assert "cannot be planned: main:fleet/placement.yaml:8: " in document["against"]
         assert set(clusters(document).values()) == {"joins"}
-        assert [bool(one["unsure"]) for one in document["subjects"]] == [True]
+        assert [bool(item["unsure"]) for item in document["subjects"]] == [True]
 
     def test_a_base_that_would_be_refused_is_as_one_with_an_error(self, clone: Clone) -> None:
         clone.git("checkout", "-q", "main")

@@ -112,8 +112,8 @@ class TestProjects:
         edit(clone.top / "stacks/fleet/shop.yaml", "1.27.5", "1.28.0")
         clone.commit()
         clone.git("checkout", "-q", "-B", "change")
-        (one,) = review(clone.top, "--stack", "dev", "--state", saved)["subjects"]
-        assert one["pending"] is True
+        (item,) = review(clone.top, "--stack", "dev", "--state", saved)["subjects"]
+        assert item["pending"] is True
 
     def test_a_fault_of_the_base_program_is_named(self, tmp_path: Path) -> None:
         clone = Clone(

@@ -31,13 +31,13 @@ def told(folder: Path, state: Path) -> None:
     plan = survey([folder], known(state)).plans[0]
     resources = [
         {
-            "urn": one.urn,
-            "type": one.type,
+            "urn": item.urn,
+            "type": item.type,
             "custom": True,
             "inputs": {},
-            "outputs": dict(one.outputs),
+            "outputs": dict(item.outputs),
         }
-        for one in delivered(plan, redacted=False)
+        for item in delivered(plan, redacted=False)
     ]
     state.write_text(json.dumps({"version": 3, "deployment": {"resources": resources}}))
 
@@ -119,8 +119,8 @@ def test_it_is_planned_with_the_content_of_the_revision_under_a_new_number(
     after = texts(folder)
     third, now = contents(folder)
     assert third == 2
-    assert {json.dumps(one, sort_keys=True) for one in now} == {
-        json.dumps(one, sort_keys=True) for one in at_first
+    assert {json.dumps(item, sort_keys=True) for item in now} == {
+        json.dumps(item, sort_keys=True) for item in at_first
     }
     assert {name: text for name, text in after.items() if name != "shop.yaml"} == {
         name: text for name, text in before.items() if name != "shop.yaml"
@@ -182,7 +182,9 @@ def test_what_came_since_is_named_and_what_went_is_written_to_a_new_file(fleet: 
         "",
     )
     _, now = contents(fleet)
-    assert {one["metadata"]["name"] for one in now if one["kind"] == "ConfigMap"} == {"storefront"}
+    assert {item["metadata"]["name"] for item in now if item["kind"] == "ConfigMap"} == {
+        "storefront"
+    }
 
 
 def test_an_envelope_is_put_back_as_it_is_written(tmp_path: Path) -> None:
@@ -213,9 +215,9 @@ def test_a_state_that_hides_contents_is_refused(fleet: Path) -> None:
     edit(fleet / "shop.yaml", SECRET, "other-planted")
     told(fleet, fleet.parent / "state.json")
     state = json.loads((fleet.parent / "state.json").read_text())
-    for one in state["deployment"]["resources"]:
-        if "contents" in one["outputs"]:
-            one["outputs"]["contents"] = {
+    for item in state["deployment"]["resources"]:
+        if "contents" in item["outputs"]:
+            item["outputs"]["contents"] = {
                 "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"
             }
     (fleet.parent / "state.json").write_text(json.dumps(state))
@@ -304,7 +306,7 @@ metadata: {name: last}
 
 
 def changed(text: str, change: Any) -> str:
-    manifest = next(one for one in load_text(text) if one.kind == "Deployment")
+    manifest = next(item for item in load_text(text) if item.kind == "Deployment")
     data = copy.deepcopy(dict(manifest.data))
     change(data["spec"])
     return restored(text, manifest, data)

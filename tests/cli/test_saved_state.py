@@ -24,16 +24,18 @@ def saved(tmp_path: Path) -> Path:
 
 def changes(document: dict[str, Any]) -> dict[str, str]:
     """The resources that change."""
-    return {one["name"]: one["change"] for one in document["resources"] if one["change"] != "same"}
+    return {
+        item["name"]: item["change"] for item in document["resources"] if item["change"] != "same"
+    }
 
 
 def unchanged(document: dict[str, Any]) -> None:
     """Every member stays at its revision, and every resource as it is."""
-    assert {member["change"] for one in document["subjects"] for member in one["clusters"]} <= {
+    assert {member["change"] for item in document["subjects"] for member in item["clusters"]} <= {
         "stays"
     }
     assert changes({"resources": document.get("resources") or []}) == {}
-    assert [one["key"] for one in document["subjects"] if one["content"]] == []
+    assert [item["key"] for item in document["subjects"] if item["content"]] == []
 
 
 @pytest.mark.parametrize("stack", ["azure", "clusters", "kubeconfigs", "local"])
@@ -66,7 +68,7 @@ class TestOfOne:
         later = plan(folder, "--state", saved)
         assert set(clusters(later).values()) == {"updated"}
         (change,) = later["subjects"][0]["content"]
-        assert [one["new"] for one in change["fields"]] == ["nginx:1.28.0"]
+        assert [item["new"] for item in change["fields"]] == ["nginx:1.28.0"]
 
     def test_no_secret_is_saved(self, files: dict[str, str], tmp_path: Path, saved: Path) -> None:
         folder = write(tmp_path / "it", files)
@@ -100,7 +102,7 @@ class TestOfOne:
         saved.unlink()
         for _ in range(2):
             assert run("plan", folder, "--save-state", saved).exit_code == 0
-        assert [one.name for one in saved.parent.iterdir()] == [saved.name]
+        assert [path.name for path in saved.parent.iterdir()] == [saved.name]
 
 
 def test_a_strict_refusal_saves_nothing(tmp_path: Path, saved: Path) -> None:
@@ -117,7 +119,7 @@ def test_it_says_what_it_is(tmp_path: Path, saved: Path) -> None:
     plan(folder, "--save-state", saved)
     assert MADE_UP in json.loads(saved.read_text())
     assert any(
-        "plan has saved" in one["text"] for one in plan(folder, "--state", saved)["messages"]
+        "plan has saved" in item["text"] for item in plan(folder, "--state", saved)["messages"]
     )
 
 

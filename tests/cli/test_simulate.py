@@ -28,8 +28,8 @@ def outcome(document: Mapping[str, Any], files: str = FILES) -> dict[str, Any]:
     text = json.dumps({key: value for key, value in document.items() if key not in about})
     text = re.sub(rf"(as supposed|{files})(:\d+)?", "FILE", text)
     found: dict[str, Any] = json.loads(re.sub(r'"line": \d+', '"line": null', text))
-    for one in found["subjects"]:
-        one.pop("pending")
+    for item in found["subjects"]:
+        item.pop("pending")
     return found
 
 

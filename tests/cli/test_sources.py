@@ -337,7 +337,9 @@ def test_objects_of_the_program_are_planned_like_those_of_files(
     monkeypatch.chdir(tmp_path / "made")
     made = plan(".")
     assert made["subjects"] == plain["subjects"]
-    assert [one["name"] for one in made["resources"]] == [one["name"] for one in plain["resources"]]
+    assert [item["name"] for item in made["resources"]] == [
+        item["name"] for item in plain["resources"]
+    ]
     assert SECRET not in json.dumps(made)
 
 

@@ -72,6 +72,7 @@ def test_what_one_leaves_newly_is_not_covered_by_what_another_left(
     )
     decided: list[Any] = [SimpleNamespace(name=name) for name in ("old", "new")]
     weighed = [
-        _Weighed(Weight.HELD, plan, one, {"held"} if one.name == "old" else ()) for one in decided
+        _Weighed(Weight.HELD, plan, item, {"held"} if item.name == "old" else ())
+        for item in decided
     ]
     assert _as_before(weighed) == AsBeforeDocument([], ["old"], left, ())

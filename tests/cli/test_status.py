@@ -133,7 +133,7 @@ def test_the_form_of_the_api(folder: Path) -> None:
     shop, snapshot = document["items"]
     assert (shop["kind"], shop["metadata"]["name"]) == ("ClusterResourcePlacement", "shop")
     assert snapshot["kind"] == "ClusterSchedulingPolicySnapshot"
-    entries = {one["clusterName"]: one for one in shop["status"]["placementStatuses"]}
+    entries = {item["clusterName"]: item for item in shop["status"]["placementStatuses"]}
     (failed,) = entries["b"]["failedPlacements"]
     assert (failed["kind"], failed["name"], failed["condition"]["reason"]) == (
         "Deployment",
@@ -170,8 +170,8 @@ def test_a_placement_that_no_update_has_delivered(folder: Path) -> None:
     assert result.exit_code == 2
     assert "not delivered by any update yet: ClusterResourcePlacement new" in result.stdout
     assert [
-        one["metadata"]["name"]
-        for one in json.loads(status(stack, folder, "-o", "json").stdout)["items"]
+        load["metadata"]["name"]
+        for load in json.loads(status(stack, folder, "-o", "json").stdout)["items"]
     ] == [
         "shop",
         "shop-0",
@@ -239,13 +239,13 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
         members = {name.member: name for name in wanted}
         assert kubeconfigs.keys() == wanted.keys()
         assert members.keys() == set("abc")
-        assert (timeout, {one.manager for one in wanted[members["a"]]}) == (
+        assert (timeout, {item.manager for item in wanted[members["a"]]}) == (
             3.0,
             {"fleet-components/organization/project/stack"},
         )
         found = {}
         for name, objects in wanted.items():
-            keys = [Manifest(one.data).key for one in objects]
+            keys = [Manifest(data.data).key for data in objects]
             fine = {
                 key: ObservedObject(key, "v1", applied="Applied", available="Available")
                 for key in keys[:1]
@@ -279,8 +279,8 @@ def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: 
     before = [dict(fleet.members[name].objects) for name in "ab"]
     ask = fleet.asking()  # nothing is written, so the state has no provider
     found = json.loads(fleet.run("status", "--live", *ask, "-o", "json").stdout)["items"]
-    (report,) = (one for one in found if one["kind"] == "ClusterResourcePlacement")
-    entries = {one["clusterName"]: one for one in report["status"]["placementStatuses"]}
+    (report,) = (item for item in found if item["kind"] == "ClusterResourcePlacement")
+    entries = {item["clusterName"]: item for item in report["status"]["placementStatuses"]}
     assert "diffedPlacements" not in entries["a"]
     (diffed,) = entries["b"]["diffedPlacements"]
     assert (diffed["kind"], diffed["name"]) == ("Deployment", "web")
@@ -288,7 +288,7 @@ def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: 
         {"path": "/spec/replicas", "valueInHub": "1", "valueInMember": "4"}
     ]
     for name in "ab":
-        reported = {one["type"]: one["status"] for one in entries[name]["conditions"]}
+        reported = {entry["type"]: entry["status"] for entry in entries[name]["conditions"]}
         assert reported["DiffReported"] == "True"
     text = fleet.run("status", "--live", *ask, "--by", "member").stdout
     assert "Deployment shop/web: /spec/replicas differs" in text
@@ -300,8 +300,8 @@ def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: 
 def test_a_member_that_nobody_knows_how_to_reach(folder: Path) -> None:
     stack = refused()
     export = stack.export()
-    for one in export["deployment"]["resources"]:
-        one["inputs"].pop("kubeconfig", None)
+    for item in export["deployment"]["resources"]:
+        item["inputs"].pop("kubeconfig", None)
     stack.write(folder)
     (folder / "state.json").write_text(json.dumps(export))
     result = run("status", "fleet", "--state", "state.json", "--live")

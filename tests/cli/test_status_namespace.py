@@ -60,7 +60,7 @@ def test_a_hub_that_gets_it_leaves_everything_as_it_is(tmp_path: Path) -> None:
     past = Past(records={first.name: first.record}, done={first.name: {"a": Done(0)}})
     moved = decided("other", past)
     assert moved.record == first.record
-    assert [one.what for one in moved.subject.warnings if "instead of shop" in one.what]
+    assert [warning.what for warning in moved.subject.warnings if "instead of shop" in warning.what]
     placement, *_, accessible = api_objects(moved, {})
     assert placement["status"]["conditions"][0]["reason"] == "InvalidResourceSelectors"
     assert accessible["metadata"]["namespace"] == "shop"

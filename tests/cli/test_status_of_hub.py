@@ -40,9 +40,9 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
     def answered(text: str, **_: Any) -> Listing:
         assert text == kubeconfig("hub")
         *members, shop = (
-            one
-            for one in world.documents()
-            if one["kind"] in ("MemberCluster", "ClusterResourcePlacement")
+            document
+            for document in world.documents()
+            if document["kind"] in ("MemberCluster", "ClusterResourcePlacement")
         )
         metadata = {**shop["metadata"], "uid": "1", "generation": 1}
         status = {

@@ -49,7 +49,7 @@ def overridden() -> Objects:
     """Replicas that an override sets on one region, whatever is divided."""
     found = karmada()
     web = named(found, "web", "PropagationPolicy")
-    members = [one["metadata"]["name"] for one in found if one["kind"] == "Cluster"]
+    members = [item["metadata"]["name"] for item in found if item["kind"] == "Cluster"]
     change = {"path": "/spec/replicas", "operator": "replace", "value": 9}
     rule = {"targetCluster": {"clusterNames": members[:1]}, "overriders": {"plaintext": [change]}}
     policy_of = {
@@ -76,22 +76,22 @@ def fixed() -> Objects:
 def two_more() -> Iterator[dict[str, Any]]:
     for name, value in (("everywhere", "test"), ("picky", "none")):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        one = yaml.safe_load(PLACEMENT.replace("name: shop}", f"name: {name}}}"))
+        item = yaml.safe_load(PLACEMENT.replace("name: shop}", f"name: {name}}}"))
         selector = {"matchLabels": {"environment": value}}
         terms = {"clusterSelectorTerms": [{"labelSelector": selector}]}
         affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-        one["spec"]["policy"] = {"placementType": "PickAll", "affinity": affinity}
-        yield one
+        item["spec"]["policy"] = {"placementType": "PickAll", "affinity": affinity}
+        yield item
 
 
 def told(document: Mapping[str, Any]) -> dict[str, tuple[int, int | None, bool]]:
     """Of each placement and template of a plan: its members, its replicas, and whether it is not fulfilled."""
     found = {}
-    for one in document["subjects"]:
-        here = [each for each in one["clusters"] if each["revision"]["new"] is not None]
+    for item in document["subjects"]:
+        here = [each for each in item["clusters"] if each["revision"]["new"] is not None]
         counted = [each["replicas"]["new"] for each in here if each["replicas"]["new"] is not None]
-        number = len({each["name"] for each in here}.union(one["staying"]))
-        found[one["name"]] = (number, sum(counted) if counted else None, bool(one["unfulfilled"]))
+        number = len({each["name"] for each in here}.union(item["staying"]))
+        found[item["name"]] = (number, sum(counted) if counted else None, bool(item["unfulfilled"]))
     return found
 
 
@@ -107,12 +107,14 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
     document = simulated("fleet", "--sweep", by)
     losses = document["losses"]
     members = [
-        one["metadata"]["name"] for one in system() if one["kind"] in ("MemberCluster", "Cluster")
+        item["metadata"]["name"]
+        for item in system()
+        if item["kind"] in ("MemberCluster", "Cluster")
     ]
-    assert sorted(name for one in losses for name in one["members"]) == members
+    assert sorted(name for item in losses for name in item["members"]) == members
     before = told(simulated("fleet", "--set", "Namespace/shop:metadata.labels={}", "--all"))
-    assert {one["subject"] for one in document["shortAlready"]} == {
-        name for name, one in before.items() if one[2]
+    assert {item["subject"] for item in document["shortAlready"]} == {
+        name for name, item in before.items() if item[2]
     }
     for loss in losses:
         lose = loss["lost"] if by == "member" else f"{document['by']}={loss['lost']}"
@@ -128,19 +130,19 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
             )
             or (not number and before[name][0])
         }
-        assert {one["subject"] for one in loss["short"]} == short
-        for one in loss["short"]:
-            assert (one["members"]["old"], one["members"]["new"]) == (
-                before[one["subject"]][0],
-                after[one["subject"]][0],
+        assert {item["subject"] for item in loss["short"]} == short
+        for item in loss["short"]:
+            assert (item["members"]["old"], item["members"]["new"]) == (
+                before[item["subject"]][0],
+                after[item["subject"]][0],
             )
-            assert (one["replicas"] is None) == (before[one["subject"]][1] is None)
-            if one["replicas"]:
-                assert (one["replicas"]["old"], one["replicas"]["new"]) == (
-                    before[one["subject"]][1],
-                    after[one["subject"]][1] or 0,
+            assert (item["replicas"] is None) == (before[item["subject"]][1] is None)
+            if item["replicas"]:
+                assert (item["replicas"]["old"], item["replicas"]["new"]) == (
+                    before[item["subject"]][1],
+                    after[item["subject"]][1] or 0,
                 )
-        entries = [each for one in alone["subjects"] for each in one["clusters"]]
+        entries = [each for item in alone["subjects"] for each in item["clusters"]]
         joins = [each["name"] for each in entries if each["change"] == "joins"]
         assert loss["joins"] == {name: joins.count(name) for name in joins}
         more: dict[str, int] = {}
@@ -153,9 +155,10 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
         assert loss["replicas"] == {name: number for name, number in more.items() if number > 0}
         assert loss["held"] == sum(each["change"] == "held" for each in entries)
         assert loss["moved"] == sum(
-            any(each["change"] != "stays" for each in one["clusters"]) for one in alone["subjects"]
+            any(each["change"] != "stays" for each in item["clusters"])
+            for item in alone["subjects"]
         )
-    numbers = [(len(one["short"]), one["moved"]) for one in losses]
+    numbers = [(len(item["short"]), item["moved"]) for item in losses]
     assert [number for number, _ in numbers] == sorted(
         (number for number, _ in numbers), reverse=True
     )
@@ -166,8 +169,8 @@ def test_a_sweep_says_what_is_short_whatever_the_form(folder: Path) -> None:
     args = ("simulate", "fleet", "--sweep", "member")
     document = simulated(*args[1:])
     by = {
-        one["lost"]: [each["subject"].partition("/")[2] for each in one["short"]]
-        for one in document["losses"]
+        item["lost"]: [each["subject"].partition("/")[2] for each in item["short"]]
+        for item in document["losses"]
     }
     # "picky" matches no member at all, and so is as short before as it is after.
     assert by == {"virginia": ["everywhere"], "dublin": ["shop"], "iowa": ["shop"], "amsterdam": []}
@@ -218,22 +221,22 @@ def test_a_sweep_comes_after_what_is_supposed(
     assert after["losses"] == by_hand["losses"]
     # A member that is lost already is not lost again.
     lost = simulated("fleet", "--lose", "oslo", "--sweep", "member")
-    assert {one["lost"] for one in lost["losses"]} == {"amsterdam", "dublin", "iowa", "virginia"}
+    assert {item["lost"] for item in lost["losses"]} == {"amsterdam", "dublin", "iowa", "virginia"}
     both = simulated("fleet", "--lose", "oslo", "--lose", "dublin", "--sweep", "member")
-    assert not {"oslo", "dublin"} & {name for one in both["losses"] for name in one["joins"]}
-    assert max(len(one["short"]) for one in both["losses"]) == 1
+    assert not {"oslo", "dublin"} & {name for item in both["losses"] for name in item["joins"]}
+    assert max(len(item["short"]) for item in both["losses"]) == 1
 
 
 def test_too_few_regions_are_short(folder: Path) -> None:
     dumped(folder / "before/fleet", spread())
     losses = simulated("fleet", "--sweep", "region")["losses"]
-    assert [(one["lost"], len(one["short"])) for one in losses] == [("eu", 1), ("us", 1)]
+    assert [(loss["lost"], len(loss["short"])) for loss in losses] == [("eu", 1), ("us", 1)]
     (short,) = losses[0]["short"]
     assert short["why"].endswith(
         "the number of feasible region is less than spreadConstraint.MinGroups"
     )
     assert (short["members"], short["replicas"]) == ({"old": 4, "new": 2}, {"old": 6, "new": 2})
-    assert [one["short"] for one in simulated("fleet", "--sweep", "member")["losses"]] == [[]] * 4
+    assert [item["short"] for item in simulated("fleet", "--sweep", "member")["losses"]] == [[]] * 4
 
 
 def test_members_without_the_label_are_named(folder: Path) -> None:
@@ -264,9 +267,11 @@ def test_a_region_is_read_from_the_well_known_labels_of_both_systems(folder: Pat
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
     ]
     dumped(folder / "before/fleet", [*members, *rest])
-    by = {one["lost"]: one["members"] for one in simulated("fleet", "--sweep", "region")["losses"]}
+    by = {
+        item["lost"]: item["members"] for item in simulated("fleet", "--sweep", "region")["losses"]
+    }
     assert by == {"west": ["a", "b"], "east": ["c"]}
-    assert [one["members"] for one in simulated("fleet", "--sweep", "zone")["losses"]] == [["c"]]
+    assert [item["members"] for item in simulated("fleet", "--sweep", "zone")["losses"]] == [["c"]]
     members[1]["metadata"]["labels"]["fleet.azure.com/location"] = "east"
     dumped(folder / "before/fleet", [*members, *rest])
     result = run("simulate", "fleet", "--lose", "region=west")

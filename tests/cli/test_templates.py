@@ -107,7 +107,7 @@ def test_a_project_shows_its_templates(tmp_path: Path) -> None:
 def test_the_decisions_are_bindings_of_the_api(world: RenderedFleet) -> None:
     world.render()
     documents = list(yaml.safe_load_all((world.root / "out/local/decisions.yaml").read_text()))
-    found = {(one["kind"], one["metadata"]["name"]): one for one in documents}
+    found = {(document["kind"], document["metadata"]["name"]): document for document in documents}
     assert set(found) == {
         ("ResourceBinding", "web-deployment"),
         ("ResourceBinding", "pay-secret"),
@@ -142,7 +142,9 @@ def contents(state: Path) -> list[Any]:
     from fleet_components.content.revision import decompress
 
     resources = json.loads(state.read_text())["resources"].values()
-    texts = [text for one in resources for text in one["outputs"].get("contents", {}).values()]
+    texts = [
+        text for resource in resources for text in resource["outputs"].get("contents", {}).values()
+    ]
     assert texts
     return [decompress(text) for text in texts]
 

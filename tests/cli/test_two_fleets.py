@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Path:
 def test_every_view_says_which_fleet(project: Path, tmp_path: Path) -> None:
     state = tmp_path / "state.json"
     new = plan(project, "--save-state", state)
-    placements = {(one["ofFleet"], one["name"]) for one in new["subjects"]}
+    placements = {(item["ofFleet"], item["name"]) for item in new["subjects"]}
     assert len(placements) == 2 * len({name for _, name in placements})
     assert {fleet for fleet, _ in placements} == {"blue", "green"}
     members = 2 * len(new["subjects"][0]["clusters"])
@@ -89,4 +89,4 @@ def test_a_fleet_that_is_refused_is_named_beside_the_other(
 
 def test_a_single_fleet_is_not_named(tmp_path: Path) -> None:
     found = plan(write(tmp_path))
-    assert {one["ofFleet"] for one in found["subjects"]} == {None}
+    assert {item["ofFleet"] for item in found["subjects"]} == {None}

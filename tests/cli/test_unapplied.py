@@ -77,7 +77,7 @@ def jobs(tmp_path: Path, system: System) -> Path:
 def row(document: dict[str, Any], member: str) -> dict[str, Any]:
     """The row of a member of the first subject."""
     found: dict[str, Any] = next(
-        one for one in document["subjects"][0]["clusters"] if one["name"] == member
+        item for item in document["subjects"][0]["clusters"] if item["name"] == member
     )
     return found
 

@@ -37,25 +37,27 @@ SCHEMA = Draft202012Validator(plan_schema())
 def check(found: Survey) -> None:
     """Compare what is shown of a plan with the whole of it."""
     document, whole = as_data(plan_document(found)), as_data(plan_document(found, EVERYTHING))
-    for one in (document, whole):
-        SCHEMA.validate(one)
-    weights = {one["name"]: Weight(one["weight"]) for one in whole["subjects"]}
+    for item in (document, whole):
+        SCHEMA.validate(item)
+    weights = {item["name"]: Weight(item["weight"]) for item in whole["subjects"]}
     assert [*weights.values()] == sorted(weights.values(), key=ORDER.index)
-    assert [one["name"] for one in document["subjects"]] == [
+    assert [item["name"] for item in document["subjects"]] == [
         name for name, weight in weights.items() if weight is not Weight.UNCHANGED
     ]
-    for one in whole["subjects"]:
-        happens = [cluster for cluster in one["clusters"] if cluster["change"] != "stays"]
-        quiet = not (happens or one["departures"] or one["unfulfilled"])
-        assert quiet or one["weight"] != Weight.UNCHANGED, one["name"]
-        assert one["staying"] == sorted(
-            c["name"] for c in one["clusters"] if c["change"] == "stays"
+    for item in whole["subjects"]:
+        happens = [cluster for cluster in item["clusters"] if cluster["change"] != "stays"]
+        quiet = not (happens or item["departures"] or item["unfulfilled"])
+        assert quiet or item["weight"] != Weight.UNCHANGED, item["name"]
+        assert item["staying"] == sorted(
+            c["name"] for c in item["clusters"] if c["change"] == "stays"
         )
-    by_name = {one["name"]: one for one in whole["subjects"]}
-    for one in document["subjects"]:
-        of_all = by_name[one["name"]]
-        assert one["clusters"] == [each for each in of_all["clusters"] if each["change"] != "stays"]
-        assert {**one, "clusters": [], "notPicked": []} == {
+    by_name = {item["name"]: item for item in whole["subjects"]}
+    for item in document["subjects"]:
+        of_all = by_name[item["name"]]
+        assert item["clusters"] == [
+            each for each in of_all["clusters"] if each["change"] != "stays"
+        ]
+        assert {**item, "clusters": [], "notPicked": []} == {
             **of_all,
             "clusters": [],
             "notPicked": [],
@@ -85,24 +87,24 @@ def _check_members(found: Survey, whole: dict[str, Any]) -> None:
     for name in found.plans[0].inventory.names:
         of_one = as_data(plan_document(found, View(member=name)))
         expected = {
-            one["name"]: [
+            item["name"]: [
                 each
-                for each in one["clusters"]
+                for each in item["clusters"]
                 if each["name"] == name and each["change"] != "stays"
             ]
-            for one in whole["subjects"]
+            for item in whole["subjects"]
         }
-        assert {one["name"]: one["clusters"] for one in of_one["subjects"]} == {
+        assert {item["name"]: item["clusters"] for item in of_one["subjects"]} == {
             subject: rows for subject, rows in expected.items() if rows
         }
-        for one in of_one["subjects"]:
-            assert {each["member"] for each in one["departures"]} <= {name}
+        for item in of_one["subjects"]:
+            assert {each["member"] for each in item["departures"]} <= {name}
         assert (of_one["totals"], of_one["warned"]) == (whole["totals"], whole["warned"])
 
 
 def _check_texts(document: PlanDocument) -> None:
     """Table and comment show the same subjects in the same order, and the comment is closed and short enough."""
-    keys = [one.key for one in document.subjects]
+    keys = [subject.key for subject in document.subjects]
     page = plan_view(document)
     comment, table = to_markdown(page), printed(page.blocks)
     assert len(comment) < LIMIT
@@ -175,7 +177,7 @@ def test_what_is_shown_changes_no_exit_status(
 def test_further_forms_are_written_to_files(changed: tuple[Path, Path], tmp_path: Path) -> None:
     folder, state = changed
     also = [f"{form}={tmp_path / form}" for form in ("json", "yaml", "markdown", "table")]
-    words = [word for one in also for word in ("--also", one)]
+    words = [word for item in also for word in ("--also", item)]
     table = run("plan", folder, "--state", state, *words).stdout
     assert (tmp_path / "table").read_text() == table
     for form in ("json", "yaml", "markdown"):
@@ -222,14 +224,14 @@ def test_every_key_is_in_the_guide() -> None:
         match schema:
             case {"properties": properties, **rest}:
                 yield from properties
-                for one in (*properties.values(), *rest.values()):
-                    yield from keys(one)
+                for item in (*properties.values(), *rest.values()):
+                    yield from keys(item)
             case dict():
-                for one in schema.values():
-                    yield from keys(one)
+                for item in schema.values():
+                    yield from keys(item)
             case list():
-                for one in schema:
-                    yield from keys(one)
+                for item in schema:
+                    yield from keys(item)
 
     told = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", guide))))
     assert set(keys(plan_schema())) <= told
@@ -258,8 +260,8 @@ def test_what_goes_can_be_looked_at(changed: tuple[Path, Path]) -> None:
 def test_a_placement_and_a_member_may_be_asked_for_together(changed: tuple[Path, Path]) -> None:
     folder, state = changed
     asked = ("--only", "shop", "--member", "iowa", "-o", "json")
-    (one,) = json.loads(run("plan", folder, "--state", state, *asked).stdout)["subjects"]
-    assert (one["key"], one["clusters"]) == ("shop", [])
+    (item,) = json.loads(run("plan", folder, "--state", state, *asked).stdout)["subjects"]
+    assert (item["key"], item["clusters"]) == ("shop", [])
 
 
 def test_a_plan_that_fails_leaves_nothing_of_an_earlier_one(

@@ -101,15 +101,15 @@ def test_a_chain_of_resources_may_be_long(turned: bool) -> None:
     found = compare(
         reversed(chain) if turned else chain, "urn:pulumi:s::p::pulumi:pulumi:Stack::root", None
     )
-    assert [one.urn for one in found][-3000:] == urns
+    assert [item.urn for item in found][-3000:] == urns
 
 
 def test_resources_that_wait_for_each_other_are_shown() -> None:
-    one, other = "urn:pulumi:s::p::t::one", "urn:pulumi:s::p::t::other"
+    item, other = "urn:pulumi:s::p::t::one", "urn:pulumi:s::p::t::other"
     ring = [
-        Registration(one, "t", "one", custom=True, inputs={}, dependencies=(other,)),
-        Registration(other, "t", "other", custom=True, inputs={}, dependencies=(one,)),
+        Registration(item, "t", "one", custom=True, inputs={}, dependencies=(other,)),
+        Registration(other, "t", "other", custom=True, inputs={}, dependencies=(item,)),
     ]
     assert {
         found.urn for found in compare(ring, "urn:pulumi:s::p::pulumi:pulumi:Stack::root", None)
-    } >= {one, other}
+    } >= {item, other}

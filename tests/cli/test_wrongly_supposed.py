@@ -132,7 +132,7 @@ def test_a_new_member_of_a_fleet_of_both_systems_has_to_be_like_one(folder: Path
     (shop,) = simulated("other", "--add", "oslo:environment=production", "--lose", "dublin")[
         "subjects"
     ]
-    assert "oslo" in {one["name"] for one in shop["clusters"]}
+    assert "oslo" in {item["name"] for item in shop["clusters"]}
 
 
 def test_a_member_of_a_list_is_changed_there(monkeypatch: pytest.MonkeyPatch) -> None:

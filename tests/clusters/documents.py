@@ -31,7 +31,7 @@ def documents(folder: Path) -> list[Document]:
 
 def namespaces_of(found: Iterable[Document]) -> list[Document]:
     """The namespaces that objects are in, as documents."""
-    names = {one["metadata"].get("namespace") for one in found} - {None, "default"}
+    names = {item["metadata"].get("namespace") for item in found} - {None, "default"}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in sorted(names)
@@ -51,48 +51,49 @@ class Judge:
         Raises:
             AssertionError: one is refused; the API server says why.
         """
-        for one in wanted:
-            refusal = self._apply(one, **options)
+        for item in wanted:
+            refusal = self._apply(item, **options)
             assert not refusal, refusal
-            if one["kind"] == "CustomResourceDefinition":
-                group, version = one["spec"]["group"], one["spec"]["versions"][0]["name"]
-                while not self._find(f"{group}/{version}", one["spec"]["names"]["kind"]):
+            if item["kind"] == "CustomResourceDefinition":
+                group, version = item["spec"]["group"], item["spec"]["versions"][0]["name"]
+                while not self._find(f"{group}/{version}", item["spec"]["names"]["kind"]):
                     pass
 
     def refused(self, tried: Iterable[Document]) -> list[str]:
         """Why the API server would not take objects, not even a field that it does not know; nothing is kept."""
         return [
             said
-            for one in tried
-            if (said := self._apply(one, dryRun="All", fieldValidation="Strict"))
+            for item in tried
+            if (said := self._apply(item, dryRun="All", fieldValidation="Strict"))
         ]
 
-    def _apply(self, one: Document, **options: str) -> str:
-        path = self.path(one)
+    def _apply(self, document: Document, **options: str) -> str:
+        path = self.path(document)
         answer = self.client.patch(
             path,
             params={"fieldManager": "fleet", "force": "true", **options},
-            content=yaml.safe_dump(one).encode(),
+            content=yaml.safe_dump(document).encode(),
             headers={"Content-Type": "application/apply-patch+yaml"},
         )
         return "" if answer.is_success else f"{path}: {answer.json()['message']}"
 
-    def path(self, one: Document) -> str:
+    def path(self, document: Document) -> str:
         """Where an object is, if it is there; it needs no more than its apiVersion, kind and names."""
-        key = one["apiVersion"], one["kind"]
+        key = document["apiVersion"], document["kind"]
         pattern = self.paths.get(key) or self._find(*key)
         assert pattern, f"{key} is not served"
         return pattern.format(
-            namespace=one["metadata"].get("namespace", "default"), name=one["metadata"]["name"]
+            namespace=document["metadata"].get("namespace", "default"),
+            name=document["metadata"]["name"],
         )
 
     def _find(self, api_version: str, kind: str) -> str:
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         answer = self.client.get(root)
-        for one in answer.json()["resources"] if answer.is_success else ():
-            if one["kind"] == kind and "/" not in one["name"]:
-                space = "/namespaces/{namespace}" if one["namespaced"] else ""
-                self.paths[api_version, kind] = f"{root}{space}/{one['name']}/{{name}}"
+        for item in answer.json()["resources"] if answer.is_success else ():
+            if item["kind"] == kind and "/" not in item["name"]:
+                space = "/namespaces/{namespace}" if item["namespaced"] else ""
+                self.paths[api_version, kind] = f"{root}{space}/{item['name']}/{{name}}"
         return self.paths.get((api_version, kind), "")
 
 

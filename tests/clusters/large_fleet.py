@@ -83,17 +83,17 @@ class Large:
         """The version that the API server gave to each ConfigMap, by member and name: it changes with every write."""
         listed = {name: self.planes[name].get("configmaps", "-n", SPACE)["items"] for name in names}
         return {
-            f"{name}/{one['metadata']['name']}": str(one["metadata"]["resourceVersion"])
+            f"{name}/{item['metadata']['name']}": str(item["metadata"]["resourceVersion"])
             for name, items in listed.items()
-            for one in items
+            for item in items
         }
 
     def values(self, name: str) -> dict[str, int]:
         """How many ConfigMaps of a member have each text."""
         found: dict[str, int] = defaultdict(int)
-        for one in self.planes[name].get("configmaps", "-n", SPACE)["items"]:
-            if one["metadata"]["name"].startswith("map-"):
-                found[one["data"]["k"]] += 1
+        for plane in self.planes[name].get("configmaps", "-n", SPACE)["items"]:
+            if plane["metadata"]["name"].startswith("map-"):
+                found[plane["data"]["k"]] += 1
         return found
 
 

@@ -32,8 +32,8 @@ _AT_ONCE = 16
 def definitions() -> list[Any]:
     """The definitions of KubeFleet, by which a status can be made with its object."""
     found = documents(shared("data/crds/kubefleet"))
-    for one in found:
-        for version in one["spec"]["versions"]:
+    for item in found:
+        for version in item["spec"]["versions"]:
             version.pop("subresources", None)
     return found
 
@@ -47,17 +47,17 @@ def fill(plane: ControlPlane, objects: Iterable[list[Any]]) -> int:
     ):
         for some in objects:
             for answer in pool.map(
-                lambda one: hub.client.post(_path(one), json=one, timeout=60), some
+                lambda item: hub.client.post(_path(item), json=item, timeout=60), some
             ):
                 assert answer.is_success, answer.text[:500]
             number += len(some)
     return number
 
 
-def _path(one: Any) -> str:
-    api, space = one["apiVersion"], one["metadata"].get("namespace")
+def _path(value: Any) -> str:
+    api, space = value["apiVersion"], value["metadata"].get("namespace")
     root = f"/{'apis' if '/' in api else 'api'}/{api}"
-    kind = one["kind"].lower()
+    kind = value["kind"].lower()
     return f"{root}/{f'namespaces/{space}/' if space else ''}{kind}s"
 
 
@@ -65,8 +65,8 @@ def main() -> None:
     """Fill a hub, observe it, write it twice, and print the seconds."""
     with control_planes("h") as planes, tempfile.TemporaryDirectory() as folder:
         plane, began = planes["h"], time.monotonic()
-        for one in definitions():
-            (plane.folder / "definition.yaml").write_text(yaml.safe_dump(one))
+        for definition in definitions():
+            (plane.folder / "definition.yaml").write_text(yaml.safe_dump(definition))
             plane.kubectl("create", "-f", str(plane.folder / "definition.yaml"))
         plane.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
         number = fill(plane, large_hub(*map(int, sys.argv[1:])))

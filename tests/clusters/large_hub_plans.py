@@ -122,8 +122,8 @@ def main(*sizes: int) -> None:
     provider_or_skip()
     with own_control_planes("h") as planes, tempfile.TemporaryDirectory() as home:
         plane = planes["h"]
-        for one in definitions():
-            (plane.folder / "definition.yaml").write_text(yaml.safe_dump(one))
+        for definition in definitions():
+            (plane.folder / "definition.yaml").write_text(yaml.safe_dump(definition))
             plane.kubectl("create", "-f", str(plane.folder / "definition.yaml"))
         plane.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
         number, source = fill(plane, large_hub(*sizes)), Path(home) / "hub"

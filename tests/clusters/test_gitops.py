@@ -74,9 +74,11 @@ def hub() -> Iterator[Cluster]:
 
 def established(plane: Cluster) -> bool:
     """Whether all definitions are served. ``kubectl wait`` fails on one that has no conditions yet."""
-    found = [(one.get("status") or {}).get("conditions") or [] for one in plane.get("crd")["items"]]
+    found = [
+        (item.get("status") or {}).get("conditions") or [] for item in plane.get("crd")["items"]
+    ]
     return all(
-        any((one["type"], one["status"]) == ("Established", "True") for one in each)
+        any((item["type"], item["status"]) == ("Established", "True") for item in each)
         for each in found
     )
 
@@ -107,7 +109,7 @@ def test_every_object_fits_its_definition(
         edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
         found = rendered(folder, tmp_path / "out")
     parts = [found / part for part in ("hub", "clusters", "start") if (found / part).is_dir()]
-    objects = [one for part in parts for one in documents(part)]
+    objects = [document for part in parts for document in documents(part)]
     assert objects
     text = tmp_path / "objects.yaml"
     text.write_text(yaml.safe_dump_all(objects))

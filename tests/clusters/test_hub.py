@@ -33,9 +33,9 @@ DEFINED = {"crd", "strict"}
 def hub(api_servers: Planes) -> Iterator[Judge]:
     """The hub with the definitions of both systems."""
     definitions = [
-        one
+        document
         for system in ("kubefleet", "karmada")
-        for one in documents(shared(f"data/crds/{system}"))
+        for document in documents(shared(f"data/crds/{system}"))
     ]
     with judging(api_servers["h"]) as hub:
         hub.make(definitions)
@@ -51,9 +51,9 @@ def test_the_objects_of_a_folder(folder: Path, hub: Judge) -> None:
 
 def test_what_the_hub_refuses_is_seen(hub: Judge) -> None:
     (placement,) = (
-        one
-        for one in for_a_hub(EXAMPLES / "crp-pickall")
-        if one["kind"] == "ClusterResourcePlacement"
+        item
+        for item in for_a_hub(EXAMPLES / "crp-pickall")
+        if item["kind"] == "ClusterResourcePlacement"
     )
     assert hub.refused([placement]) == []
     for wrong in ({"policy": {"placementType": "PickSome"}}, {"unheardOf": True}):
@@ -82,4 +82,8 @@ def test_the_hub_and_admission_agree(hub: Judge) -> None:
 
 def for_a_hub(folder: Path) -> list[Document]:
     """Policies, members and whatever else a hub's API has."""
-    return [one for one in documents(folder) if one["apiVersion"].rpartition("/")[0] in GROUPS]
+    return [
+        document
+        for document in documents(folder)
+        if document["apiVersion"].rpartition("/")[0] in GROUPS
+    ]

@@ -95,8 +95,10 @@ def judge(source: list[Path | str], judges: list[Judge], scratch: Path) -> None:
     assert rendered.exit_code == 0, rendered.output
     members = sorted(path for path in (scratch / "out").glob("*/*") if path.is_dir())
     assert members, rendered.output
-    written = [one for part in source if isinstance(part, Path) for one in documents(part)]
-    needed = [one for one in written if one["kind"] == "CustomResourceDefinition"]
+    written = [
+        document for part in source if isinstance(part, Path) for document in documents(part)
+    ]
+    needed = [item for item in written if item["kind"] == "CustomResourceDefinition"]
     for number, member in enumerate(members):
         manifests = documents(member)
         judge = judges[number % len(judges)]

@@ -46,8 +46,8 @@ def asked(plane: ControlPlane, data: Any, **mode: Any) -> ObservedObject:
     return next(iter(seen.objects.values()))
 
 
-def paths(one: ObservedObject) -> list[str]:
-    return [each.path for each in one.differences]
+def paths(observed_object: ObservedObject) -> list[str]:
+    return [each.path for each in observed_object.differences]
 
 
 def test_what_is_as_it_was_sent_does_not_differ(plane: ControlPlane) -> None:

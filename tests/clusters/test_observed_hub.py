@@ -56,8 +56,8 @@ def user(plane: ControlPlane, name: str, allowed: Mapping[str, Any]) -> str:
     )
     config = yaml.safe_load(plane.kubeconfig.read_text())
     config["users"] = [
-        {"name": one["name"], "user": {"token": plane.kubectl("create", "token", name).strip()}}
-        for one in config["users"]
+        {"name": item["name"], "user": {"token": plane.kubectl("create", "token", name).strip()}}
+        for item in config["users"]
     ]
     return yaml.safe_dump(config)
 
@@ -67,7 +67,7 @@ def test_the_role_for_a_hub_is_enough_to_observe_it(plane: ControlPlane, whole: 
     listing = ask_hub(user(plane, "exact", allowed))
     assert listing.answers == whole.answers
     assert not listing.refused
-    assert {rule for one in allowed["rules"] for rule in one["verbs"]} == {"list"}
+    assert {rule for item in allowed["rules"] for rule in item["verbs"]} == {"list"}
 
 
 @pytest.mark.parametrize("number", range(2))
@@ -127,4 +127,4 @@ def test_a_plain_cluster_tells_what_pods_leave_of_it(plane: ControlPlane) -> Non
     assert len(tuple(after.running)) >= len(tuple(before.running)) + 3
     assert usage(after)["available"] != usage(before)["available"]
     assert after.version.startswith("v1.")
-    assert {one.kind for one in after.kinds} >= {"Pod", "Node", "Deployment", "MemberCluster"}
+    assert {kind.kind for kind in after.kinds} >= {"Pod", "Node", "Deployment", "MemberCluster"}

@@ -37,7 +37,7 @@ def test_a_field_of_another_sort(api_servers: Planes) -> None:
             for path in chosen.sample(paths, min(CHANGES, len(paths))):
                 changed = with_value(data, path, chosen.choice(VALUES))
                 message = refused(server, changed)
-                expected = [str(one) for one in misfits(changed)]
+                expected = [str(misfit) for misfit in misfits(changed)]
                 checked += bool(expected)
                 if bool(expected) is not is_structural(message):
                     wrong.append((data["kind"], path, expected, message))

@@ -81,7 +81,7 @@ def check_recording(path: str, content: Content) -> tuple[int, int]:
 
     def replayed(_: Case) -> Iterator[tuple[str, str]]:
         replay = RECORDINGS[folder](name, content)
-        return (("", f"step {one.step.number}: {one.words}") for one in replay.unexplained())
+        return (("", f"step {item.step.number}: {item.words}") for item in replay.unexplained())
 
     mismatch = check_case({"name": name}, replayed)
     if mismatch:

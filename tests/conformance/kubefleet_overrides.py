@@ -36,14 +36,14 @@ def outcome(case: Case) -> dict[str, Any]:
     applicable = in_force(objects, cluster, overrides, case["placement"])
     done = apply_overrides(objects, applicable, cluster.name)
     names = {
-        kind: [_named(one) for one in applicable if one.kind == kind]
+        kind: [_named(item) for item in applicable if item.kind == kind]
         for kind in (CLUSTER_OVERRIDE, OVERRIDE)
     }
     selected = {target for data in objects for target in targets_of(Manifest(data))}
     concerning = [
-        one
-        for one in overrides
-        if one.is_for(case["placement"]) and selected.intersection(one.targets)
+        override
+        for override in overrides
+        if override.is_for(case["placement"]) and selected.intersection(override.targets)
     ]
     # Where no override concerns the placement, whatever the member, the real lists are nil instead of empty.
     absent: list[str] | None = [] if concerning else None
@@ -51,7 +51,7 @@ def outcome(case: Case) -> dict[str, Any]:
         "applicableClusterResourceOverrides": names[CLUSTER_OVERRIDE] or absent,
         "applicableResourceOverrides": names[OVERRIDE] or absent,
         "resources": [
-            _resource(data, one, case["release"]) for data, one in zip(objects, done, strict=True)
+            _resource(data, item, case["release"]) for data, item in zip(objects, done, strict=True)
         ],
     }
 

@@ -20,7 +20,7 @@ def passes(path: str, change: Change) -> bool:
     data = vectors(path)
     data["steps"] = data["steps"][:2]
     change(data["steps"][-1])
-    return check(path, lambda one: data if one == name else vectors(f"{folder}/{one}")) == (1, 0)
+    return check(path, lambda item: data if item == name else vectors(f"{folder}/{item}")) == (1, 0)
 
 
 def _member(after: Any) -> Any:
@@ -104,7 +104,7 @@ def test_a_change_is_noticed(what: str) -> None:
 def test_another_refusal_is_noticed(path: str, change: Change) -> None:
     folder, _, name = path.partition("/")
     data = vectors(path)
-    assert check(path, lambda one: vectors(f"{folder}/{one}")) == (1, 0)
+    assert check(path, lambda item: vectors(f"{folder}/{item}")) == (1, 0)
     step = data["steps"][0]
     change(next(error for error in (step.get("errors") or step["apiAnswers"])))
-    assert check(path, lambda one: data if one == name else vectors(f"{folder}/{one}")) == (0, 1)
+    assert check(path, lambda item: data if item == name else vectors(f"{folder}/{item}")) == (0, 1)

@@ -62,11 +62,11 @@ def test_a_recording_is_the_same_in_the_former_release_beside_two_rules() -> Non
     alike, refused = list[str](), list[str]()
     for name in recordings("kubefleet-live"):
         replay = RECORDINGS["kubefleet-live"](
-            name, lambda one: {**vectors(f"kubefleet-live/{one}"), "release": OLD}
+            name, lambda item: {**vectors(f"kubefleet-live/{item}"), "release": OLD}
         )
-        words = [one.words for one in replay.unexplained() if CORRECTED not in one.words]
+        words = [item.words for item in replay.unexplained() if CORRECTED not in item.words]
         # The definitions check since kubefleet-dev/kubefleet#751 which fields go together, in other words.
-        refused += [name for one in words if "cannot be set" in one]
-        alike += [name for one in words if "cannot be set" not in one]
+        refused += [name for word in words if "cannot be set" in word]
+        alike += [name for word in words if "cannot be set" not in word]
     assert alike == []
     assert len(refused) == 4

@@ -16,7 +16,7 @@ CASES = vectors("karmada/scheduling")
 JOINED = [
     case
     for case in CASES
-    if any(" || " in text for one in case["outcomes"] for text in one.get("errorVariants", ()))
+    if any(" || " in text for item in case["outcomes"] for text in item.get("errorVariants", ()))
 ]
 
 
@@ -54,7 +54,7 @@ def test_targets_are_among_the_variants() -> None:
     (case,) = [case for case in CASES if case["name"] == "dev-edge-042-agg-unstable-merge-order"]
     assert passes(case)
     outcomes = [
-        {**one, "variants": [[{"name": "other", "replicas": 1}]]} if "variants" in one else one
-        for one in case["outcomes"]
+        {**item, "variants": [[{"name": "other", "replicas": 1}]]} if "variants" in item else item
+        for item in case["outcomes"]
     ]
     assert not passes({**case, "outcomes": outcomes})

@@ -376,9 +376,9 @@ def test_an_object_given_twice_names_both_places(tmp_path: Path) -> None:
 
 def test_a_missing_separator_is_one_problem() -> None:
     """Each object that begins without one is named once, and not each of its fields."""
-    one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\ndata: {{}}\n"
+    item = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\ndata: {{}}\n"
     with pytest.raises(FleetError) as error:
-        load_text("".join(map(one.format, "abc")), "in.yaml")
+        load_text("".join(map(item.format, "abc")), "in.yaml")
     assert [(problem.line, problem.path) for problem in error.value.problems] == [
         (5, ("apiVersion",)),
         (9, ("apiVersion",)),
@@ -387,7 +387,7 @@ def test_a_missing_separator_is_one_problem() -> None:
         "write --- on a line of its own above it"
     }
     with pytest.raises(FleetError) as error:
-        load_text(one.format("a") + "data: {}\nmetadata: {name: b}\n", "in.yaml")
+        load_text(item.format("a") + "data: {}\nmetadata: {name: b}\n", "in.yaml")
     assert [problem.path for problem in error.value.problems] == [("data",), ("metadata",)]
 
 
@@ -424,4 +424,4 @@ def test_a_file_of_another_tool_is_one_problem_that_says_where_it_may_stand(
         in problem.hint
     )
     (tmp_path / name).rename(tmp_path / f".{name}")
-    assert [one.name for one in load(tmp_path)] == ["web"]
+    assert [item.name for item in load(tmp_path)] == ["web"]

@@ -108,7 +108,8 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def objects(*sources: str, warnings: list[Problem] | None = None) -> dict[str, Any]:
     return {
-        str(one.key): one.data for one in Catalogue.of(load(*sources, warnings=warnings)).manifests
+        str(manifest.key): manifest.data
+        for manifest in Catalogue.of(load(*sources, warnings=warnings)).manifests
     }
 
 
@@ -158,7 +159,7 @@ def test_a_chart_without_settings() -> None:
 @HELM
 def test_objects_are_told_with_their_templates() -> None:
     write(CHART, "charts/shop")
-    places = {str(one.key): one.origin and one.origin.location for one in load("charts/shop")}
+    places = {str(item.key): item.origin and item.origin.location for item in load("charts/shop")}
     assert places["Service default/shop"] == "charts/shop/templates/web.yaml"
     assert places["ConfigMap default/cache"] == "charts/shop/charts/cache/templates/all.yaml"
     assert {place for key, place in places.items() if key.startswith("Custom")} == {

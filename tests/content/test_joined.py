@@ -63,7 +63,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 def found(folder: Path) -> dict[str, Manifest]:
-    return {str(one.key): one for one in load(folder)}
+    return {str(item.key): item for item in load(folder)}
 
 
 def problems(*paths: Path) -> list[Problem]:
@@ -144,14 +144,16 @@ def test_what_is_wrong_is_told_where_it_is_written(
 ) -> None:
     files = {path: text.replace(old, new) for path, text in FILES.items()}
     assert files != FILES
-    assert place in {(one.file, one.line) for one in problems(write(files))}
+    assert place in {(problem.file, problem.line) for problem in problems(write(files))}
 
 
 def test_a_status_of_people_is_told_at_its_own_place(write: Write) -> None:
     folder = write(
         {**FILES, "members/east.yaml": EAST + "status:\n  resourceUsage: {available: [1]}\n"}
     )
-    assert ("hub/members/east.yaml", 9) in {(one.file, one.line) for one in problems(folder)}
+    assert ("hub/members/east.yaml", 9) in {
+        (problem.file, problem.line) for problem in problems(folder)
+    }
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links ask for a privilege")

@@ -48,7 +48,7 @@ def service(kind: str, status: Any = None, **spec: Any) -> dict[str, Any]:
 
 
 def definition(*conditions: str) -> dict[str, Any]:
-    true = [{"type": one, "status": "True"} for one in conditions]
+    true = [{"type": condition, "status": "True"} for condition in conditions]
     whole = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

@@ -12,7 +12,7 @@ from tests.content.build import hubs, names, obj
 
 def kinds(*written: str) -> list[Manifest]:
     """Objects named a of ``api Kind``."""
-    return [obj(kind, "a", api=api) for api, kind in (one.split() for one in written)]
+    return [obj(kind, "a", api=api) for api, kind in (item.split() for item in written)]
 
 
 def test_snapshot_order_of_kinds() -> None:
@@ -54,7 +54,7 @@ def test_snapshot_order_of_places() -> None:
         obj("ConfigMap", "a", "a0"),
         obj("ConfigMap", "a", "ab"),
     ]
-    by_text = sorted(ordered, key=lambda one: f"{one.namespace}/{one.name}")
+    by_text = sorted(ordered, key=lambda item: f"{item.namespace}/{item.name}")
     assert names(in_snapshot_order(ordered)) == names(by_text)
     assert names(by_text)[1:3] == ["ConfigMap a-b/a", "ConfigMap a/b"], (
         "the slash counts as a character"

@@ -91,8 +91,8 @@ def _selected(status: Mapping[str, Any], hub: Hub) -> Any:
         if condition["reason"] == "InvalidResourceSelectors":
             return condition["message"]
     found = [
-        ObjectKey(one.get("group", ""), one["kind"], one.get("namespace", ""), one["name"])
-        for one in status.get("selectedResources", ())
+        ObjectKey(item.get("group", ""), item["kind"], item.get("namespace", ""), item["name"])
+        for item in status.get("selectedResources", ())
     ]
     is_whole = "observedResourceIndex" in status and all(key in hub for key in found)
     return found if is_whole else None
@@ -147,8 +147,10 @@ def test_wrong_envelopes_are_refused_as_by_the_hub() -> None:
 def _sync_failures(after: Mapping[str, Any]) -> set[str]:
     start = "Failed to synchronize the work to the latest: "
     conditions = [
-        one for binding in after.get("bindings") or () for one in binding.get("conditions", ())
+        item for binding in after.get("bindings") or () for item in binding.get("conditions", ())
     ]
     return {
-        one["message"].removeprefix(start) for one in conditions if one["message"].startswith(start)
+        condition["message"].removeprefix(start)
+        for condition in conditions
+        if condition["message"].startswith(start)
     }

@@ -416,14 +416,14 @@ def test_an_api_server_takes_its_own_default(api: str, kind: str, default: dict[
 
 
 def test_the_sources_of_a_claim_are_filled_in_from_each_other() -> None:
-    one, other = {"kind": "Snapshot", "name": "a"}, {"kind": "Snapshot", "name": "b"}
+    item, other = {"kind": "Snapshot", "name": "a"}, {"kind": "Snapshot", "name": "b"}
     none, some, wide, both, changed = (
         of("v1", "PersistentVolumeClaim", spec={"x": 1, **spec})
         for spec in (
             {},
-            {"dataSource": one},
-            {"dataSourceRef": one},
-            {"dataSource": one, "dataSourceRef": one},
+            {"dataSource": item},
+            {"dataSourceRef": item},
+            {"dataSource": item, "dataSourceRef": item},
             {"dataSource": other},
         )
     )
@@ -555,12 +555,12 @@ def test_what_is_immutable_in_some_objects_or_in_one_direction(
 
 
 def test_a_second_address_range_may_come() -> None:
-    one, two, other = (
+    item, two, other = (
         of("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": cidrs})
         for cidrs in (["a"], ["a", "b"], ["c"])
     )
-    assert immutable(one, two) == ()
-    assert immutable(one, other) == ("spec.cidrs[0]",)
+    assert immutable(item, two) == ()
+    assert immutable(item, other) == ("spec.cidrs[0]",)
 
 
 @settings(max_examples=40)
@@ -615,9 +615,9 @@ def test_what_an_api_server_refuses_of_a_job(
             "apiVersion": "batch/v1",
             "kind": "Job",
             "metadata": {"name": "j"},
-            "spec": {**JOB_OF_ONE, **one},
+            "spec": {**JOB_OF_ONE, **item},
         }
-        for one in (was, now)
+        for item in (was, now)
     )
     assert refused(old, new) == fields
     if now.get("parallelism") == 2:

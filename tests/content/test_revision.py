@@ -62,8 +62,8 @@ def test_the_digest_sees_data_and_order_only() -> None:
 
 
 def test_the_digest_lets_nothing_be_guessed_of_a_secret() -> None:
-    one, other = (obj("Secret", "s", data={"password": value}).data for value in ("MQ==", "Mg=="))
-    assert digest((one,)) == digest((other,))
+    item, other = (obj("Secret", "s", data={"password": value}).data for value in ("MQ==", "Mg=="))
+    assert digest((item,)) == digest((other,))
 
 
 def test_a_text_that_stands_for_gigabytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,8 +89,8 @@ def test_a_text_that_stands_for_millions_of_values_is_refused(
 @pytest.mark.parametrize("secret", [True, False])
 def test_a_digest_outlives_redaction(secret: bool) -> None:
     """A render keeps contents without what is secret; they are checked by the same digest."""
-    one = obj("Secret" if secret else "ConfigMap", "s", data={"password": "MQ=="}).data
-    assert digest(redacted_content((one,))) == digest((one,))
+    item = obj("Secret" if secret else "ConfigMap", "s", data={"password": "MQ=="}).data
+    assert digest(redacted_content((item,))) == digest((item,))
 
 
 @settings(max_examples=40)

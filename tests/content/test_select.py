@@ -229,7 +229,7 @@ def test_what_is_skipped_silently_is_told(manifest: Manifest, reason: str) -> No
         NAMESPACE | {"name": "shop"}, hub=[*HUB, obj("Service", "svc", "shop"), manifest]
     )
     assert "Service shop/svc" in names(found.manifests)
-    assert manifest.key not in [one.key for one in found.manifests]
+    assert manifest.key not in [item.key for item in found.manifests]
     ((key, why),) = [(skipped.key, skipped.reason) for skipped in found.skipped]
     assert key == manifest.key
     assert reason in why
@@ -251,7 +251,7 @@ def test_what_is_skipped_silently_is_told(manifest: Manifest, reason: str) -> No
 )
 def test_what_is_like_it_is_placed(manifest: Manifest) -> None:
     found = selected(NAMESPACE | {"name": "shop"}, hub=[*HUB, manifest])
-    assert manifest.key in [one.key for one in found.manifests]
+    assert manifest.key in [item.key for item in found.manifests]
     assert not found.skipped
 
 

@@ -24,7 +24,7 @@ KEYS = st.sampled_from(["name", "key", "x", "y", "z"])
 NAMED = st.lists(
     st.fixed_dictionaries({"name": st.sampled_from("abcd")}, optional={"v": LEAVES, "w": LEAVES}),
     max_size=4,
-    unique_by=lambda one: one["name"],
+    unique_by=lambda dictionary: dictionary["name"],
 )
 VALUES = st.recursive(
     LEAVES,
@@ -66,10 +66,11 @@ def edits(draw: st.DrawFn, value: Any) -> Any:
 def shuffled(draw: st.DrawFn, items: list[Any]) -> list[Any]:
     """The items in another order perhaps, some of them gone, changed or new."""
     kept = [
-        {**one, **draw(st.dictionaries(st.sampled_from("vw"), LEAVES, max_size=1))} for one in items
+        {**item, **draw(st.dictionaries(st.sampled_from("vw"), LEAVES, max_size=1))}
+        for item in items
     ]
-    kept = [one for one in kept if draw(st.integers(0, 3))]
-    new = [one for one in draw(NAMED) if one["name"] not in {each["name"] for each in items}]
+    kept = [item for item in kept if draw(st.integers(0, 3))]
+    new = [item for item in draw(NAMED) if item["name"] not in {each["name"] for each in items}]
     return draw(st.permutations([*kept, *new])) if draw(st.booleans()) else [*kept, *new]
 
 
@@ -93,7 +94,7 @@ def plain(value: Any) -> str:
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:
     """The leaves below maps alone: a list is one."""
     if isinstance(value, dict) and value:
-        return {at: one for key in value for at, one in leaves(value[key], (*path, key)).items()}
+        return {at: leaf for key in value for at, leaf in leaves(value[key], (*path, key)).items()}
     return {path: value}
 
 
@@ -119,11 +120,12 @@ def test_an_edit_is_kept_or_named_and_so_is_a_change_of_the_hub(
 ) -> None:
     base, mine, hub = sides
     found = three_way(shape_of(base), mine, hub)
-    was, here, there, merged = (leaves(one) for one in (base, mine, hub, found.whole))
+    was, here, there, merged = (leaves(item) for item in (base, mine, hub, found.whole))
     for path in {*was, *here, *there}:
         edit, change = here.get(path), there.get(path)
         named = any(
-            path[: len(one.path)] == one.path or one.path[: len(path)] == path for one in found.lost
+            path[: len(item.path)] == item.path or item.path[: len(path)] == path
+            for item in found.lost
         )
         inner = any(isinstance(side.get(path), list) for side in (was, here, there))
         above = any(
@@ -148,7 +150,7 @@ def test_a_lost_edit_is_one_of_both_sides(sides: tuple[Any, Any, Any]) -> None:
     if found.lost:
         assert plain(mine) != plain(base)
         assert plain(hub) != plain(base)
-        assert all(plain(one.had) != plain(one.has) for one in found.lost)
+        assert all(plain(item.had) != plain(item.has) for item in found.lost)
 
 
 @settings(max_examples=4 * settings().max_examples)
@@ -272,7 +274,7 @@ def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_i
 def test_lists_and_maps_with_what_the_file_says_only_now(
     stated: Any, full: Any, now: Any, whole: Any
 ) -> None:
-    then, hub, file = (thing({} if one is None else {"p": one}) for one in (stated, full, now))
+    then, hub, file = (thing({} if item is None else {"p": item}) for item in (stated, full, now))
     found = three_way(extended(shape_of(then), shape_of(hub), shape_of(file)), file, hub)
     assert (found.whole["spec"]["p"], found.lost) == (whole, ())
 

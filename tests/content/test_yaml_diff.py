@@ -38,9 +38,9 @@ def as_text(value: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for _, line in yaml_lines(value))
 
 
-def alike(one: Any, other: Any) -> bool:
+def alike(value: Any, other: Any) -> bool:
     """Equal as JSON, in which true is not 1."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 @given(maps)

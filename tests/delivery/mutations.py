@@ -16,7 +16,7 @@ def mutations(there: Seen, here: Seen) -> Iterator[Differing]:
         there: what was seen.
         here: what stands now.
     """
-    differing = {(one.name, one.field) for one in compared(there, here)}
+    differing = {(item.name, item.field) for item in compared(there, here)}
     for name in there.keys() & here.keys():
         yield Differing(name, "", None, here[name])
         yield Differing(f"{name}-other", "", there[name], None)
@@ -50,8 +50,8 @@ def changed(value: Any) -> Iterator[Any]:
         case list() | tuple():
             of = type(value)
             yield of([*value, "changed"])
-            for index, one in enumerate(value):
+            for index, item in enumerate(value):
                 yield from (
                     of([*value[:index], other, *value[index + 1 :]])
-                    for other in islice(changed(one), 1)
+                    for other in islice(changed(item), 1)
                 )

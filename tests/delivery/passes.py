@@ -41,13 +41,13 @@ class Passed:
         """Replay it, and change each value that is as it was recorded."""
         unknown, rules, hidden, tried = list[str](), Counter[str](), dict[str, list[str]](), 0
         for step in replay.recording.steps:
-            told = [Difference(replay.recording, step, one) for one in replay.carried(step)]
-            told += [Difference(replay.recording, step, one) for one in replay.compared(step)]
-            for one in told:
-                rule = replay.explained(one)
+            told = [Difference(replay.recording, step, item) for item in replay.carried(step)]
+            told += [Difference(replay.recording, step, item) for item in replay.compared(step)]
+            for item in told:
+                rule = replay.explained(item)
                 rules.update([rule.why] if rule else [])
                 unknown += (
-                    [] if rule else [f"{replay.recording.name}: step {step.number}: {one.words}"]
+                    [] if rule else [f"{replay.recording.name}: step {step.number}: {item.words}"]
                 )
             for there, here in replay.last:
                 for other in mutations(there, here):
@@ -56,11 +56,14 @@ class Passed:
                     if rule:
                         hidden.setdefault(rule.why, []).append(str(other))
         many = [
-            one for why, found in hidden.items() if len(found) > OPAQUE.get(why, 0) for one in found
+            item
+            for why, found in hidden.items()
+            if len(found) > OPAQUE.get(why, 0)
+            for item in found
         ]
         return cls(unknown, rules, tried, many)
 
 
 def replay_of(folder: str, name: str, **more: str) -> Replay[Any, Any]:
     """The replay of a recording, with some of its fields otherwise."""
-    return RECORDINGS[folder](name, lambda one: vectors(f"{folder}/{one}") | more)
+    return RECORDINGS[folder](name, lambda item: vectors(f"{folder}/{item}") | more)

@@ -121,7 +121,7 @@ def mixed(there: Any, here: Any, hand: Any, *kept: Any) -> bool:
     return all(
         there.get(key) == here.get(key)
         or (key in hand and there.get(key) == hand[key])
-        or any(there.get(key) == one.get(key) for one in kept)
+        or any(there.get(key) == item.get(key) for item in kept)
         for key in there.keys() | here.keys()
     )
 

@@ -24,7 +24,7 @@ def reasons(message: str) -> tuple[str, ...]:
         listed = message.partition(_INVALID)[2]
         whole = listed.removeprefix("[").removesuffix("]") if listed.startswith("[") else listed
         found = re.split(r", (?=(?:spec|metadata|status|data)[.:\[])", whole)
-    return tuple(filter(None, (one.strip() for one in found))) or (message,)
+    return tuple(filter(None, (item.strip() for item in found))) or (message,)
 
 
 def without_value(words: str) -> str:

@@ -122,7 +122,7 @@ class Replay(ABC, Generic[R, S]):
 
     def unexplained(self) -> Iterator[Difference]:
         """What differs and is not known."""
-        return (one for one in self.differences() if not self.explained(one))
+        return (difference for difference in self.differences() if not self.explained(difference))
 
     def explained(self, difference: Difference) -> Known | None:
         """The first rule that a difference comes under."""
@@ -194,9 +194,9 @@ class Replay(ABC, Generic[R, S]):
             if "/".join(filter(None, key[1:])) not in text:
                 yield f"{' '.join(key)} is not refused: {text}"
             yield from (
-                f'refused with "{told}", there with "{one}"'
-                for one in map(without_value, expected)
-                if not one or not any(one in words for words in told)
+                f'refused with "{told}", there with "{item}"'
+                for item in map(without_value, expected)
+                if not item or not any(item in words for words in told)
             )
 
     def _refusals(self, key: Key) -> list[str]:
@@ -288,10 +288,12 @@ class Replay(ABC, Generic[R, S]):
     def _left(self, run: ProgramRun) -> StackState:
         """The state after a run: an object that was written and did not become ready is there as it was written."""
         resources = dict(run.state().resources)
-        for one in self.unready:
-            inputs = reveal(one.inputs)
-            if one.urn in resources:
-                resources[one.urn] = attrs.evolve(resources[one.urn], inputs=inputs, outputs=inputs)
+        for item in self.unready:
+            inputs = reveal(item.inputs)
+            if item.urn in resources:
+                resources[item.urn] = attrs.evolve(
+                    resources[item.urn], inputs=inputs, outputs=inputs
+                )
         return StackState(resources)
 
     def _planned(self, source: Source) -> FleetPlan:

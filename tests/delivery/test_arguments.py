@@ -169,9 +169,9 @@ WRONG: dict[str, Callable[[], Any]] = {
 
 
 def below(kind: type[Any]) -> Iterator[type[Any]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from below(one)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from below(subclass)
 
 
 def refusal(make: Callable[[], Any]) -> FleetError:
@@ -189,11 +189,11 @@ def said(error: FleetError) -> str:
 
 def test_none_is_forgotten() -> None:
     made = {
-        one
-        for one in below(Typed)
-        if attrs.has(one) and one.__module__.startswith("fleet_components.")
+        item
+        for item in below(Typed)
+        if attrs.has(item) and item.__module__.startswith("fleet_components.")
     }
-    bases = {base for one in made for base in one.__mro__[1:]}
+    bases = {base for item in made for base in item.__mro__[1:]}
     assert made - bases - {FromConfig} <= set(CLASSES) <= made  # nobody but us makes that one
 
 
@@ -543,7 +543,7 @@ def test_a_fleet_is_read_from_a_path(
     (tmp_path / "fleet").mkdir()
     objects = chain(config_map("shop", "settings"), [placement("shop")])
     (tmp_path / "fleet" / "all.yaml").write_text(
-        "\n---\n".join(str(dict(one.data)) for one in objects)
+        "\n---\n".join(str(dict(data.data)) for data in objects)
     )
     monkeypatch.chdir(tmp_path)
     args = FleetArgs(given(Path("fleet")))
@@ -638,10 +638,14 @@ def test_a_kubeconfig_that_is_awaited() -> None:
 
     run = run_program(program)
     assert run.error is None, run.error
-    reached = [one for one in run.registrations if one.type == "pulumi:providers:kubernetes"]
-    assert {one.name: reveal(one.inputs["kubeconfig"]) for one in reached} == {
+    reached = [
+        registration
+        for registration in run.registrations
+        if registration.type == "pulumi:providers:kubernetes"
+    ]
+    assert {item.name: reveal(item.inputs["kubeconfig"]) for item in reached} == {
         name: kubeconfig("a") for name in ("dev/a", "dev/a/abort")
     }
     assert run.inputs("after")["data"] == {"delivered": "{'a': 0}"}
-    order = [one.name for one in run.registrations]
+    order = [registration.name for registration in run.registrations]
     assert order.index("dev/other/ConfigMap/settings@a/other/settings") < order.index("after")

@@ -162,8 +162,10 @@ def test_all_that_is_wrong_with_a_stack_comes_at_once(in_earnest: None) -> None:
     error = driver.run().error
     assert isinstance(error, FleetError)
     told = [
-        (one.path[-1] if one.path[:1] == ("config",) else "") or one.subject or one.path[0]
-        for one in error.problems
+        (problem.path[-1] if problem.path[:1] == ("config",) else "")
+        or problem.subject
+        or problem.path[0]
+        for problem in error.problems
     ]
     # The members that nobody knows may stand in what was refused.
     expected = ["ClusterResourceOverride x", "confirm", "member b", "member c"]
@@ -183,7 +185,7 @@ def test_all_members_that_nobody_knows_come_at_once(in_earnest: None) -> None:
     }
     error = driver.run().error
     assert isinstance(error, FleetError)
-    assert sorted(one.what for one in error.problems) == [
+    assert sorted(problem.what for problem in error.problems) == [
         '"bern" is not declared',
         *(f'there is no member "{name}"' for name in ("oslo", "paris")),
     ]

@@ -109,12 +109,12 @@ def test_what_the_configuration_says_is_heard(
 
 def test_a_kubeconfig_reaches_a_member_of_the_program() -> None:
     found = heard(args, {"kubeconfigs": '{"b": "b.yaml"}'})
-    assert ([one.kubeconfig for one in found.members], found.kubeconfigs) == (["b.yaml"], {})
+    assert ([item.kubeconfig for item in found.members], found.kubeconfigs) == (["b.yaml"], {})
 
 
 def test_without_the_passphrase_what_the_program_does_not_reach_is_unseen() -> None:
     found = heard(args, {"kubeconfigs": REDACTED})
-    assert ([one.kubeconfig for one in found.members], found.kubeconfigs) == (
+    assert ([item.kubeconfig for item in found.members], found.kubeconfigs) == (
         [REDACTED],
         {"a": REDACTED},
     )
@@ -136,7 +136,7 @@ def test_what_the_program_reaches_itself_stays() -> None:
 
     found = heard(reached, {"kubeconfigs": '{"a": "a.yaml", "b": "b.yaml"}'})
     assert (found.members[0].kubeconfig, found.kubeconfigs) == ("mine.yaml", {})
-    assert [(one.path[-1], one.hint) for one in found.source.warnings] == [
+    assert [(warning.path[-1], warning.hint) for warning in found.source.warnings] == [
         (f"fleet:kubeconfigs.{name}", "the program reaches the member itself") for name in NAMES
     ]
 
@@ -164,7 +164,7 @@ def test_members_of_another_fleet_are_named_and_left_out(key: str) -> None:
 
 def test_what_is_wrong_ends_the_plan() -> None:
     found = heard(args, {"limit": "2", "approvals": '{"run1": true}', "lost": '[["a"]]'})
-    assert {one.path[-1] for one in found.source.problems} == {
+    assert {problem.path[-1] for problem in found.source.problems} == {
         "fleet:limit",
         "fleet:approvals",
         "fleet:lost",
@@ -181,7 +181,9 @@ def test_an_unknown_release_of_kubefleet_is_refused_with_those_that_are_known() 
 
 def test_a_key_that_is_misspelt_is_said_and_any_other_is_the_programs() -> None:
     found = heard(args, {"limti": "1", "colour": "red", "source": "elsewhere", "render": "out"})
-    assert sorted((one.path[-1], one.hint.partition(",")[0]) for one in found.source.warnings) == [
+    assert sorted(
+        (warning.path[-1], warning.hint.partition(",")[0]) for warning in found.source.warnings
+    ) == [
         ("fleet:limti", "did you mean fleet:limit?"),
         ("fleet:render", "the program says it itself"),
         ("fleet:source", "the program says it itself"),

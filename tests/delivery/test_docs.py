@@ -37,7 +37,7 @@ def test_what_waits_for_a_fleet(tmp_path: Path) -> None:
     assert done.inputs("released")["data"] == {"shop": '{"aks-dublin": 0}'}
     assert done.named("prod", ":Roster").urn in done.named("smoke-test").dependencies
     assert done.outputs == {"delivered": {"shop": {"aks-dublin": 0}}}
-    order = [one.name for one in done.registrations]
+    order = [registration.name for registration in done.registrations]
     assert order.index("prod/shop@aks-dublin/shop/web") < min(
         order.index("released"), order.index("smoke-test")
     )

@@ -52,7 +52,7 @@ class Told:
                     **_keyed(self.world.config),
                 },
                 preview=False,
-                fails=lambda one: is_deployment(one.type) and cluster_of(one.name) in fails,
+                fails=lambda item: is_deployment(item.type) and cluster_of(item.name) in fails,
             )
         self.state = run.state()
         return run, [text for _, text in progress[0].broken()]

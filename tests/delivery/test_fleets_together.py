@@ -48,7 +48,8 @@ def run(
         for name, objects in fleets.items():
             clusters = (called or {}).get(name, CLUSTERS)
             members = [
-                Member(Cluster(one), kubeconfig(of), identifier=of) for one, of in clusters.items()
+                Member(Cluster(cluster), kubeconfig(of), identifier=of)
+                for cluster, of in clusters.items()
             ]
             args = FleetArgs(source=source_of(map(Manifest, objects)), members=members, **given)
             made = Fleet(name, args)
@@ -68,11 +69,11 @@ def after(fleets: Fleets, **given: Any) -> StackState:
 
 
 def objects_of(state: StackState) -> set[str]:
-    return {urn for urn, one in state.resources.items() if names.is_object(one.type)}
+    return {urn for urn, resource in state.resources.items() if names.is_object(resource.type)}
 
 
 def aliased(done: ProgramRun) -> set[str]:
-    return {alias for one in done.registrations for alias in one.aliases}
+    return {alias for registration in done.registrations for alias in registration.aliases}
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -87,7 +88,7 @@ def test_what_moves_to_another_fleet_is_not_lost(
     done = run(moved, before, called=clusters, plans=plans)
     assert done.error is None, done.error
     departures = plans["first"].plan.departures
-    assert {(one.fate, one.owner) for one in departures} == {
+    assert {(departure.fate, departure.owner) for departure in departures} == {
         (Fate.MOVED, "second: ClusterResourcePlacement/shop")
     }
     assert objects_of(before) <= aliased(done)
@@ -107,7 +108,11 @@ def test_what_does_not_move_is_guarded(order: tuple[str, ...]) -> None:
     done = run({name: less if name == "second" else [] for name in order}, before, limit=0.2)
     assert isinstance(done.error, RefusedPlanError)
     assert done.registrations == ()
-    fates = {(one.cluster, one.fate) for one in done.error.plan.departures if one.key.namespace}
+    fates = {
+        (departure.cluster, departure.fate)
+        for departure in done.error.plan.departures
+        if departure.key.namespace
+    }
     assert {fate for _, fate in fates} == {Fate.MOVED, Fate.DELETED}
     assert len(fates) == 2
 
@@ -188,12 +193,12 @@ def test_no_wanted_object_is_ever_deleted(
     for owners in history:
         order = data.draw(st.permutations(["first", "second"]))
         fleets = {
-            fleet: [one for name, of in owners.items() if of == fleet for one in PLACED[name]]
+            fleet: [item for name, of in owners.items() if of == fleet for item in PLACED[name]]
             for fleet in order
         }
         done = run(fleets, state, limit=1.0)
         assert done.error is None, done.error
-        registered = {one.urn for one in done.registrations} | aliased(done)
+        registered = {registration.urn for registration in done.registrations} | aliased(done)
         for urn in objects_of(state) - registered:
             space = names.Urn.parse(urn).name.split("@")[1].split("/")[1]
             assert not owners[space], f"{urn} is deleted, and {owners[space]} wants it"

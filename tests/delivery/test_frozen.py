@@ -82,7 +82,11 @@ def test_they_go_into_the_state_as_ever(module: str, name: str) -> None:
 
 
 def test_the_types_are_those_of_every_state() -> None:
-    known = {one.type for one in golden().resources.values() if "dynamic/fleet:" in one.type}
+    known = {
+        resource.type
+        for resource in golden().resources.values()
+        if "dynamic/fleet:" in resource.type
+    }
     assert known == {f"pulumi-python:dynamic/fleet:{name}" for name in TYPES}
     assert known | {f"pulumi-python:dynamic/fleet:{name}" for name in LATER} <= PROVIDERS.keys()
 

@@ -32,16 +32,18 @@ def eviction(name: str, member: str) -> dict[str, Any]:
 
 def evictions(driver: InProcess) -> list[str]:
     return [
-        one.name
-        for one in driver.state.resources.values()
-        if one.type.endswith("PlacementEviction")
+        resource.name
+        for resource in driver.state.resources.values()
+        if resource.type.endswith("PlacementEviction")
     ]
 
 
 def disappears(driver: InProcess) -> None:
     """The hub does not have it any more, and a refresh has found that out."""
     left = {
-        urn: one for urn, one in driver.state.resources.items() if one.name not in evictions(driver)
+        urn: resource
+        for urn, resource in driver.state.resources.items()
+        if resource.name not in evictions(driver)
     }
     driver.state = attrs.evolve(driver.state, resources=left)
 

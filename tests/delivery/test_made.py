@@ -233,9 +233,9 @@ def test_whatever_they_are_made_as_the_fleet_is_that_of_the_yaml(form: str, prev
 
 
 def test_policies_of_either_select_objects_of_both() -> None:
-    one = [placement("shop"), Manifest(NAMESPACE), Manifest(MAP)]
+    item = [placement("shop"), Manifest(NAMESPACE), Manifest(MAP)]
     for split in range(4):
-        found = fleet(partial(list, one[split:]), source_of(one[:split]))
+        found = fleet(partial(list, item[split:]), source_of(item[:split]))
         assert sorted(placed(found)) == ["dev/shop@a/shop", "dev/shop@a/shop/prices"]
 
 

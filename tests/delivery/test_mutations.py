@@ -31,4 +31,4 @@ def test_changed_values_differ(value: Any) -> None:
     found = list(changed(value))
     assert found
     assert value not in found
-    assert {type(one) for one in found} == {type(value) if value is not None else str}
+    assert {type(item) for item in found} == {type(value) if value is not None else str}

@@ -93,9 +93,15 @@ def refused(make: Callable[[], None], state: StackState | None = None) -> list[s
     """What is said, each without the hint; nothing but the empty components were registered."""
     done = run_program(make, state=state)
     assert isinstance(done.error, pulumi.RunError), done.error
-    assert not [one for one in done.registrations if one.custom and one.name.startswith("dev/")]
+    assert not [
+        registration
+        for registration in done.registrations
+        if registration.custom and registration.name.startswith("dev/")
+    ]
     assert isinstance(done.error, FleetError)
-    return [str(attrs.evolve(one, file="", line=None, hint="")) for one in done.error.problems]
+    return [
+        str(attrs.evolve(problem, file="", line=None, hint="")) for problem in done.error.problems
+    ]
 
 
 def warnings(done: ProgramRun) -> list[str]:
@@ -104,14 +110,22 @@ def warnings(done: ProgramRun) -> list[str]:
 
 def test_it_brings_the_objects_of_its_member_and_of_no_other() -> None:
     done = went(run_program(program()))
-    used = {one.name: one.provider.split("::")[3] for one in done.registrations if one.provider}
+    used = {
+        registration.name: registration.provider.split("::")[3]
+        for registration in done.registrations
+        if registration.provider
+    }
     assert {name: by for name, by in used.items() if "@" in name} == {
         "dev/shop@a/shop": "own",
         "dev/shop@a/shop/settings": "own",
         "dev/shop@b/shop": "dev/b",
         "dev/shop@b/shop/settings": "dev/b",
     }
-    assert {one.name for one in done.registrations if one.type.startswith("pulumi:providers:")} == {
+    assert {
+        registration.name
+        for registration in done.registrations
+        if registration.type.startswith("pulumi:providers:")
+    } == {
         "own",
         "dev/b",
     }
@@ -122,7 +136,7 @@ def test_nothing_is_written_before_it_is_known() -> None:
     """The records of all members come first, and that of this member after its provider."""
     done = went(run_program(program()))
     assert done.named("own").urn in done.named("dev/a", ":Member").dependencies
-    order = [one.name for one in done.registrations]
+    order = [registration.name for registration in done.registrations]
     assert order.index("own") < order.index("dev/a") < order.index("dev/shop@a")
 
 
@@ -181,14 +195,14 @@ def test_what_would_delete_or_overwrite_is_refused(settings: dict[str, Any], sai
 def test_all_that_is_wrong_with_all_providers_is_said_at_once() -> None:
     def run() -> None:
         members = [
-            Member(Cluster(one), provider=kubernetes.Provider(one, kubeconfig=kubeconfig("x")))
-            for one in "ab"
+            Member(Cluster(item), provider=kubernetes.Provider(item, kubeconfig=kubeconfig("x")))
+            for item in "ab"
         ]
         Fleet("dev", FleetArgs(objects(placement("shop")), members=members))
 
     lacking = ("cluster_identifier", "enable_config_map_mutable", "enable_secret_mutable")
     assert [line.partition("=")[0] for line in refused(run)] == [
-        f"member {one}: its provider lacks {setting}" for one in "ab" for setting in lacking
+        f"member {item}: its provider lacks {setting}" for item in "ab" for setting in lacking
     ]
 
 
@@ -198,7 +212,11 @@ def test_a_lost_member_needs_a_provider_that_lets_go() -> None:
     lacking = ["member a: its provider lacks delete_unreachable=True", reaches]
     assert refused(program(lost=True), before.state()) == lacking
     done = went(run_program(program(own=lets_go, lost=True), state=before.state()))
-    assert not [one for one in done.registrations if one.name.startswith("dev/shop@a")]
+    assert not [
+        registration
+        for registration in done.registrations
+        if registration.name.startswith("dev/shop@a")
+    ]
     assert done.inputs("dev/a", ":Member")["forgotten"] == ["v1|ConfigMap|shop|settings"]
 
 
@@ -262,7 +280,7 @@ def test_where_objects_are_only_rendered_it_is_not_used(tmp_path: Path) -> None:
 def test_one_provider_is_one_cluster() -> None:
     def run() -> None:
         own = provider()
-        members = [Member(Cluster(one), provider=own) for one in "ab"]
+        members = [Member(Cluster(item), provider=own) for item in "ab"]
         Fleet("dev", FleetArgs(objects(placement("shop")), members=members))
 
     assert refused(run) == ["member b: has the provider of member a: they are the same cluster"]
@@ -275,14 +293,14 @@ def test_members_of_the_source_get_theirs_by_name() -> None:
                 {
                     "apiVersion": "cluster.kubernetes-fleet.io/v1",
                     "kind": "MemberCluster",
-                    "metadata": {"name": one},
+                    "metadata": {"name": item},
                     **SPEC,
                 }
             )
-            for one in "ab"
+            for item in "ab"
         ]
         source = source_of([*declared, *config_map("shop", "settings"), placement("shop")])
-        providers = {one: provider(f"own-{one}", cluster_identifier=one) for one in named}
+        providers = {item: provider(f"own-{item}", cluster_identifier=item) for item in named}
         Fleet("dev", FleetArgs(source, kubeconfigs={"b": kubeconfig("b")}, providers=providers))
 
     done = went(run_program(lambda: run("a")))
@@ -352,9 +370,12 @@ def test_a_mode_that_its_settings_do_not_have_is_refused(
     settings = ProviderSettings({**on, "clusterIdentifier": "a", **given})
     problems = list(demands.problems(settings))
     assert [
-        words in one.what and bool(one.hint) for words, one in zip(told, problems, strict=True)
+        words in problem.what and bool(problem.hint)
+        for words, problem in zip(told, problems, strict=True)
     ] == [True] * len(told)
-    assert not [one for one in demands.warnings(settings) if "fails on fields" in one.what]
+    assert not [
+        warning for warning in demands.warnings(settings) if "fails on fields" in warning.what
+    ]
 
 
 def test_settings_that_are_not_known_yet_are_not_judged() -> None:
@@ -391,10 +412,10 @@ def test_its_kubeconfig_with_the_context_and_cluster_of_its_choice(
         "kind": "Config",
         "current-context": "one",
         "clusters": [
-            {"name": one, "cluster": {"server": f"https://{one}"}} for one in ("one", "two")
+            {"name": item, "cluster": {"server": f"https://{item}"}} for item in ("one", "two")
         ],
         "contexts": [
-            {"name": one, "context": {"cluster": one, "user": "me"}} for one in ("one", "two")
+            {"name": item, "context": {"cluster": item, "user": "me"}} for item in ("one", "two")
         ],
         "users": [{"name": "me", "user": {}}],
     }
@@ -403,10 +424,10 @@ def test_its_kubeconfig_with_the_context_and_cluster_of_its_choice(
     for text in (str(file), file.read_text()):
         config = yaml.safe_load(ProviderSettings({"kubeconfig": text, **given}).kubeconfig("a"))
         assert config["current-context"] == context
-        assert {one["name"]: one["context"]["cluster"] for one in config["contexts"]}[
+        assert {item["name"]: item["context"]["cluster"] for item in config["contexts"]}[
             context
         ] == cluster
-        assert all(one["context"]["user"] == "me" for one in config["contexts"])
+        assert all(item["context"]["user"] == "me" for item in config["contexts"])
 
 
 def test_demands_follow_the_plan() -> None:
@@ -420,7 +441,7 @@ def test_demands_follow_the_plan() -> None:
 
     went(run_program(run))
     plan = made[0].plan
-    asked = {one: demands_of(plan, Member(Cluster(one))).adopts for one in "abc"}
+    asked = {item: demands_of(plan, Member(Cluster(item))).adopts for item in "abc"}
     assert asked == {
         "a": frozenset({True, False}),
         "b": frozenset({True, False}),

@@ -52,12 +52,16 @@ def carried_out_in_order(stack: InProcess[Files]) -> Registered:
 
 def members_of(stack: InProcess[Files], kind: str, name: str) -> str:
     """The members that have an object, as one text."""
-    found = (one for one in stack.state.resources.values() if one.type.endswith(f":{kind}"))
+    found = (
+        resource
+        for resource in stack.state.resources.values()
+        if resource.type.endswith(f":{kind}")
+    )
     return "".join(
         sorted(
-            one.name.partition("@")[2][0]
-            for one in found
-            if one.inputs["metadata"]["name"] == name and "@" in one.name
+            item.name.partition("@")[2][0]
+            for item in found
+            if item.inputs["metadata"]["name"] == name and "@" in item.name
         )
     )
 
@@ -89,9 +93,9 @@ def test_a_team_comes_to_a_placement_that_moves_one_after_the_other() -> None:
     registered = Registered(run.registrations)
     registered.check()
     (moved,) = (
-        one
-        for member, one in registered.objects()
-        if one.name.endswith("r2@c/t5two/c") or "r2@c" in one.name
+        item
+        for member, item in registered.objects()
+        if item.name.endswith("r2@c/t5two/c") or "r2@c" in item.name
     )
     waits_for = {urn.rpartition("::")[2] for urn in _before(registered, moved.urn)}
     assert not [
@@ -123,7 +127,7 @@ def test_an_approval_holds_what_lives_in_the_namespace_and_lets_it_go() -> None:
 
 
 def test_a_namespace_without_an_update_run_holds_what_is_in_it() -> None:
-    stack = driver([one for one in in_stages() if "Staged" not in one["kind"]])
+    stack = driver([stage for stage in in_stages() if "Staged" not in stage["kind"]])
     carried_out(stack)
     assert members_of(stack, "ConfigMap", "c") == ""
     stack.world.objects = in_stages()
@@ -240,9 +244,9 @@ def random_fleet(seed: int) -> list[Object]:
         EXTERNAL,
     ]
     parts: list[list[Object]] = [[] for _ in range(3)]
-    for one in (*homes, *crds):
+    for item in (*homes, *crds):
         pick.choice(parts).append(
-            select(one, alone=True) if one["kind"] == "Namespace" else select(one)
+            select(item, alone=True) if item["kind"] == "Namespace" else select(item)
         )
     for number, selectors in enumerate(parts):
         strategy, members = pick.choice(strategies), pick.choice(["abc", "ab", "abc"])
@@ -281,12 +285,12 @@ def test_every_plan_has_an_order_on_every_member(seed: int) -> None:
     for _ in range(3):
         carried_out(stack)
         stack.world.config["approvals"] = ",".join(
-            f"{one['metadata']['name']}-run-after-s0"
-            for one in stack.world.objects
-            if "Strategy" in one["kind"]
+            f"{data['metadata']['name']}-run-after-s0"
+            for data in stack.world.objects
+            if "Strategy" in data["kind"]
         )
-        for one in stack.world.objects:
-            if one["kind"] == "ConfigMap" and pick.random() < 0.5:
-                one["data"] = {"k": str(pick.random())}
-            if one["kind"] == "Namespace" and pick.random() < 0.3:
-                one["metadata"]["labels"] = {"l": str(pick.randrange(9))}
+        for data in stack.world.objects:
+            if data["kind"] == "ConfigMap" and pick.random() < 0.5:
+                data["data"] = {"k": str(pick.random())}
+            if data["kind"] == "Namespace" and pick.random() < 0.3:
+                data["metadata"]["labels"] = {"l": str(pick.randrange(9))}

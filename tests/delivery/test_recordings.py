@@ -27,11 +27,11 @@ def test_all_comes_to_what_was_recorded_each_rule_applies_and_nothing_else_passe
     folder: str,
 ) -> None:
     passed = [Passed.of(replay_of(folder, name)) for name in recordings(folder)]
-    assert [words for one in passed for words in one.unknown] == []
-    applied = sum((one.rules for one in passed), Counter[str]())
+    assert [words for item in passed for words in item.unknown] == []
+    applied = sum((item.rules for item in passed), Counter[str]())
     assert applied.keys() == {rule.why for rule in RULES[folder]}
-    assert [words for one in passed for words in one.hidden] == []
-    assert sum(one.tried for one in passed) > 20_000
+    assert [words for item in passed for words in item.hidden] == []
+    assert sum(item.tried for item in passed) > 20_000
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.why)
@@ -65,5 +65,6 @@ def test_no_rule_names_a_recording() -> None:
 def test_what_is_not_carried_out_is_refused(kind: str) -> None:
     replay = KarmadaReplay(OfKarmada.kept("cluster_taint_policy"))
     assert any(
-        re.match(f"refused: .*{karmada.REFUSED[kind]}", one.words) for one in replay.differences()
+        re.match(f"refused: .*{karmada.REFUSED[kind]}", difference.words)
+        for difference in replay.differences()
     )

@@ -104,7 +104,7 @@ def test_it_is_in_the_document_the_table_and_the_comment(tmp_path: Path) -> None
     document = plan(*options)
     (subject,) = document["subjects"]
     assert document["remaining"]["updates"] == subject["remaining"]["updates"] == 2
-    opens = {one["name"]: one["opens"] for one in subject["clusters"]}
+    opens = {item["name"]: item["opens"] for item in subject["clusters"]}
     assert opens == {"a": None, "b": "update", "c": "update", "d": "update"}
     for form, times in (
         ("table", 3),

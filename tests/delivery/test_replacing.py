@@ -73,7 +73,7 @@ def test_every_object_is_deleted_before_its_replacement_is_created(
     world.image = "web:2"
     second, _ = options(world, tmp_path, state)
     assert len(first) == len(second) == 4, first.keys()
-    assert {one.delete_before_replace for one in (*first.values(), *second.values())} == {True}
+    assert {item.delete_before_replace for item in (*first.values(), *second.values())} == {True}
 
 
 def test_what_is_gone_is_created_and_never_updated(tmp_path: Any) -> None:

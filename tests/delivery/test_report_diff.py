@@ -24,7 +24,7 @@ def reporting(**world: Any) -> InProcess:
 
 
 def kinds(state: StackState) -> set[str]:
-    return {one.type.rpartition(":")[2] for one in state.resources.values()}
+    return {resource.type.rpartition(":")[2] for resource in state.resources.values()}
 
 
 def test_nothing_of_it_is_registered_but_reports() -> None:
@@ -35,12 +35,12 @@ def test_nothing_of_it_is_registered_but_reports() -> None:
     assert "to become ready" not in outcome.text
     assert driver.preview().changes == {}
     reports = [
-        one
-        for one in driver.state.resources.values()
-        if one.type == "pulumi-python:dynamic/fleet:Report"
+        resource
+        for resource in driver.state.resources.values()
+        if resource.type == "pulumi-python:dynamic/fleet:Report"
     ]
-    assert {one.name for one in reports} == {f"dev/shop@{member}" for member in "abcd"}
-    assert all(one.inputs["subject"] == "ClusterResourcePlacement/shop" for one in reports)
+    assert {report.name for report in reports} == {f"dev/shop@{member}" for member in "abcd"}
+    assert all(report.inputs["subject"] == "ClusterResourcePlacement/shop" for report in reports)
 
 
 def test_nothing_of_it_is_ever_a_loss() -> None:
@@ -64,9 +64,9 @@ def test_its_objects_may_be_those_of_another() -> None:
     """Two placements that write one object to one member are refused; a report is none of them."""
     driver = InProcess()
     (other,) = (
-        one
-        for one in KubeFleetWorld(strategy=REPORTS).documents()
-        if one["kind"] == "ClusterResourcePlacement"
+        document
+        for document in KubeFleetWorld(strategy=REPORTS).documents()
+        if document["kind"] == "ClusterResourcePlacement"
     )
     driver.world.extra = [{**other, "metadata": {"name": "watch"}}]
     assert (outcome := driver.up()).ok, outcome.text
@@ -126,7 +126,7 @@ STOPS = {"type": "RollingUpdate", "applyStrategy": {"whenToApply": "IfNotDrifted
 def drifted(driver: InProcess, image: str = "by-hand:1") -> None:
     """Somebody changes the Deployment on ``a``, and a refresh takes that into the state."""
     resources = dict(driver.state.resources)
-    (web,) = (one for one in resources.values() if one.name == "dev/shop@a/shop/web")
+    (web,) = (resource for resource in resources.values() if resource.name == "dev/shop@a/shop/web")
     inputs = copy.deepcopy(dict(web.inputs))
     inputs["spec"]["template"]["spec"]["containers"][0]["image"] = image
     resources[web.urn] = attrs.evolve(web, inputs=inputs)
@@ -149,7 +149,9 @@ def test_what_is_deleted_by_hand_comes_back_all_the_same() -> None:
     driver = InProcess(KubeFleetWorld(strategy=STOPS))
     assert driver.up().ok
     resources = {
-        urn: one for urn, one in driver.state.resources.items() if one.name != "dev/shop@a/shop/web"
+        urn: resource
+        for urn, resource in driver.state.resources.items()
+        if resource.name != "dev/shop@a/shop/web"
     }
     driver.state = StackState(resources)
     assert driver.preview().changes == {"Deployment shop@a/shop/web": "create"}

@@ -45,7 +45,7 @@ def fleet(
     **args: Any,
 ) -> Fleet:
     return Fleet(
-        name, FleetArgs(source(data), members=[member(one) for one in members], **args), opts
+        name, FleetArgs(source(data), members=[member(item) for item in members], **args), opts
     )
 
 
@@ -61,7 +61,11 @@ def went(done: ProgramRun) -> ProgramRun:
 def refusal(opts: Callable[[], ResourceOptions]) -> str:
     done = run(lambda: fleet(opts()))
     assert isinstance(done.error, pulumi.RunError)
-    assert not [one for one in done.registrations if one.type.startswith("fleet:")]
+    assert not [
+        registration
+        for registration in done.registrations
+        if registration.type.startswith("fleet:")
+    ]
     assert isinstance(done.error, FleetError)
     assert {Path(problem.file).name for problem in done.error.problems} <= {Path(__file__).name}
     return "\n".join(
@@ -71,9 +75,9 @@ def refusal(opts: Callable[[], ResourceOptions]) -> str:
 
 def labels(done: ProgramRun) -> dict[str, Any]:
     return {
-        one.name: one.inputs["metadata"].get("labels")
-        for one in done.registrations
-        if one.type == TYPE
+        registration.name: registration.inputs["metadata"].get("labels")
+        for registration in done.registrations
+        if registration.type == TYPE
     }
 
 
@@ -148,7 +152,7 @@ def test_every_option_of_the_sdk_is_carried_out_or_refused() -> None:
         with pytest.raises(pulumi.RunError) as refused:
             fleet(opts)
         assert isinstance(refused.value, FleetError)
-        assert {".".join(map(str, one.path)) for one in refused.value.problems} == {
+        assert {".".join(map(str, problem.path)) for problem in refused.value.problems} == {
             f"Fleet.opts.{option}" for option in OF_RESOURCES
         }
 
@@ -199,7 +203,11 @@ def test_protection_is_that_of_the_roster(opts: Any, args: bool, protected: bool
     """On everything below, it would stop every departure."""
     given = ResourceOptions(protect=opts) if opts != {} else None
     done = went(run(lambda: fleet(given, protect=args)))
-    found = [one.type for one in done.registrations if one.options.get("protect")]
+    found = [
+        registration.type
+        for registration in done.registrations
+        if registration.options.get("protect")
+    ]
     assert found == (["pulumi-python:dynamic/fleet:Roster"] if protected else [])
 
 
@@ -207,7 +215,11 @@ def test_protection_does_not_come_down_from_a_parent() -> None:
     done = went(
         run(lambda: fleet(ResourceOptions(parent=App("app", ResourceOptions(protect=True)))))
     )
-    assert [one.name for one in done.registrations if one.options.get("protect")] == ["app", "dev"]
+    assert [
+        registration.name
+        for registration in done.registrations
+        if registration.options.get("protect")
+    ] == ["app", "dev"]
 
 
 def test_transforms_reach_what_is_below() -> None:
@@ -224,7 +236,7 @@ def test_transforms_reach_what_is_below() -> None:
 
     done = went(run(program))
     assert labels(done) == {
-        f"dev/shop@{one}/shop/settings": {"app": "yes", "fleet": "yes"} for one in "ab"
+        f"dev/shop@{item}/shop/settings": {"app": "yes", "fleet": "yes"} for item in "ab"
     }
     assert seen == ["fleet", "app", "stack"]
     assert went(run(program, done.state())).state() == done.state()
@@ -249,8 +261,8 @@ def test_a_transform_may_wait_and_look_at_everything() -> None:
         return fleet(ResourceOptions(transforms=[transform]), data=data)
 
     first = went(run(program))
-    objects = [one for one in first.registrations if one.type == TYPE]
-    assert [one.options for one in objects] == [{"protect": True, "retainOnDelete": True}] * 2
+    objects = [registration for registration in first.registrations if registration.type == TYPE]
+    assert [item.options for item in objects] == [{"protect": True, "retainOnDelete": True}] * 2
     assert {
         "fleet:index:Fleet dev",
         "fleet:index:Target dev/shop@a",
@@ -260,9 +272,11 @@ def test_a_transform_may_wait_and_look_at_everything() -> None:
     assert seen["fleet:index:Target dev/shop@a"].opts.delete_before_replace is None
     assert len(seen["dev/shop@a/shop/settings"].opts._depends_on_list()) == 1  # type: ignore[arg-type]
     later = went(run(lambda: program("two"), first.state()))
-    assert [one.inputs["data"] for one in later.registrations if one.type == TYPE] == [
-        {"k": "one"}
-    ] * 2
+    assert [
+        registration.inputs["data"]
+        for registration in later.registrations
+        if registration.type == TYPE
+    ] == [{"k": "one"}] * 2
 
 
 def test_a_transform_that_fails_ends_the_program() -> None:
@@ -293,9 +307,9 @@ def test_a_fleet_waits_for_what_it_depends_on() -> None:
 
     for preview in (True, False):
         done = went(run(program, preview=preview))
-        assert [one.name for one in done.registrations][:2] == ["first", "dev"]
+        assert [registration.name for registration in done.registrations][:2] == ["first", "dev"]
         assert done.named("dev", "index:Fleet").dependencies == (done.named("first").urn,)
-    failed = run(program, preview=False, fails=lambda one: one.name == "first")
+    failed = run(program, preview=False, fails=lambda item: item.name == "first")
     assert failed.error is not None
     assert failed.registrations == ()
 
@@ -308,18 +322,24 @@ def test_what_depends_on_a_fleet_or_a_placement_waits_for_it() -> None:
             kubernetes.core.v1.ConfigMap(name, metadata={"name": name}, opts=opts)
 
     done = went(run(program, preview=False))
-    own = {one.urn for one in done.registrations if one.custom and one.name not in ("all", "one")}
+    own = {
+        registration.urn
+        for registration in done.registrations
+        if registration.custom and registration.name not in ("all", "one")
+    }
     assert set(done.named("all").dependencies) == own
     assert {
-        one.name for one in done.registrations if one.urn in done.named("one").dependencies
+        registration.name
+        for registration in done.registrations
+        if registration.urn in done.named("one").dependencies
     } == {
-        *(f"dev/shop@{one}" for one in "ab"),
-        *(f"dev/shop@{one}/shop" for one in "ab"),
-        *(f"dev/shop@{one}/shop/settings" for one in "ab"),
+        *(f"dev/shop@{item}" for item in "ab"),
+        *(f"dev/shop@{item}/shop" for item in "ab"),
+        *(f"dev/shop@{item}/shop/settings" for item in "ab"),
         "dev/shop",
     }
-    failed = run(program, preview=False, fails=lambda one: one.name == "dev/shop@b/shop/settings")
-    assert not {"all", "one"} & {one.name for one in failed.registrations}
+    failed = run(program, preview=False, fails=lambda item: item.name == "dev/shop@b/shop/settings")
+    assert not {"all", "one"} & {registration.name for registration in failed.registrations}
 
 
 def test_what_was_delivered_is_known_in_previews_too() -> None:
@@ -345,7 +365,7 @@ def test_what_was_delivered_is_not_known_when_something_fails() -> None:
         made.delivered.apply(known.append)
         made.placements["shop"].delivered.apply(known.append)
 
-    failed = run(program, preview=False, fails=lambda one: one.name == "dev/shop@b/shop/settings")
+    failed = run(program, preview=False, fails=lambda item: item.name == "dev/shop@b/shop/settings")
     assert failed.error is not None
     assert known == []
 
@@ -381,7 +401,9 @@ def test_an_alias_tells_the_former_name(alias: Any) -> None:
             before.state(),
         )
     )
-    assert {one.urn for one in other.registrations} == {one.urn for one in before.registrations}
+    assert {registration.urn for registration in other.registrations} == {
+        registration.urn for registration in before.registrations
+    }
 
 
 def test_an_alias_tells_the_former_name_and_parent() -> None:
@@ -412,8 +434,12 @@ def test_another_parent_needs_no_word() -> None:
 
 
 def found_again(before: ProgramRun, after: ProgramRun) -> None:
-    stood = {one.urn for one in before.registrations if one.type != "my:index:App"}
-    for one in after.registrations:
-        if one.type != "my:index:App":
-            assert len(stood & set(one.aliases)) == 1, one.urn
+    stood = {
+        registration.urn
+        for registration in before.registrations
+        if registration.type != "my:index:App"
+    }
+    for registration in after.registrations:
+        if registration.type != "my:index:App":
+            assert len(stood & set(registration.aliases)) == 1, registration.urn
     assert len(after.registrations) - len(before.registrations) in (-1, 0, 1)

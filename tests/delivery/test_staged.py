@@ -82,7 +82,7 @@ def test_of_several_runs_that_wait_the_same_one_stays(driver: Driver) -> None:
     (go,) = (data for data in driver.world.extra if data["kind"] == "ClusterStagedUpdateRun")
     for name in ("one", "two"):
         spec = {**go["spec"], "state": "Initialize"}
-        driver.world.extra = [one for one in driver.world.extra if one is not go]
+        driver.world.extra = [item for item in driver.world.extra if item is not go]
         driver.world.extra.append({**go, "metadata": {"name": name}, "spec": spec})
         assert driver.up().ok
         assert driver.preview().changes == {}
@@ -166,7 +166,7 @@ def test_the_command_line_approves(
 
     def held(*options: str) -> list[str]:
         (subject,) = plan(where, *options)["subjects"]
-        return [one["name"] for one in subject["clusters"] if one["change"] == "held"]
+        return [item["name"] for item in subject["clusters"] if item["change"] == "held"]
 
     assert held() == ["c", "d"]
     assert held("--approve", "go-after-canary") == []

@@ -43,11 +43,15 @@ def driver() -> InProcess:
 
 def on_hub(driver: InProcess) -> list[str]:
     """Type and name of the objects on the hub, in the order of their registration."""
-    found = (one for one in driver.state.resources.values() if one.type.startswith("kubernetes:"))
+    found = (
+        resource
+        for resource in driver.state.resources.values()
+        if resource.type.startswith("kubernetes:")
+    )
     return [
-        f"{one.type.rpartition(':')[2]} {one.name.partition('/')[2]}"
-        for one in found
-        if "@hub/" in one.name
+        f"{item.type.rpartition(':')[2]} {item.name.partition('/')[2]}"
+        for item in found
+        if "@hub/" in item.name
     ]
 
 
@@ -81,22 +85,26 @@ def test_everything_goes_to_the_hub_in_an_order_that_it_can_take(driver: InProce
         "Deployment shop/web",
         "ClusterResourcePlacement shop",
     ]
-    types = {one.type for one in driver.state.resources.values()}
-    assert not any(one.endswith(("Target", "Binding")) for one in types)
+    types = {resource.type for resource in driver.state.resources.values()}
+    assert not any(item.endswith(("Target", "Binding")) for item in types)
     patches = [
-        one.inputs
-        for one in driver.state.resources.values()
-        if one.type.endswith("MemberClusterPatch")
+        resource.inputs
+        for resource in driver.state.resources.values()
+        if resource.type.endswith("MemberClusterPatch")
     ]
-    assert [one["spec"]["taints"] for one in patches if "spec" in one] == [
+    assert [patch["spec"]["taints"] for patch in patches if "spec" in patch] == [
         [{"key": "drained", "effect": "NoSchedule"}]
     ]
-    assert all(one["spec"].keys() == {"taints"} for one in patches if "spec" in one)
+    assert all(patch["spec"].keys() == {"taints"} for patch in patches if "spec" in patch)
 
 
 def test_what_is_placed_has_no_stamp_but_the_one_that_the_provider_needs(driver: InProcess) -> None:
     assert driver.up().ok
-    sent = {one.type: one.inputs for one in driver.state.resources.values() if "@hub/" in one.name}
+    sent = {
+        resource.type: resource.inputs
+        for resource in driver.state.resources.values()
+        if "@hub/" in resource.name
+    }
     assert "annotations" not in sent["kubernetes:core/v1:Namespace"]["metadata"]
     assert sent["kubernetes:apps/v1:Deployment"]["metadata"]["annotations"] == {
         "pulumi.com/skipAwait": "true"
@@ -326,7 +334,7 @@ def test_a_placement_may_go_another_way_than_the_rest(driver: InProcess) -> None
     done = driver.up()
     assert done.ok, done.text
     assert not [name for name in on_hub(driver) if "till" in name]
-    assert "dev/till@a/till" in {one.name for one in driver.state.resources.values()}
+    assert "dev/till@a/till" in {resource.name for resource in driver.state.resources.values()}
     assert driver.preview().changes == {}
     # What the hub places is not brought there directly as well.
     driver.world.extra[1]["spec"]["resourceSelectors"][0]["name"] = "shop"
@@ -374,7 +382,9 @@ def test_what_a_hub_has_placed_is_not_taken_from_it_by_deleting_it(driver: InPro
 def on_members(driver: InProcess) -> set[str]:
     """Names of the objects that the state has on members."""
     every = (
-        one.name for one in driver.state.resources.values() if one.type.startswith("kubernetes:")
+        resource.name
+        for resource in driver.state.resources.values()
+        if resource.type.startswith("kubernetes:")
     )
     return {name for name in every if "@hub/" not in name and "@" in name}
 
@@ -388,9 +398,11 @@ def test_an_update_prepares_a_move_to_a_hub(driver: InProcess) -> None:
     assert prepared.ok, prepared.text
     assert (on_members(driver), on_hub(driver)) == (stood, [])
     bindings = [
-        one for one in driver.state.resources.values() if one.type.endswith("fleet:Binding")
+        resource
+        for resource in driver.state.resources.values()
+        if resource.type.endswith("fleet:Binding")
     ]
-    assert [one.outputs["keeps"] for one in bindings] == ["all", "all"]
+    assert [binding.outputs["keeps"] for binding in bindings] == ["all", "all"]
     del driver.world.config["moving"]
     moved = driver.up()
     assert moved.ok, moved.text
@@ -466,7 +478,7 @@ def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     (told,) = (text for _, text in again.messages if _AGAIN in text)
     assert f"fleet observe --hub KUBECONFIG --out {tmp_path} --update" in told
     # The hub has taken it, and was observed: its record is what was sent.
-    taken = [data if one["kind"] == "Deployment" else one for one in objects]
+    taken = [data if item["kind"] == "Deployment" else item for item in objects]
     write_observation(tmp_path, later(observed(taken, system)), update=True)
     quiet = through(tmp_path, system.NAME, run.state())
     assert quiet.error is None
@@ -493,7 +505,7 @@ def test_what_an_observation_hides_is_not_sent(tmp_path: Path) -> None:
     run = through(tmp_path, "karmada")
     assert run.error is None
     assert any("Secret shop/s: left on the hub as it is" in text for _, text in run.messages)
-    assert not any(one.type.endswith(":Secret") for one in run.registrations)
+    assert not any(registration.type.endswith(":Secret") for registration in run.registrations)
 
 
 CANARY = "canary-0f3a"
@@ -556,11 +568,12 @@ def test_everything_goes_to_the_hub_once_or_is_named_and_no_secret_is_told(
     plan = plan_fleet(
         source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings)
     )
-    sent = [one.manifest.key for one in plan.consignment.objects]
+    sent = [data.manifest.key for data in plan.consignment.objects]
     assert len(sent) == len(set(sent))
-    left = {Manifest(one).key for one in objects} - set(sent)
+    left = {Manifest(data).key for data in objects} - set(sent)
     claimed = {
-        one.subject.content and Manifest(one.subject.content[0]).key for one in plan.subjects
+        subject.subject.content and Manifest(subject.subject.content[0]).key
+        for subject in plan.subjects
     }
     # A member without labels and taints has nothing that could be set; what no policy claims is counted in a warning.
     assert not {key for key in left if key.kind != "Cluster"} & claimed

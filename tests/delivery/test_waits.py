@@ -72,8 +72,8 @@ def test_another_one_changes_nothing() -> None:
     run, _ = delivered(20)
     before = run.state()
     again, found = delivered(3000, before, preview=True)
-    assert {one.urn: one.inputs for one in again.state().resources.values()} == {
-        one.urn: one.inputs for one in before.resources.values()
+    assert {resource.urn: resource.inputs for resource in again.state().resources.values()} == {
+        resource.urn: resource.inputs for resource in before.resources.values()
     }
     assert found["dev/shop@a/shop"] == ("3000s", "3000s", "3000s")
     assert not [text for _, text in again.messages if "waiting" in text]

@@ -148,12 +148,12 @@ class AzureStandIn(provider.Provider):
         """A cluster or a node pool as it was sent last."""
         kind = "AgentPool" if "agentPoolName" in asked else "ManagedCluster"
         with self._cloud() as cloud:
-            of_kind = (one.inputs for one in cloud.things.values() if one.kind == kind)
-            inputs = next(one for one in of_kind if asked.items() <= one.items())
+            of_kind = (thing.inputs for thing in cloud.things.values() if thing.kind == kind)
+            inputs = next(item for item in of_kind if asked.items() <= item.items())
         version = inputs.get("kubernetesVersion") or inputs.get("orchestratorVersion")
         pools = [
-            {**one, "currentOrchestratorVersion": version}
-            for one in inputs.get("agentPoolProfiles", ())
+            {**item, "currentOrchestratorVersion": version}
+            for item in inputs.get("agentPoolProfiles", ())
         ]
         return {
             **inputs,

@@ -141,7 +141,7 @@ def main(rounds: int = ROUNDS) -> None:
     for what in ("wall", "cpu"):
         for step, costs in found.items():
             medians = {
-                name: statistics.median(getattr(one, what) for one in each)
+                name: statistics.median(getattr(item, what) for item in each)
                 for name, each in costs.items()
             }
             figures = " ".join(f"{name} {each:6.2f}" for name, each in medians.items())

@@ -64,9 +64,9 @@ class Called:
             plan: the document, with all placements.
             where: the API server of each member.
         """
-        leaving = [one for one in plan["gone"]["objects"] if one["fate"] in LOSES]
-        gone = {(where[one["member"]], one["object"]) for one in leaving}
-        anew = {(where[one["member"]], one["object"]) for one in plan["replaced"]}
+        leaving = [item for item in plan["gone"]["objects"] if item["fate"] in LOSES]
+        gone = {(where[item["member"]], item["object"]) for item in leaving}
+        anew = {(where[item["member"]], item["object"]) for item in plan["replaced"]}
         changes: dict[str, set[Pair]] = {
             "create": set(),
             "update": set(),
@@ -270,14 +270,14 @@ def _within(pair: Pair, deleted: frozenset[Pair], before: Mapping[Pair, Live]) -
     member, text = pair
     kind, _, name = text.partition(" ")
     spaces = {
-        one.partition(" ")[2]
-        for on, one in deleted
-        if on == member and one.startswith("Namespace ")
+        item.partition(" ")[2]
+        for on, item in deleted
+        if on == member and item.startswith("Namespace ")
     }
     kinds = {
-        before[on, one].content["spec"]["names"]["kind"]
-        for on, one in deleted
-        if on == member and one.startswith("CustomResourceDefinition ") and (on, one) in before
+        before[on, item].content["spec"]["names"]["kind"]
+        for on, item in deleted
+        if on == member and item.startswith("CustomResourceDefinition ") and (on, item) in before
     }
     return kind in kinds or ("/" in name and name.partition("/")[0] in spaces)
 

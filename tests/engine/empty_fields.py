@@ -137,14 +137,16 @@ def _schemas(plane: Cluster, name: str) -> tuple[Mapping[str, Any], Mapping[str,
     group, _, number = version.rpartition("/")
     wanted = {"group": group, "version": number, "kind": kind}
     (root,) = (
-        one for one in schemas.values() if wanted in one.get("x-kubernetes-group-version-kind", ())
+        schema
+        for schema in schemas.values()
+        if wanted in schema.get("x-kubernetes-group-version-kind", ())
     )
     return schemas, root
 
 
 def _resolved(schemas: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     references = [schema, *schema.get("allOf", ())]
-    found = next((one["$ref"] for one in references if "$ref" in one), "")
+    found = next((reference["$ref"] for reference in references if "$ref" in reference), "")
     return schemas[found.rpartition("/")[2]] if found else schema
 
 
@@ -173,21 +175,21 @@ def _empty(
         elif part.get("type") == "object":
             yield at, {}, "outer"
             below = list(_empty(schemas, part, None, at)) if part.get("properties") else []
-            inner = [one for one in below if one[2] == "inner"]
+            inner = [item for item in below if item[2] == "inner"]
             yield from inner or [(at, {}, "inner")]
 
 
 def _filled(member: Connection, data: Data, candidates: list[tuple[Field, Any]]) -> Data:
     """Return an object with all those of some fields that the API server takes, each for itself and together."""
     takes = partial(_takes, member)
-    fine = [one for one in candidates if takes(_with(data, [one]))]
+    fine = [candidate for candidate in candidates if takes(_with(data, [candidate]))]
     while not takes(whole := _with(data, fine)):
         whole = data
-        for one in list(fine):
-            if takes(more := _with(whole, [one])):
+        for item in list(fine):
+            if takes(more := _with(whole, [item])):
                 whole = more
             else:
-                fine.remove(one)
+                fine.remove(item)
     return whole
 
 

@@ -77,7 +77,7 @@ def stack(
     """A stack that goes through the hub, and that has nothing yet but its members."""
     kind: HubKind = request.module.HUB
     live = {name: hub.hub.get(kind.member, name) for name in hub.members}
-    story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
+    story = HubStory(hub.hub, hub.members, {name: written(item) for name, item in live.items()})
     story.config = {
         "delivery": kind.delivery,
         "hub": hub.hub.kubeconfig.read_text(),
@@ -197,7 +197,7 @@ def moves(
         assert {name: uid(plane) for name, plane in tale.planes.items()} == uids
         assert {name: tale.image(name) for name in tale.planes} == dict.fromkeys(tale.planes, image)
         live = [plane.get("deployment", "web", "-n", "shop") for plane in tale.planes.values()]
-        assert [taken(one) for one in live] == [marked] * len(live)
+        assert [taken(item) for item in live] == [marked] * len(live)
         tale.config["delivery"] = there
 
     code, told = move(stack, way)

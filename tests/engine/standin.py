@@ -42,7 +42,7 @@ class StandIn(provider.Provider):
 
     async def diff_config(self, request: provider.DiffRequest) -> provider.DiffResponse:
         old, new = (
-            plain(one).get("deleteUnreachable") for one in (request.old_state, request.new_inputs)
+            plain(item).get("deleteUnreachable") for item in (request.old_state, request.new_inputs)
         )
         # A number of DiffChanges: the SDK hands a truth on as the number 1, which is DIFF_NONE (pulumi 3.272.0).
         return provider.DiffResponse(changes=DIFF_SOME if old != new else DIFF_NONE)

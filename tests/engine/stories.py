@@ -77,7 +77,7 @@ class Story:
 
     def uids(self, *objects: tuple[str, str], on: str = "ab") -> Uids:
         """The uids of objects, each given as kind and name."""
-        found = {(plane, *one): self.live(plane, *one) for plane in on for one in objects}
+        found = {(plane, *data): self.live(plane, *data) for plane in on for data in objects}
         return {key: live and live["metadata"]["uid"] for key, live in found.items()}
 
 
@@ -127,12 +127,12 @@ def placement(name: str, *selected: Data, policy: Data | None = None) -> Data:
     """A ClusterResourcePlacement; PickAll if no policy is given."""
     selectors = [
         {
-            "group": group_of(one),
-            "version": version_of(one),
-            "kind": one["kind"],
-            "name": name_of(one),
+            "group": group_of(item),
+            "version": version_of(item),
+            "kind": item["kind"],
+            "name": name_of(item),
         }
-        for one in selected
+        for item in selected
     ]
     spec = {"resourceSelectors": selectors, "policy": policy or {"placementType": "PickAll"}}
     return {
@@ -151,8 +151,8 @@ def pick(number: int) -> Data:
 def propagation(name: str, *selected: Data, on: str = "ab", **spec: Any) -> Data:
     """A PropagationPolicy in the namespace of what it selects."""
     selectors = [
-        {"apiVersion": one["apiVersion"], "kind": one["kind"], "name": name_of(one)}
-        for one in selected
+        {"apiVersion": item["apiVersion"], "kind": item["kind"], "name": name_of(item)}
+        for item in selected
     ]
     return {
         "apiVersion": POLICY,

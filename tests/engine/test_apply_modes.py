@@ -25,14 +25,14 @@ MORE, SECRET = ("configmap", "more"), ("secret", "s")
 
 def with_strategy(name: str, *selected: Data, deletes: str = "", **apply: Any) -> Data:
     """A placement with an apply strategy."""
-    one = placement(name, *selected)
-    one["apiVersion"] = "placement.kubernetes-fleet.io/v1beta1"
-    one["spec"]["strategy"] = {
+    item = placement(name, *selected)
+    item["apiVersion"] = "placement.kubernetes-fleet.io/v1beta1"
+    item["spec"]["strategy"] = {
         "type": "RollingUpdate",
         "applyStrategy": apply,
         **({"deleteStrategy": {"propagationPolicy": deletes}} if deletes else {}),
     }
-    return one
+    return item
 
 
 def secret(space: str, value: str) -> Data:

@@ -62,7 +62,7 @@ class Declared(AzureStack):
     def urns(self) -> set[str]:
         """What stands, beside what the engine makes by itself."""
         deployment = self.stack.export_stack().deployment or {}
-        found = {str(one["urn"]) for one in deployment.get("resources") or ()}
+        found = {str(item["urn"]) for item in deployment.get("resources") or ()}
         return {
             urn for urn in found if "::pulumi:pulumi:Stack::" not in urn and "::default" not in urn
         }

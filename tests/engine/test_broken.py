@@ -66,7 +66,7 @@ def there_and_back(story: Engine[Story], web: Data, run: Broken = Engine.up) -> 
     assert tale.uids(CLAIM, SEALED, WEB, on="a") == after
     tale.config["confirm"] = given
     step = checked(story)
-    assert {one["object"].split()[0] for one in step.plan["replaced"]} == {
+    assert {item["object"].split()[0] for item in step.plan["replaced"]} == {
         "PersistentVolumeClaim",
         "ConfigMap",
     }

@@ -214,7 +214,7 @@ def killed_creations(story: Engine[Story]) -> set[Pair]:
     pending = story.state().pending
     urns = [Urn.parse(urn) for urn, what in pending.items() if what == CREATING]
     places = filter(None, (names.place_of("dev", urn) for urn in urns))
-    return {(story.world.where[one.cluster], str(one.object)) for one in places}
+    return {(story.world.where[place.cluster], str(place.object)) for place in places}
 
 
 def source(chosen: random.Random, space: str) -> dict[str, Data]:

@@ -37,7 +37,7 @@ def shop(story: Engine[Story]) -> Engine[Story]:
 
 def finalize(world: Story, plane: str, kind: str, name: str, *finalizers: str) -> None:
     """Set the finalizers of an object; without any, what is being deleted goes."""
-    listed = ", ".join(f'"{one}"' for one in finalizers)
+    listed = ", ".join(f'"{finalizer}"' for finalizer in finalizers)
     patch = f'--patch={{"metadata": {{"finalizers": [{listed}]}}}}'
     world.planes[plane].kubectl("patch", kind, name, "-n", world.space, "--type=merge", patch)
 

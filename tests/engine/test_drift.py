@@ -84,9 +84,9 @@ def test_it_is_told_by_member_object_and_field(shop: Engine[Story]) -> None:
     a, b = document["members"]
     assert (a["name"], a["objects"]) == ("a", [])
     assert {
-        (one["kind"], each["path"], each["delivered"], each["there"])
-        for one in b["objects"]
-        for each in one["differences"]
+        (item["kind"], each["path"], each["delivered"], each["there"])
+        for item in b["objects"]
+        for each in item["differences"]
     } == {
         ("ConfigMap", "/data/k", "one", "by hand"),
         ("Deployment", "/spec/replicas", "1", "4"),
@@ -122,7 +122,7 @@ def test_it_is_adopted(shop: Engine[Story]) -> None:
     assert "not written, without --write" in text
     drift(shop, "--adopt", "--write")
     written = yaml.safe_load_all((shop.project / "fleet" / "fleet.yaml").read_text())
-    (tale.objects["web"],) = (one for one in written if one["kind"] == "Deployment")
+    (tale.objects["web"],) = (item for item in written if item["kind"] == "Deployment")
     before = {
         name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes
     }
@@ -160,9 +160,9 @@ def test_a_provider_of_ones_own_may_not_force(
             json.dumps({"data": {"k": f"by hand on {name}"}}),
         )
     told = [
-        one["differences"] for member in found(engine, 2)["members"] for one in member["objects"]
+        item["differences"] for member in found(engine, 2)["members"] for item in member["objects"]
     ]
-    assert [each["there"] for one in told for each in one] == ["by hand on a", "by hand on b"]
+    assert [each["there"] for item in told for each in item] == ["by hand on a", "by hand on b"]
     tale.objects["c"] = config_map(tale.space, "two")
     seen = engine.preview()
     assert not seen.ok

@@ -23,8 +23,12 @@ def test_a_role_without_rules(story: Engine[Story]) -> None:
     tale.objects = {"space": space, "c": config_map(tale.space), "role": role}
     tale.objects["shop"] = placement("shop", space, role)
     checked(story)
-    sent = [one for one in story.state().resources.values() if one.type.endswith(":ClusterRole")]
-    assert [one.inputs["rules"] for one in sent] == [[], []]
+    sent = [
+        resource
+        for resource in story.state().resources.values()
+        if resource.type.endswith(":ClusterRole")
+    ]
+    assert [item.inputs["rules"] for item in sent] == [[], []]
     # Another object changes, and then the role itself, in a field that is kept.
     tale.objects["c"] = config_map(tale.space, "two")
     assert not [name for name in checked(story).done.changes if name.startswith("ClusterRole")]
@@ -59,7 +63,7 @@ def test_every_field_of_the_most_used_kinds(story: Engine[Story]) -> None:
     tale.objects = {"space": space}
     for number, data in enumerate(objects(tale.planes["a"], tale.space)):
         tale.objects[str(number)] = data
-    whole = [one for one in tale.objects.values() if "namespace" not in one["metadata"]]
+    whole = [item for item in tale.objects.values() if "namespace" not in item["metadata"]]
     tale.objects["shop"] = placement("shop", *whole)
     done = story.up()
     assert done.ok, done.text
@@ -96,8 +100,8 @@ def test_values_that_are_written_another_way(story: Engine[Story]) -> None:
     assert shown.ok, shown.text
     changed = [name for name in shown.changes if name.startswith("PodTemplate")]
     forecast = [
-        one["name"]
-        for one in resources
-        if one["change"] not in ("same", "") and "PodTemplate" in one["type"]
+        resource["name"]
+        for resource in resources
+        if resource["change"] not in ("same", "") and "PodTemplate" in resource["type"]
     ]
     assert (changed, forecast) == ([], [])

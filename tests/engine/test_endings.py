@@ -213,8 +213,8 @@ def killed(engine: Engine[Any], reached: Callable[[], bool]) -> Iterator[None]:
         yield
     finally:
         # The language host and the providers of Kubernetes look for their engine every five minutes.
-        for one in left(mark):
-            os.kill(one, signal.SIGKILL)
+        for item in left(mark):
+            os.kill(item, signal.SIGKILL)
         reading.join()
 
 

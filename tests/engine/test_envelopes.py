@@ -69,12 +69,12 @@ def test_contents_come_change_leave_their_envelope_and_go(story: Engine[Story]) 
         envelope("e", space, c=config_map(space), d=config_map(space, name="d")),
     )
     outside = envelope(space, gadget=gadget, definition=definition, role=cluster_role(space))
-    one = placement("one", shop, outside)
-    one["spec"]["strategy"] = {
+    item = placement("one", shop, outside)
+    item["spec"]["strategy"] = {
         "type": "RollingUpdate",
         "rollingUpdate": {"unavailablePeriodSeconds": 1},
     }
-    story.world.objects = {"space": shop, "in": inside, "out": outside, "one": one}
+    story.world.objects = {"space": shop, "in": inside, "out": outside, "one": item}
     assert story.up().ok  # members do not know the kind: an envelope that was sent would fail
     first = story.world.uids(("configmap", "c"), ("configmap", "d"), (f"gadgets.{space}.test", "g"))
     assert None not in first.values()

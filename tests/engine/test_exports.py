@@ -59,8 +59,8 @@ def planned(engine: Engine[Story], *options: str) -> dict[str, Any]:
 
 def changed(document: dict[str, Any]) -> dict[str, list[str]]:
     """Fields that change, by the names of resources."""
-    found = [one for one in document["resources"] if one["change"] != "same"]
-    return {one["name"]: [each["field"] for each in one["differences"]] for one in found}
+    found = [item for item in document["resources"] if item["change"] != "same"]
+    return {item["name"]: [each["field"] for each in item["differences"]] for item in found}
 
 
 def test_a_kubeconfig_that_changes(shop: Engine[Story]) -> None:
@@ -116,7 +116,7 @@ def test_what_members_keep_need_not_be_shown(shop: Engine[Story]) -> None:
     for _ in range(2):
         shown, encrypted = planned(shop, SHOW), planned(shop)
         assert changed(encrypted).keys() == changed(shown).keys()
-        assert {one["change"] for one in encrypted["resources"] if "shop@" in one["name"]} == {
+        assert {item["change"] for item in encrypted["resources"] if "shop@" in item["name"]} == {
             "same"
         }
         (warning,) = encrypted["warnings"]

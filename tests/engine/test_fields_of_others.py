@@ -55,7 +55,7 @@ def test_what_kubectl_has_added_stays(story: Engine[Story], strategy: str) -> No
         assert live["metadata"]["annotations"]["note"] == "theirs"
         assert managers(tale) == before  # and nobody bears another name
         pod = tale.live("a", "deployment", "web")["spec"]["template"]["spec"]
-        assert {one["name"]: one["image"] for one in pod["containers"]} == {
+        assert {item["name"]: item["image"] for item in pod["containers"]} == {
             "web": "web:2",
             "side": "side:1",
         }

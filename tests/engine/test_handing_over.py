@@ -120,9 +120,9 @@ def test_a_state_that_is_moved(
     assert shown.ok, shown.text
     assert shown.changes[f"ConfigMap shop@a/{space}/c"] == "delete"
     (said,) = (
-        one
-        for one in planned(second)["warnings"]
-        if "belongs to the stack organization/fleet/dev" in str(one)
+        item
+        for item in planned(second)["warnings"]
+        if "belongs to the stack organization/fleet/dev" in str(item)
     )
     hint = f"pulumi state delete '{moved}'"
     for text in (shown.text, str(said)):

@@ -139,17 +139,17 @@ def stepped(engine: Engine[Any]) -> dict[str, set[Pair]]:
 
 def holds(plan: FleetPlan, steps: dict[str, set[Pair]]) -> None:
     """The plan says what the preview says."""
-    leaving = {(one.cluster, one.key): one.fate for one in plan.departures}
+    leaving = {(departure.cluster, departure.key): departure.fate for departure in plan.departures}
     unrecorded = (Fate.MOVED, Fate.SWEPT, Fate.UNDONE)
     assert steps["create"] == wanted(plan) - set(plan.standing)
     assert steps["delete"] == {pair for pair, fate in leaving.items() if fate not in unrecorded}
     moved = {pair for pair, fate in leaving.items() if fate is Fate.MOVED}
     moving = {
         (c, key)
-        for one in plan.subjects
-        if one.moves
-        for c in one.deliveries
-        for key in one.keys(c)
+        for subject in plan.subjects
+        if subject.moves
+        for c in subject.deliveries
+        for key in subject.keys(c)
     }
     assert steps["update"] <= moved | moving
 
@@ -157,15 +157,19 @@ def holds(plan: FleetPlan, steps: dict[str, set[Pair]]) -> None:
 def wanted(plan: FleetPlan) -> set[Pair]:
     return {
         (cluster, key)
-        for one in plan.subjects
-        for cluster in one.deliveries
-        for key in one.keys(cluster)
+        for subject in plan.subjects
+        for cluster in subject.deliveries
+        for key in subject.keys(cluster)
     }
 
 
 def survivors(before: set[Pair], plan: FleetPlan) -> set[Pair]:
     """What stands afterwards of what stood: all but what the plan calls deleted."""
-    return before - {(one.cluster, one.key) for one in plan.departures if one.fate is Fate.DELETED}
+    return before - {
+        (departure.cluster, departure.key)
+        for departure in plan.departures
+        if departure.fate is Fate.DELETED
+    }
 
 
 def standing(engine: Engine[Any]) -> set[Pair]:

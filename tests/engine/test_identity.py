@@ -212,11 +212,11 @@ class Two:
 
 def test_two_fleets_in_one_program(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> None:
     both = tale, Story(f"{tale.space}-too", tale.planes)
-    for one in both:
-        space = namespace(one.space)
-        one.join("a")
-        one.join("b")
-        one.objects = {"space": space, "c": config_map(one.space), "one": placement("one", space)}
+    for item in both:
+        space = namespace(item.space)
+        item.join("a")
+        item.join("b")
+        item.objects = {"space": space, "c": config_map(item.space), "one": placement("one", space)}
     world = Two(*both, tale.config)
     engine = Engine(
         tmp_path_factory.mktemp("stack"), PROGRAMS / "two_fleets.py", world, standin=False
@@ -224,14 +224,14 @@ def test_two_fleets_in_one_program(tale: Story, tmp_path_factory: pytest.TempPat
     done = engine.up()
     assert done.ok, done.text
     assert engine.preview().changes == {}
-    before = [one.uids(MAP) for one in both]
+    before = [item.uids(MAP) for item in both]
     both[1].objects["c"] = config_map(both[1].space, "two")
     shown, done = engine.preview(), engine.up()
     assert done.ok, done.text
     assert {name for name in shown.changes if name.startswith("ConfigMap")} == {
         f"ConfigMap second/one@{plane}/{both[1].space}/c" for plane in "ab"
     }
-    assert [one.uids(MAP) for one in both] == before
+    assert [item.uids(MAP) for item in both] == before
     assert engine.preview().changes == {}
 
 

@@ -43,7 +43,7 @@ def test_a_template_goes_through_the_hub_and_is_taken_back(
     assert first.changes == seen.changes
     member = hub.hub.get(CLUSTERS, "b")
     assert member["metadata"]["labels"]["tier"] == "front"
-    assert [one["key"] for one in member["spec"]["taints"]] == ["lab"]
+    assert [item["key"] for item in member["spec"]["taints"]] == ["lab"]
     assert member["spec"]["syncMode"] == "Push"
     hub.settle()
     assert {name: tale.image(name) for name in tale.planes} == {"a": "web:1", "b": "web:1"}
@@ -82,7 +82,7 @@ def test_a_template_goes_through_the_hub_and_is_taken_back(
     assert stack.unprotect().ok
     assert (done := stack.destroy()).ok, done.text
     assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
-    assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get(CLUSTERS)["items"]}
+    assert set(hub.members) == {item["metadata"]["name"] for item in hub.hub.get(CLUSTERS)["items"]}
 
 
 def test_a_control_plane_that_runs_becomes_that_of_a_stack(

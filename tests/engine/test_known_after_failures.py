@@ -162,7 +162,7 @@ def of_program(story: Engine[Story]) -> tuple[str | None, str | None]:
     story.command("preview")
     (story.project / "__main__.py").write_text(own)
     known = json.loads((story.project / "known.json").read_text())
-    found = [one["outputs"] for urn, one in known.items() if urn.endswith("/web")]
+    found = [item["outputs"] for urn, item in known.items() if urn.endswith("/web")]
     return images(found[0]) if found else (None, None)
 
 
@@ -170,11 +170,11 @@ def of_export(story: Engine[Story]) -> tuple[str | None, str | None, str]:
     """Return the same from an export, and the note that the engine keeps of the Deployment."""
     exported = json.loads(story.export())
     pending = [
-        one
-        for one in exported.get("pending_operations") or ()
-        if one["resource"]["urn"].endswith("/web")
+        item
+        for item in exported.get("pending_operations") or ()
+        if item["resource"]["urn"].endswith("/web")
     ]
-    found = [one for one in exported["resources"] if one["urn"].endswith("/web")]
+    found = [item for item in exported["resources"] if item["urn"].endswith("/web")]
     if not found:
         return None, None, PENDING if pending else ""
     notes = [name for name in (ERROR, REPLACING) if found[0].get(name)]

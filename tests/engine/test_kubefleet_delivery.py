@@ -104,7 +104,7 @@ def test_a_placement_goes_through_the_hub_and_is_taken_back(
     assert (done := stack.destroy()).ok, done.text
     assert hub.hub.get("clusterresourceplacement", "shop") is None
     assert set(hub.members) == {
-        one["metadata"]["name"] for one in hub.hub.get("memberclusters")["items"]
+        item["metadata"]["name"] for item in hub.hub.get("memberclusters")["items"]
     }
 
 

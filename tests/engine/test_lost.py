@@ -84,7 +84,7 @@ def test_a_lost_member_that_answers(shop: Engine[Story]) -> None:
         in back.done.text
     )
     assert "on b: taken up again, as the member is back" in back.shown.text
-    (entry,) = (one for one in back.plan["subjects"][0]["content"] if one["change"] == "update")
+    (entry,) = (item for item in back.plan["subjects"][0]["content"] if item["change"] == "update")
     assert (entry["takenUp"], [field["field"] for field in entry["fields"]]) == (True, ["data.k"])
     kept = {key: uid for key, uid in before.items() if "pvc" not in key}
     assert {key: tale.uids(*OBJECTS)[key] for key in kept} == kept
@@ -118,7 +118,7 @@ def without_token(kubeconfig: str) -> str:
     """The same kubeconfig with credentials that its API server refuses."""
     config = yaml.safe_load(kubeconfig)
     config["users"] = [
-        {"name": one["name"], "user": {"token": "expired"}} for one in config["users"]
+        {"name": item["name"], "user": {"token": "expired"}} for item in config["users"]
     ]
     return yaml.safe_dump(config)
 

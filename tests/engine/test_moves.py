@@ -259,7 +259,7 @@ def test_a_move_with_a_change_that_replaces(story: Engine[Story], make: Any) -> 
         }
         before, kept = world.uids(what), world.uids(MAP, ("namespace", name))
         step = checked(story)
-        assert {one["object"] for one in step.plan["replaced"]} == {
+        assert {item["object"] for item in step.plan["replaced"]} == {
             f"{old['kind']} {name}/{what[1]}"
         }
         assert step.done.changes == step.shown.changes

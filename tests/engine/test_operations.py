@@ -253,8 +253,10 @@ def test_the_state_holds_no_traces_of_a_fleet(engine: Engine) -> None:
     """They would be the larger part of it, and lead through this package; where a resource is made is still told."""
     assert engine.up().ok
     resources = [
-        one for one in json.loads(engine.export())["resources"] if "fleet:index:Fleet" in one["urn"]
+        load
+        for load in json.loads(engine.export())["resources"]
+        if "fleet:index:Fleet" in load["urn"]
     ]
     assert resources
-    assert [one["urn"] for one in resources if one.get("stackTrace")] == []
-    assert [one["urn"] for one in resources if not one.get("sourcePosition")] == []
+    assert [resource["urn"] for resource in resources if resource.get("stackTrace")] == []
+    assert [resource["urn"] for resource in resources if not resource.get("sourcePosition")] == []

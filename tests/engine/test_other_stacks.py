@@ -50,7 +50,8 @@ def test_a_plan_reads_of_another_stack_what_the_engine_reads(tmp_path: Path) -> 
     done = second.up()
     assert done.ok, done.text
     theirs = {
-        key: "[secret]" if one.secret else one.value for key, one in second.stack.outputs().items()
+        key: "[secret]" if output.secret else output.value
+        for key, output in second.stack.outputs().items()
     }
     for words in ([], ["--show-secrets"]):
         file = tmp_path / f"state{len(words)}.json"

@@ -44,5 +44,7 @@ def test_a_stack_that_is_renamed(engine: Engine, broken: bool) -> None:
     assert again.changes == {}, again.changes
     assert "is called" not in again.text
     assert {
-        one.name for one in engine.state().resources.values() if one.type.endswith("fleet:Roster")
+        resource.name
+        for resource in engine.state().resources.values()
+        if resource.type.endswith("fleet:Roster")
     } == {"prod"}

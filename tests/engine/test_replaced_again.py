@@ -72,8 +72,8 @@ def test_a_definition_that_is_replaced(shop: Shop) -> None:
     whole = copy.deepcopy(world.objects[defined])
     whole["spec"]["scope"] = "Cluster"
     widget = {**world.objects["Widget"], "metadata": {"name": "web"}}
-    one = placement("one", world.objects["space"], whole, widget)
-    world.objects |= {defined: whole, "Widget": widget, "one": one}
+    item = placement("one", world.objects["space"], whole, widget)
+    world.objects |= {defined: whole, "Widget": widget, "one": item}
     text = refused(
         shop.engine, f"widgets.{shop.group}: cannot be replaced on a while the fleet has objects"
     )
@@ -90,7 +90,7 @@ def test_a_definition_that_is_replaced(shop: Shop) -> None:
     shop.confirm()
     assert (done := shop.engine.up()).ok, done.text
     assert shop.uids()[defined] not in (None, before[defined])
-    world.objects |= {"Widget": widget, "one": one}
+    world.objects |= {"Widget": widget, "one": item}
     assert (done := shop.engine.up()).ok, done.text
     found = [each["metadata"] for each in world.planes["a"].get(f"widgets.{shop.group}")["items"]]
     assert [(each["name"], each.get("namespace")) for each in found] == [("web", None)]

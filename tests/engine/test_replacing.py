@@ -62,15 +62,15 @@ def sealed() -> tuple[Data, Data]:
 def binding() -> tuple[Data, Data]:
     roles = ({"apiGroup": RBAC, "kind": "ClusterRole", "name": name} for name in ("view", "edit"))
     subjects = [{"apiGroup": RBAC, "kind": "Group", "name": "readers"}]
-    one, two = (
+    item, two = (
         made(f"{RBAC}/v1", "ClusterRoleBinding", roleRef=role, subjects=subjects) for role in roles
     )
-    return one, two
+    return item, two
 
 
 def priority() -> tuple[Data, Data]:
-    one, two = (made("scheduling.k8s.io/v1", "PriorityClass", value=value) for value in (10, 20))
-    return one, two
+    item, two = (made("scheduling.k8s.io/v1", "PriorityClass", value=value) for value in (10, 20))
+    return item, two
 
 
 def made(version: str, kind: str, annotations: Data | None = None, **fields: Any) -> Data:

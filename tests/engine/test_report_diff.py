@@ -50,9 +50,9 @@ def _told(live: Mapping[str, Any]) -> dict[str, Any]:
     told = {key: metadata.get(key) for key in ("uid", "generation", "labels", "ownerReferences")}
     # Of the cluster's own: the revision of a Deployment, and the status of everything.
     managers = [
-        one for one in metadata["managedFields"] if one["manager"] != "kube-controller-manager"
+        item for item in metadata["managedFields"] if item["manager"] != "kube-controller-manager"
     ]
-    managers = [one for one in managers if one.get("subresource") != "status"]
+    managers = [manager for manager in managers if manager.get("subresource") != "status"]
     return {**told, "managers": managers, **{key: live.get(key) for key in ("spec", "data")}}
 
 
@@ -91,9 +91,9 @@ def shop(story: Engine[Story]) -> Engine[Story]:
 def report(engine: Engine[Story], member: str) -> Mapping[str, Any]:
     """The report on a member, as the state has it."""
     (found,) = (
-        one
-        for one in engine.state().resources.values()
-        if one.name.endswith(f"/shop@{member}") and "Report" in one.type
+        resource
+        for resource in engine.state().resources.values()
+        if resource.name.endswith(f"/shop@{member}") and "Report" in resource.type
     )
     return found.outputs
 
@@ -202,8 +202,8 @@ def test_it_may_watch_what_another_placement_has_written(shop: Engine[Story]) ->
     del tale.objects["watch"]
     assert shop.up().ok
     after = written(tale)
-    assert {key: one["uid"] for key, one in before.items()} == {
-        key: one["uid"] for key, one in after.items()
+    assert {key: item["uid"] for key, item in before.items()} == {
+        key: item["uid"] for key, item in after.items()
     }
 
 

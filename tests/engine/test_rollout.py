@@ -141,7 +141,7 @@ def test_an_update_that_fails_says_what_stands_and_the_next_call_goes_on(engine:
     assert (status, failed["ending"]) == (1, "failed")
     assert [update["succeeded"] for update in failed["updates"]] == [True, False]
     last = failed["updates"][-1]
-    assert [one["member"] for one in last["members"]["failed"]] == ["c"]
+    assert [item["member"] for item in last["members"]["failed"]] == ["c"]
     assert "c refuses Deployment/shop/web" in " ".join(last["errors"])
     engine.fail([])
     status, done = document(engine)

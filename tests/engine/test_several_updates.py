@@ -91,7 +91,7 @@ def test_a_rollback_brings_back_what_has_gone(story: Engine[Story]) -> None:
     world.members = {"a": {"stage": "canary"}, "b": {"stage": "prod"}}
     shop = placement("shop", space)
     shop["spec"]["strategy"] = {"type": "External"}
-    old, new = (placed_in(world.space, one) for one in sealed())
+    old, new = (placed_in(world.space, item) for item in sealed())
     first = {
         "old": config_map(world.space, name="old"),
         "sealed": old,

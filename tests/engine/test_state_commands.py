@@ -91,7 +91,7 @@ def test_an_object_that_the_state_forgets(story: Engine[Story]) -> None:
     del story.world.objects["c"]
     step = checked(story)
     # The placement is still in the state: what it had sent counts as left by an update that broke.
-    assert {one["member"]: one["fate"] for one in step.plan["gone"]["objects"]} == {
+    assert {item["member"]: item["fate"] for item in step.plan["gone"]["objects"]} == {
         "a": "undone",
         "b": "deleted",
     }

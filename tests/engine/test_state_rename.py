@@ -15,8 +15,8 @@ def urn_of(engine: Engine[Story], kind: str, name: str) -> str:
     """The only URN with this end of its type and this name."""
     (found,) = (
         urn
-        for urn, one in engine.state().resources.items()
-        if one.type.endswith(kind) and one.name == name
+        for urn, resource in engine.state().resources.items()
+        if resource.type.endswith(kind) and resource.name == name
     )
     return found
 

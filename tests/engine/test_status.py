@@ -71,11 +71,11 @@ def test_a_refused_object(clusters: Engine, planes: Planes, tmp_path: Path) -> N
     assert "back: fleet rollback shop . --stack dev --to 0 --state FILE" in one_line(lines)
     # The rollout has told the same at its end.
     assert "\n".join(lines[:3]) in rolled
-    (shop,) = [one for one in items(clusters) if one["kind"] == "ClusterResourcePlacement"]
+    (shop,) = [item for item in items(clusters) if item["kind"] == "ClusterResourcePlacement"]
     (failed,) = [
-        one
+        item
         for entry in shop["status"]["placementStatuses"]
-        for one in entry.get("failedPlacements", ())
+        for item in entry.get("failedPlacements", ())
     ]
     assert DENIED in failed["condition"]["message"]
     assert clusters.up().ok

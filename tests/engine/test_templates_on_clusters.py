@@ -159,10 +159,10 @@ def test_overrides_as_the_cluster_holds_them(
 
 def rule(name: str, selector: dict[str, Any], **overriders: Any) -> dict[str, Any]:
     """An override policy for the member ``b``."""
-    one = {"targetCluster": {"clusterNames": ["b"]}, "overriders": overriders}
+    item = {"targetCluster": {"clusterNames": ["b"]}, "overriders": overriders}
     return {
         **policy(name, "OverridePolicy"),
-        "spec": {"resourceSelectors": [selector], "overrideRules": [one]},
+        "spec": {"resourceSelectors": [selector], "overrideRules": [item]},
     }
 
 

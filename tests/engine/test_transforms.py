@@ -52,7 +52,9 @@ def test_a_plan_shows_what_they_do(tmp_path: Path) -> None:
         theirs = told.read_text().splitlines()
         assert sorted(ours) == sorted(theirs)
         assert of_the_cluster(ours) == of_the_cluster(theirs)
-    stored = {one["urn"]: one for one in (stack.stack.export_stack().deployment or {})["resources"]}
+    stored = {
+        item["urn"]: item for item in (stack.stack.export_stack().deployment or {})["resources"]
+    }
     cluster, pool = run.named("weu-1-cluster"), run.named("weu-1-apps")
     assert cluster.inputs["tags"] == stored[cluster.urn]["inputs"]["tags"] == TAGS
     assert reveal(stored[cluster.urn]["inputs"]) == reveal(json.loads(json.dumps(cluster.inputs)))
@@ -61,11 +63,11 @@ def test_a_plan_shows_what_they_do(tmp_path: Path) -> None:
         == {"retainOnDelete": stored[pool.urn]["retainOnDelete"]}
         == {"retainOnDelete": True}
     )
-    for one in run.registrations:
-        if one.type in (CLUSTER, POOL) or one.name.startswith("see-"):
-            assert sorted(stored[one.urn].get("dependencies") or []) == sorted(one.dependencies), (
-                one.name
-            )
+    for registration in run.registrations:
+        if registration.type in (CLUSTER, POOL) or registration.name.startswith("see-"):
+            assert sorted(stored[registration.urn].get("dependencies") or []) == sorted(
+                registration.dependencies
+            ), registration.name
 
 
 def of_the_cluster(lines: list[str]) -> list[str]:

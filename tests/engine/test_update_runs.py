@@ -43,9 +43,9 @@ def images(story: Story) -> dict[str, str]:
     """The image of the Deployment on each API server."""
     live = {name: story.live(name, *WEB) for name in "ab"}
     return {
-        name: one["spec"]["template"]["spec"]["containers"][0]["image"]
-        for name, one in live.items()
-        if one
+        name: item["spec"]["template"]["spec"]["containers"][0]["image"]
+        for name, item in live.items()
+        if item
     }
 
 

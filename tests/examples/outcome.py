@@ -16,7 +16,6 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.explanation import (
     facts_of,
     overridden_members,
-    update_run_in,
 )
 from fleet_components.review.documents.schema import OverriddenObject
 from fleet_components.review.showing.words import show_field, update_run
@@ -73,22 +72,25 @@ def _show(decided: Decided) -> dict[str, Any]:
 def _overridden(decided: Decided) -> dict[str, dict[str, Any]]:
     """What overrides change on the members: by object each field, or that it is deleted."""
     return {
-        ", ".join(group.members): {one.object: _deviation(one) for one in group.objects or ()}
+        ", ".join(group.members): {data.object: _deviation(data) for data in group.objects or ()}
         for group in overridden_members(decided)
     }
 
 
 def _stages(decided: Decided) -> list[str]:
     """The update run with its stages, or why it has failed."""
-    run = update_run_in(facts_of(decided))
+    run = facts_of(decided).update_run
     return update_run(run) or ([f"{run.name}: {run.message}"] if run else [])
 
 
-def _deviation(one: OverriddenObject) -> list[str] | str:
+def _deviation(overridden_object: OverriddenObject) -> list[str] | str:
     """The fields that change, each with the rule behind it."""
-    if one.deleted:
-        return f"deleted by {one.deleted.override} [{one.deleted.rule}]"
-    return [f"{show_field(field)} by {field.by.override} [{field.by.rule}]" for field in one.fields]
+    if overridden_object.deleted:
+        return f"deleted by {overridden_object.deleted.override} [{overridden_object.deleted.rule}]"
+    return [
+        f"{show_field(field)} by {field.by.override} [{field.by.rule}]"
+        for field in overridden_object.fields
+    ]
 
 
 def _scored(decision: ClusterDecision) -> str:

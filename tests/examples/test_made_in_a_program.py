@@ -15,9 +15,9 @@ def test_every_member_gets_every_object() -> None:
     result = run("plan", EXAMPLE, "-o", "json")
     assert result.exit_code == 0, result.output
     made = {
-        one["name"]
-        for one in json.loads(result.stdout)["resources"]
-        if one["type"].startswith("kubernetes:")
+        load["name"]
+        for load in json.loads(result.stdout)["resources"]
+        if load["type"].startswith("kubernetes:")
     }
     assert made == {f"prod/shop@{member}/{name}" for member in ("east", "west") for name in OBJECTS}
     assert "change-me" not in result.stdout

@@ -26,7 +26,7 @@ def test_every_object_is_updated_in_place(monkeypatch: pytest.MonkeyPatch) -> No
     run = ran("after.py", before)
     objects = [r for r in run.registrations if names.is_object(r.type)]
     assert len(objects) == 3
-    former = {urn for urn, one in before.resources.items() if names.is_object(one.type)}
+    former = {urn for urn, resource in before.resources.items() if names.is_object(resource.type)}
     assert {alias for r in objects for alias in r.aliases} == former
     again = ran(
         "after.py", StackState({k: v for k, v in run.state().resources.items() if k not in former})

@@ -46,7 +46,7 @@ def test_nothing_is_warned_of_but_what_it_is_about(name: str) -> None:
     plan = plan_fleet(read_source(*FLEETS[name]), Past(), Options())
     found = [
         *plan.warnings,
-        *(problem for one in plan.subjects for problem in one.subject.warnings),
+        *(problem for subject in plan.subjects for problem in subject.subject.warnings),
     ]
     assert [problem.what for problem in found] == ABOUT.get(name, [])
 

@@ -43,26 +43,28 @@ def changed(steps: Sequence[Step], field: Field, *, make: bool = False) -> Itera
     """
     now = steps[-1].objects
     words = (
-        ["shop", "a"] if make else [*_WORDS, *sorted({text for one in now for text in _texts(one)})]
+        ["shop", "a"]
+        if make
+        else [*_WORDS, *sorted({text for item in now for text in _texts(item)})]
     )
-    for number, one in enumerate(now):
-        if not field.is_of(one):
+    for number, item in enumerate(now):
+        if not field.is_of(item):
             continue
-        written = {**one, "apiVersion": field.kind.api_version}
+        written = {**item, "apiVersion": field.kind.api_version}
         for other in others(written, field, words, make=make):
             around = [Manifest(it) for at, it in enumerate(now) if at != number]
             if (
                 other != written
                 and not admit(Manifest(other), context=Existing(tuple(around), RELEASES)).problems
             ):
-                yield [_with(step, one, other) for step in steps]
+                yield [_with(step, item, other) for step in steps]
 
 
 def in_version(steps: Sequence[Step], field: Field) -> list[Step]:
     """The same updates, the objects of the field's kind in its version."""
     return [
         Step(
-            objects=[_in_version(one, field) for one in step.objects],
+            objects=[_in_version(data, field) for data in step.objects],
             as_of=step.as_of,
             approvals=step.approvals,
         )
@@ -70,14 +72,14 @@ def in_version(steps: Sequence[Step], field: Field) -> list[Step]:
     ]
 
 
-def _in_version(one: Object, field: Field) -> Object:
-    return {**one, "apiVersion": field.kind.api_version} if field.is_of(one) else one
+def _in_version(data: Object, field: Field) -> Object:
+    return {**data, "apiVersion": field.kind.api_version} if field.is_of(data) else data
 
 
-def _with(step: Step, one: Object, other: Object) -> Step:
-    same = (one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"])
+def _with(step: Step, data: Object, other: Object) -> Step:
+    same = (data["kind"], data["metadata"].get("namespace"), data["metadata"]["name"])
     objects = [
-        _replaced(it, one, other)
+        _replaced(it, data, other)
         if (it["kind"], it["metadata"].get("namespace"), it["metadata"]["name"]) == same
         else it
         for it in step.objects
@@ -85,17 +87,17 @@ def _with(step: Step, one: Object, other: Object) -> Step:
     return Step(objects=objects, as_of=step.as_of, approvals=step.approvals)
 
 
-def _replaced(it: Object, one: Object, other: Object) -> Object:
+def _replaced(it: Object, data: Object, other: Object) -> Object:
     """The object of an earlier step, changed in the same way where it is the same."""
     return (
         other
-        if {**it, "apiVersion": ""} == {**one, "apiVersion": ""}
+        if {**it, "apiVersion": ""} == {**data, "apiVersion": ""}
         else {**it, "apiVersion": other["apiVersion"]}
     )
 
 
 def others(
-    one: Object, field: Field, words: Sequence[str] = (), *, make: bool = False
+    data: Object, field: Field, words: Sequence[str] = (), *, make: bool = False
 ) -> Iterator[Object]:
     """The object with other values of a field.
 
@@ -105,7 +107,7 @@ def others(
         words: texts that may do.
         make: what holds the field is made where it is missing.
     """
-    yield from _changed(one, field.steps, field.kind.structure, words, make)
+    yield from _changed(data, field.steps, field.kind.structure, words, make)
 
 
 def _changed(

@@ -99,7 +99,7 @@ def fleet(
 
 
 def _selecting(*selectors: Object, kind: str = "ClusterResourcePlacement") -> list[Step]:
-    found = next(one for one in placed() if one["kind"] == kind)
+    found = next(item for item in placed() if item["kind"] == kind)
     changed = {**found, "spec": {"resourceSelectors": list(selectors)}}
     return [Step(objects=[*MEMBERS[:1], *CONTENT, changed])]
 
@@ -161,7 +161,7 @@ def _second(
 ) -> list[Step]:
     """An update of what is there already: the content has changed, and a member has come for another one."""
     before = [*MEMBERS, *CONTENT, *extra, *placed({"placementType": "PickAll"}, strategy), *more]
-    after = [_updated(one) for one in before if one["metadata"]["name"] != "d"]
+    after = [_updated(item) for item in before if item["metadata"]["name"] != "d"]
     return [
         Step(objects=before, **step),
         Step(objects=[*after, member("e", env="test", tier="gold")], **step),
@@ -187,22 +187,28 @@ def _waiting() -> list[Step]:
         ),
         "ResourcePlacement": (jobs,),
     }
-    for one, names in zip(placed(None, rolling), (["a", "b"], ["c", "d"]), strict=True):
+    for item, names in zip(placed(None, rolling), (["a", "b"], ["c", "d"]), strict=True):
         policy = {"placementType": "PickFixed", "clusterNames": names}
-        spec = {**one["spec"], "resourceSelectors": list(selectors[one["kind"]]), "policy": policy}
-        before.append({**one, "spec": spec})
-    after = [{**one, "spec": {"parallelism": 2}} if one["kind"] == "Job" else one for one in before]
+        spec = {
+            **item["spec"],
+            "resourceSelectors": list(selectors[item["kind"]]),
+            "policy": policy,
+        }
+        before.append({**item, "spec": spec})
+    after = [
+        {**item, "spec": {"parallelism": 2}} if item["kind"] == "Job" else item for item in before
+    ]
     return [Step(objects=before), Step(objects=after)]
 
 
-def _updated(one: Object) -> Object:
-    if one["kind"] == "ConfigMap":
-        return {**one, "data": {"key": "2"}}
-    labels = {**one["metadata"].get("labels", {}), "new": "1"}
+def _updated(data: Object) -> Object:
+    if data["kind"] == "ConfigMap":
+        return {**data, "data": {"key": "2"}}
+    labels = {**data["metadata"].get("labels", {}), "new": "1"}
     return (
-        {**one, "metadata": {**one["metadata"], "labels": labels}}
-        if one["kind"] == "Namespace"
-        else one
+        {**data, "metadata": {**data["metadata"], "labels": labels}}
+        if data["kind"] == "Namespace"
+        else data
     )
 
 
@@ -219,7 +225,7 @@ def _stages(
         run = {"placementName": name, "stagedRolloutStrategyName": "rings"}
         run |= {} if state is None else {"state": state}
         run |= {} if index is None else {"resourceSnapshotIndex": index}
-        for kind, one, spec in (
+        for kind, item, spec in (
             ("Strategy", "rings", {"stages": list(stages)}),
             ("Run", called, run),
         ):
@@ -227,7 +233,7 @@ def _stages(
                 {
                     "apiVersion": f"placement.kubernetes-fleet.io/{version}",
                     "kind": f"{prefix}StagedUpdate{kind}",
-                    "metadata": {"name": one, **place},
+                    "metadata": {"name": item, **place},
                     "spec": spec,
                 }
             )
@@ -253,8 +259,8 @@ def _evicting(policy: Object, **budget: Any) -> list[Step]:
     before = [*MEMBERS, *CONTENT, *placed(policy)]
     taints = [{"key": "drained", "effect": "NoSchedule"}]
     after = [
-        {**one, "spec": {**one["spec"], "taints": taints}} if one in MEMBERS[:2] else one
-        for one in before
+        {**item, "spec": {**item["spec"], "taints": taints}} if item in MEMBERS[:2] else item
+        for item in before
     ]
     after += [
         _disrupting("Eviction", f"leave-{name}", placementName="shop", clusterName=name)
@@ -298,15 +304,15 @@ def _custom() -> list[Step]:
         "ClusterResourcePlacement": ("Widget", "Cluster", {}),
         "ResourcePlacement": ("Gadget", "Namespaced", {"namespace": "shop"}),
     }
-    for one in placed():
-        kind, scope, place = selected[one["kind"]]
+    for item in placed():
+        kind, scope, place = selected[item["kind"]]
         for group in ("example.com", "example.org"):
             objects.append(_defined(kind, group, scope))
             objects.append(
                 {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "one", **place}}
             )
         selector = {"group": "example.com", "version": "v1", "kind": kind}
-        objects.append({**one, "spec": {"resourceSelectors": [selector]}})
+        objects.append({**item, "spec": {"resourceSelectors": [selector]}})
     return [Step(objects=objects)]
 
 
@@ -358,12 +364,12 @@ def _rolled_back() -> list[Step]:
         config("app", "3"),
     ]
     kept = [
-        {**one, "spec": {**one["spec"], "revisionHistoryLimit": 3}}
-        for one in placed(None, _EXTERNAL)
+        {**item, "spec": {**item["spec"], "revisionHistoryLimit": 3}}
+        for item in placed(None, _EXTERNAL)
     ]
     for index, content in (("0", first), ("1", second), ("2", third), ("0", third)):
         runs = _stages(_CANARY, _REST, index=index, called=f"run-{len(steps)}")
-        written = [*(one for one in written if one["kind"].endswith("Run")), *runs]
+        written = [*(item for item in written if item["kind"].endswith("Run")), *runs]
         steps.append(Step(objects=[*content, *kept, *written], as_of=NOON))
     return steps
 
@@ -424,7 +430,7 @@ def _wrapped(by: Object) -> list[Step]:
     kinds = ("ClusterResourceEnvelope", "ResourceEnvelope")
     both = zip(placed(), kinds, strict=True)
     selecting = (
-        {**one, "spec": {"resourceSelectors": [{**selector, "kind": kind}]}} for one, kind in both
+        {**item, "spec": {"resourceSelectors": [{**selector, "kind": kind}]}} for item, kind in both
     )
     return [Step(objects=[*MEMBERS[:1], *CONTENT, *_ENVELOPES, *selecting])]
 

@@ -30,16 +30,16 @@ class Field:
     def __str__(self) -> str:
         return f"{self.kind.name}-{self.kind.version}-{'.'.join(self.steps)}"
 
-    def is_of(self, one: Mapping[str, Any]) -> bool:
+    def is_of(self, data: Mapping[str, Any]) -> bool:
         """Whether an object is of the kind, in whatever version."""
-        return (one["kind"], one["apiVersion"].rpartition("/")[0]) == (
+        return (data["kind"], data["apiVersion"].rpartition("/")[0]) == (
             self.kind.name,
             self.kind.group,
         )
 
-    def asked(self, one: Any) -> bool:
+    def asked(self, value: Any) -> bool:
         """Whether an object has the field."""
-        return _has(one, self.steps)
+        return _has(value, self.steps)
 
     @property
     def of(self) -> tuple[str, str]:

@@ -59,30 +59,34 @@ def _seen(plan: FleetPlan) -> dict[str, Any]:
     return {
         "members": dict(plan.members),
         "waiting": sorted(plan.waiting),
-        "refused": [(one.subject, one.what) for one in plan.refused],
+        "refused": [(item.subject, item.what) for item in plan.refused],
         "departures": plan.departures,
         "replacements": plan.replacements,
-        "subjects": {one.name: _done(plan, one) for one in plan.subjects},
+        "subjects": {subject.name: _done(plan, subject) for subject in plan.subjects},
     }
 
 
-def _done(plan: FleetPlan, one: Decided) -> dict[str, Any]:
-    outcome, status = one.outcome, one.outcome.decision.status if one.outcome.decision else None
+def _done(plan: FleetPlan, decided: Decided) -> dict[str, Any]:
+    outcome, status = (
+        decided.outcome,
+        decided.outcome.decision.status if decided.outcome.decision else None,
+    )
     return {
-        "entries": dict(one.entries),
+        "entries": dict(decided.entries),
         "waves": outcome.rollout.waves,
         "sent": {
-            member: (plan.keeps(one, member), sent) for member, sent in one.deliveries.items()
+            member: (plan.keeps(decided, member), sent)
+            for member, sent in decided.deliveries.items()
         },
         "versions": [
             warning.what
-            for warning in one.subject.warnings
+            for warning in decided.subject.warnings
             if "would hand these out" in warning.what
         ],
-        "protected": one.subject.protected,
+        "protected": decided.subject.protected,
         "condition": status and status.condition,
         "decisions": getattr(status, "decisions", None),
-        "observed": getattr(one.record.memory, "schedule", None)
-        and one.record.memory.schedule.observed_group,
+        "observed": getattr(decided.record.memory, "schedule", None)
+        and decided.record.memory.schedule.observed_group,
         "told": [getattr(outcome, name, None) for name in ("due", "left")],
     }

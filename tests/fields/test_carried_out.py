@@ -88,7 +88,7 @@ def _as_written(situation: str) -> Any:
 def _having(field: Field) -> dict[str, bool]:
     """The situations that have the kind, those first that have the field, which is told of each; small ones first."""
     having = {
-        name: [one for one in steps[-1].objects if field.is_of(one)]
+        name: [data for data in steps[-1].objects if field.is_of(data)]
         for name, steps in SITUATIONS.items()
     }
     told = {name: any(map(field.asked, ones)) for name, ones in having.items() if ones}
@@ -109,8 +109,8 @@ def _tried(field: Field) -> Iterator[tuple[str, list[Step]]]:
 @pytest.mark.parametrize("field", WALKED)
 def test_a_change_of_it_is_seen_in_a_plan(field: Field) -> None:
     if pair := PAIRS.get((field.kind.name.removeprefix("Cluster"), ".".join(field.steps))):
-        one, other = (seen(in_version(steps, field)) for steps in pair)
-        assert one != other
+        item, other = (seen(in_version(steps, field)) for steps in pair)
+        assert item != other
         return
     tried = islice(_tried(field), _MOST)
     assert any(_differs(name, steps, field) for name, steps in tried)
@@ -142,7 +142,7 @@ def test_a_field_without_effect_has_none(field: Field) -> None:
         holding = [
             steps
             for steps in given
-            if any(field.is_of(one) and field.asked(one) for one in steps[-1].objects)
+            if any(field.is_of(data) and field.asked(data) for data in steps[-1].objects)
         ]
         done = list(filter(None, map(_planned, holding)))
         assert all(plan == done[0] for plan in done)
@@ -168,30 +168,31 @@ def test_an_api_server_refuses_it_whatever_it_holds(field: Field) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("field", [it for it in CARRIED_OUT if _is_bound(it)], ids=str)
 def test_a_namespaced_policy_selects_in_its_own_namespace_alone(field: Field) -> None:
-    one = next(
-        one
+    situation = next(
+        item
         for steps in SITUATIONS.values()
-        for one in steps[-1].objects
-        if field.is_of(one) and field.asked(one)
+        for item in steps[-1].objects
+        if field.is_of(item) and field.asked(item)
     )
     given = [
-        admit(Manifest(other), context=UNDER) for other in others(one, field, ("shop", "other"))
+        admit(Manifest(other), context=UNDER)
+        for other in others(situation, field, ("shop", "other"))
     ]
     assert any(it.problems for it in given)
     taken = [it.defaulted.data for it in given if not it.problems]
     assert taken
-    assert all(data == admit(Manifest(one), context=UNDER).defaulted.data for data in taken)
+    assert all(data == admit(Manifest(situation), context=UNDER).defaulted.data for data in taken)
 
 
 def _all_changes(field: Field) -> Iterator[Object]:
     """Objects that hold the field, which situations do not."""
     told: list[Object] = []
-    for one in (
-        one for steps in SITUATIONS.values() for one in steps[-1].objects if field.is_of(one)
+    for item in (
+        data for steps in SITUATIONS.values() for data in steps[-1].objects if field.is_of(data)
     ):
-        if one["spec"] not in told:
-            told.append(one["spec"])
-            written = {**one, "apiVersion": field.kind.api_version}
+        if item["spec"] not in told:
+            told.append(item["spec"])
+            written = {**item, "apiVersion": field.kind.api_version}
             yield from (
                 it for it in others(written, field, ("In", "Ge"), make=True) if field.asked(it)
             )

@@ -70,7 +70,7 @@ APPLYING = {
 @pytest.mark.parametrize("way", ["argocd", "flux"])
 def test_a_render_warns_where_karmada_takes_nothing_over(way: str, tmp_path: Path) -> None:
     """What the table says of ``conflictResolution`` is so: a render warns of ``Abort``, and of nothing else."""
-    (entry,) = (one for one in ELSEWHERE if "PropagationPolicy" in one.kinds)
+    (entry,) = (item for item in ELSEWHERE if "PropagationPolicy" in item.kinds)
     assert (entry.field, entry.only) == ("spec.conflictResolution", ("Abort",))
     assert WARNS in getattr(entry, way)
     for said, warned in ((None, True), ("Abort", True), ("Overwrite", False)):
@@ -89,9 +89,9 @@ def test_a_render_warns_where_the_table_says_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     warned = {
-        one.field.removeprefix("spec.strategy.applyStrategy.")
-        for one in ELSEWHERE
-        if WARNS in one.flux and "ClusterResourcePlacement" in one.kinds
+        item.field.removeprefix("spec.strategy.applyStrategy.")
+        for item in ELSEWHERE
+        if WARNS in item.flux and "ClusterResourcePlacement" in item.kinds
     }
     assert warned == APPLYING.keys()
     for name, (fields, said) in APPLYING.items():

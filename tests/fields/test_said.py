@@ -60,7 +60,7 @@ def _asking(field: Field, entry: Unheeded) -> Iterator[Object]:
         yield _beside(other, entry) if entry.beside else other
 
 
-def _beside(one: Object, entry: Unheeded) -> Object:
+def _beside(data: Object, entry: Unheeded) -> Object:
     """The object with the neighbour that the entry asks for, wherever the field is."""
     assert entry.beside
     name, pattern = entry.beside
@@ -79,14 +79,14 @@ def _beside(one: Object, entry: Unheeded) -> Object:
             return {**inner, name: value} if last in inner else inner
         return [changed(item) for item in value_now] if isinstance(value_now, list) else value_now
 
-    result: Object = changed(one)
+    result: Object = changed(data)
     return result
 
 
 def _said(
-    one: Object, settings: KarmadaSettings = KarmadaSettings()
+    data: Object, settings: KarmadaSettings = KarmadaSettings()
 ) -> tuple[list[Problem], list[Problem]]:
-    return unheeded([Manifest(one)], settings)
+    return unheeded([Manifest(data)], settings)
 
 
 def _matches(path: FieldPath, entry: Unheeded) -> bool:
@@ -105,7 +105,7 @@ def _of(problems: list[Problem], entry: Unheeded) -> list[Problem]:
     ("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES]
 )
 def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
-    said = [_said(one) for one in _asking(field, entry)]
+    said = [_said(item) for item in _asking(field, entry)]
     assert said
     refused = [problem for found, _ in said for problem in _of(found, entry)]
     warned = [problem for _, found in said for problem in _of(found, entry)]
@@ -123,31 +123,32 @@ def test_a_forecast_of_a_hub_refuses_nothing_and_names_what_it_leaves_out(
     field: Field, entry: Unheeded
 ) -> None:
     said = [
-        unheeded([Manifest(one)], KarmadaSettings(), hub=lambda _: True)
-        for one in _asking(field, entry)
+        unheeded([Manifest(item)], KarmadaSettings(), hub=lambda _: True)
+        for item in _asking(field, entry)
     ]
     refused = [problem for found, _ in said for problem in found if _matches(problem.path, entry)]
     warned = [problem for _, found in said for problem in found if _matches(problem.path, entry)]
     assert not refused
     if entry.effect is Effect.REFUSED or (entry.on_hub and entry.unless):
         assert any(
-            f"is left out of this forecast: on the hub {entry.on_hub}" in one.what for one in warned
+            f"is left out of this forecast: on the hub {entry.on_hub}" in item.what
+            for item in warned
         )
     elif entry.effect is Effect.NONE:
-        assert any(entry.reason in one.what for one in warned) != bool(entry.on_hub)
+        assert any(entry.reason in item.what for item in warned) != bool(entry.on_hub)
 
 
 @pytest.mark.parametrize("entry", SPOKEN, ids=lambda it: f"{it.kinds[0]}-{it.field}")
 def test_what_is_said_is_about_something_that_an_api_server_takes(entry: Unheeded) -> None:
-    asking = (one for field, other in CASES if other == entry for one in _asking(field, entry))
-    heard = (one for one in asking if any(_of(found, entry) for found in _said(one)))
-    assert any(not admit(Manifest(one)).problems for one in heard)
+    asking = (item for field, other in CASES if other == entry for item in _asking(field, entry))
+    heard = (item for item in asking if any(_of(found, entry) for found in _said(item)))
+    assert any(not admit(Manifest(item)).problems for item in heard)
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_FIELDS, ids=str)
 def test_what_asks_for_nothing_is_passed_in_silence(kind: tuple[str, str]) -> None:
     """A value that is empty, or the default of the API."""
-    for field in (one for one in SAID if one.of == kind):
+    for field in (item for item in SAID if item.of == kind):
         silent(field)
 
 
@@ -161,9 +162,9 @@ def silent(field: Field) -> None:
         field.schema.default,
         *(entry.default for entry in field.entries),
     ]
-    for one in others(_minimal(field), field, make=True):
+    for other in others(_minimal(field), field, make=True):
         for value in nothing:
-            refused, warned = _said(_with_value(one, field.steps, value))
+            refused, warned = _said(_with_value(other, field.steps, value))
             assert [it for it in (*refused, *warned) if it.path[-1:] == field.steps[-1:]] == []
         break
 
@@ -190,8 +191,8 @@ def test_what_a_setting_has_carried_out_is_not_warned_of(entry: Unheeded) -> Non
     switched: dict[str, Any] = {entry.unless: True}
     settings = KarmadaSettings(**switched)
     given = list(_asking(field, entry))
-    assert any(_of(_said(one)[1], entry) for one in given)
-    assert not any(_of(_said(one, settings)[1], entry) for one in given)
+    assert any(_of(_said(item)[1], entry) for item in given)
+    assert not any(_of(_said(item, settings)[1], entry) for item in given)
 
 
 def test_what_a_hub_writes_is_not_taken_for_what_a_user_wrote() -> None:
@@ -199,7 +200,7 @@ def test_what_a_hub_writes_is_not_taken_for_what_a_user_wrote() -> None:
         it for it in SAID if str(it) == "ClusterResourcePlacement-v1-metadata.finalizers.[]"
     )
     finalizers = ["kubernetes-fleet.io/crp-cleanup", "example.com/mine"]
-    one = _minimal(field)
-    refused, warned = _said({**one, "metadata": {**one["metadata"], "finalizers": finalizers}})
+    item = _minimal(field)
+    refused, warned = _said({**item, "metadata": {**item["metadata"], "finalizers": finalizers}})
     assert refused == []
     assert [problem.path for problem in warned] == [("metadata", "finalizers", 1)]

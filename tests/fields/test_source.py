@@ -94,8 +94,8 @@ def test_all_that_is_refused_is_said_at_once_with_file_line_field_and_what_to_do
 
 def test_what_has_no_effect_is_one_warning_for_objects_that_are_alike(tmp_path: Path) -> None:
     members = "---\n".join(
-        yaml.safe_dump({**one, "spec": {**one["spec"], "heartbeatPeriodSeconds": seconds}})
-        for one, seconds in zip(kubefleet.MEMBERS, (15, 60, 30, 15), strict=True)
+        yaml.safe_dump({**member, "spec": {**member["spec"], "heartbeatPeriodSeconds": seconds}})
+        for member, seconds in zip(kubefleet.MEMBERS, (15, 60, 30, 15), strict=True)
     )
     (warning,) = written(tmp_path, members).warnings
     assert (warning.subject, warning.path) == (
@@ -122,14 +122,14 @@ def test_defaults_that_are_written_out_ask_for_nothing() -> None:
     }
     placements = [
         {
-            **one,
+            **item,
             "spec": {
-                **one["spec"],
+                **item["spec"],
                 "revisionHistoryLimit": 10,
                 "statusReportingScope": "ClusterScopeOnly",
             },
         }
-        for one in kubefleet.placed(None, strategy)
+        for item in kubefleet.placed(None, strategy)
     ]
     assert warned(*kubefleet.MEMBERS, *kubefleet.CONTENT, *placements) == []
 
@@ -138,8 +138,8 @@ def test_defaults_that_are_written_out_ask_for_nothing() -> None:
     "kind", sorted(kind for entry in EFFECTS if not entry.field for kind in entry.kinds)
 )
 def test_a_kind_that_is_refused_as_a_whole_is_refused_by_name(kind: str) -> None:
-    one = {**_OF_KIND[kind], "kind": kind, "metadata": {"name": "one"}}
-    assert f"{kind} is not carried out by this version" in " ".join(refused(MEMBER, one))
+    item = {**_OF_KIND[kind], "kind": kind, "metadata": {"name": "one"}}
+    assert f"{kind} is not carried out by this version" in " ".join(refused(MEMBER, item))
 
 
 _FLEET = "placement.kubernetes-fleet.io/v1beta1"
@@ -259,7 +259,7 @@ def test_a_policy_of_a_namespace_that_is_never_propagated_takes_nothing_and_says
         karmada.policy("PropagationPolicy"),
         karmada._override("OverridePolicy", {"overrideRules": []}),
     ]
-    moved = [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in objects]
+    moved = [{**data, "metadata": {**data["metadata"], "namespace": namespace}} for data in objects]
     selector = {"apiVersion": "apps/v1", "kind": "Deployment"}
     moved[0] = {**moved[0], "spec": {"resourceSelectors": [selector]}}
     told = warned(karmada.cluster("a"), kubefleet.namespace(), *moved)
@@ -302,8 +302,11 @@ def test_kinds_that_karmada_does_not_watch_are_not_placed(api_version: str, kind
         karmada.policy("ClusterPropagationPolicy", resourceSelectors=selectors),
     ]
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
-    assert {one.subject.key for one in plan.subjects} == {"Namespace/shop", "shop/ConfigMap/two"}
-    assert [one.what for one in plan.warnings if "propagates no" in one.what] == [
+    assert {subject.subject.key for subject in plan.subjects} == {
+        "Namespace/shop",
+        "shop/ConfigMap/two",
+    }
+    assert [warning.what for warning in plan.warnings if "propagates no" in warning.what] == [
         f"has no effect: Karmada propagates no {kind}"
     ]
 
@@ -319,7 +322,7 @@ def test_karmada_brings_every_namespace_but_default_by_itself(name: str) -> None
         karmada.policy("ClusterPropagationPolicy", resourceSelectors=[selector]),
     ]
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
-    brought = {one.subject.key for one in plan.subjects}
+    brought = {subject.subject.key for subject in plan.subjects}
     assert brought == {
         f"{name}/ConfigMap/conf",
         *(() if name == "default" else ("Namespace/shop",)),
@@ -329,7 +332,7 @@ def test_karmada_brings_every_namespace_but_default_by_itself(name: str) -> None
         resourceSelectors=[selector, {"apiVersion": "v1", "kind": "Namespace", "name": name}],
     )
     plan = plan_fleet(source_of(map(Manifest, [*objects[:3], by_name])), Past(), Options())
-    assert {one.subject.key for one in plan.subjects} == {
+    assert {subject.subject.key for subject in plan.subjects} == {
         f"{name}/ConfigMap/conf",
         f"Namespace/{name}",
     }
@@ -349,7 +352,7 @@ def test_a_placement_may_ask_for_the_name_of_a_member() -> None:
     )
     objects = [*map(kubefleet.member, "ab"), kubefleet.namespace(), placement]
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
-    assert [sorted(one.record.decisions) for one in plan.subjects] == [["b"]]
+    assert [sorted(subject.record.decisions) for subject in plan.subjects] == [["b"]]
     assert not plan.warnings
 
 

@@ -46,7 +46,7 @@ def test_what_is_refused_here_is_carried_out_on_a_hub(entry: Unheeded) -> None:
 
 @pytest.mark.parametrize("kind", KINDS_OF_FIELDS, ids=str)
 def test_a_field_is_in_one_entry_or_in_several_of_different_values(kind: tuple[str, str]) -> None:
-    for field in (one for one in FIELDS if one.of == kind):
+    for field in (item for item in FIELDS if item.of == kind):
         of_different_values(field)
 
 
@@ -56,8 +56,8 @@ def of_different_values(field: Field) -> None:
     assert [entry.always for entry in entries] == sorted(entry.always for entry in entries), (
         "the rest comes last"
     )
-    assert all(not (one.always and other.always) for one, other in pairwise(entries))
-    assert all(not set(one.only) & set(other.only) for one, other in combinations(entries, 2))
+    assert all(not (item.always and other.always) for item, other in pairwise(entries))
+    assert all(not set(item.only) & set(other.only) for item, other in combinations(entries, 2))
 
 
 def test_values_that_an_entry_is_about_exist() -> None:

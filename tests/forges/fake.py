@@ -42,7 +42,7 @@ class Forge:
 
     @property
     def texts(self) -> list[str]:
-        return [one.text for one in self.comments]
+        return [comment.text for comment in self.comments]
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
         """Return what the API would; an unknown path is an error of the test."""
@@ -61,9 +61,9 @@ class Forge:
 
 
 def _change(forge: Forge, id: str, text: str) -> dict[str, Any]:
-    (one,) = [one for one in forge.comments if one.id == int(id)]
-    one.text = text
-    return {"id": one.id}
+    (item,) = [comment for comment in forge.comments if comment.id == int(id)]
+    item.text = text
+    return {"id": item.id}
 
 
 def _on_github(forge: Forge) -> list[dict[str, Any]]:
@@ -72,22 +72,26 @@ def _on_github(forge: Forge) -> list[dict[str, Any]]:
         BOT: {"type": "Bot", "login": "echo[bot]"},
         STRANGER: {"type": "User", "login": "stranger"},
     }
-    return [{"id": one.id, "body": one.text, "user": users[one.author]} for one in forge.comments]
+    return [
+        {"id": comment.id, "body": comment.text, "user": users[comment.author]}
+        for comment in forge.comments
+    ]
 
 
 def _on_gitlab(forge: Forge) -> list[dict[str, Any]]:
     return [
-        {"id": one.id, "body": one.text, "author": {"id": one.author}} for one in forge.comments
+        {"id": comment.id, "body": comment.text, "author": {"id": comment.author}}
+        for comment in forge.comments
     ]
 
 
 def _on_azure(forge: Forge) -> list[dict[str, Any]]:
     return [
         {
-            "id": 100 + one.id,
-            "comments": [{"id": 1, "content": one.text, "author": {"id": str(one.author)}}],
+            "id": 100 + comment.id,
+            "comments": [{"id": 1, "content": comment.text, "author": {"id": str(comment.author)}}],
         }
-        for one in forge.comments
+        for comment in forge.comments
     ]
 
 
@@ -101,9 +105,9 @@ THREADS = "/tp/_apis/git/repositories/repo/pullRequests/7/threads"
 ROUTES: dict[str, Any] = {
     r"GET /repos/acme/shop/pulls": lambda f, m, q, b: f.page(
         [
-            one
-            for one in f.pulls
-            if f"{one['head']['repo']['owner']}:{one['head']['ref']}" == q["head"][0]
+            pull
+            for pull in f.pulls
+            if f"{pull['head']['repo']['owner']}:{pull['head']['ref']}" == q["head"][0]
         ],
         q,
     ),

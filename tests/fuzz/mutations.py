@@ -93,7 +93,7 @@ def _other(draw: st.DrawFn, value: Any, wholes: list[Any]) -> Any:
         case 5 if draw(st.integers(0, 9)) == 0:
             return nested(draw(st.sampled_from([20, 190, 300])), draw(st.booleans()))
         case 6 | 7 | 8:  # another value of the same type comes further
-            alike = [one for one in VALUES if type(one) is type(value)]
+            alike = [item for item in VALUES if type(item) is type(value)]
             return copy.deepcopy(draw(st.sampled_from(alike or VALUES)))
     return copy.deepcopy(draw(st.sampled_from(VALUES)))
 

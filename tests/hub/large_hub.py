@@ -35,11 +35,11 @@ def large_hub(
     yield [_member(number, name) for number, name in enumerate(names)]
     shops = [f"shop-{number:03}" for number in range(placements)]
     yield [
-        _thing("v1", "Namespace", one)
-        for one in (*shops, *(f"fleet-member-{name}" for name in names))
+        _thing("v1", "Namespace", item)
+        for item in (*shops, *(f"fleet-member-{name}" for name in names))
     ]
-    yield [one for shop in shops for one in _content(shop, objects)[1:]]
-    yield [one for shop in shops for one in _kept(shop, each, objects)]
+    yield [item for shop in shops for item in _content(shop, objects)[1:]]
+    yield [item for shop in shops for item in _kept(shop, each, objects)]
     chosen = {
         shop: [names[(place * 7 + step * 31) % members] for step in range(each)]
         for place, shop in enumerate(shops)
@@ -51,8 +51,8 @@ def large_hub(
 def listed(*sizes: int) -> Listing:
     """All that such a hub answers, round by round."""
     by_kind: dict[tuple[str, str], list[Any]] = defaultdict(list)
-    for one in (one for some in large_hub(*sizes) for one in some):
-        by_kind[one["apiVersion"], one["kind"]].append(one)
+    for item in (item for some in large_hub(*sizes) for item in some):
+        by_kind[item["apiVersion"], item["kind"]].append(item)
     served = {
         (api.rpartition("/")[0], kind): ServedResource(
             api, kind, f"{kind.lower()}s", kind not in _CLUSTER_SCOPED
@@ -68,12 +68,12 @@ def listed(*sizes: int) -> Listing:
 
 
 def _answer(query: Query, by_kind: dict[tuple[str, str], list[Any]]) -> Iterator[Any]:
-    for one in by_kind[query.api_version, query.kind]:
-        if query.namespace in ("", one["metadata"].get("namespace")):
+    for item in by_kind[query.api_version, query.kind]:
+        if query.namespace in ("", item["metadata"].get("namespace")):
             yield (
-                {key: one[key] for key in ("apiVersion", "kind", "metadata")}
+                {key: item[key] for key in ("apiVersion", "kind", "metadata")}
                 if query.metadata_only
-                else one
+                else item
             )
 
 
@@ -92,11 +92,15 @@ def _member(number: int, name: str) -> Any:
         "environment": ("prod", "canary", "test")[number % 3],
     }
     agent = {"type": "MemberAgent", "lastReceivedHeartbeat": TIME}
-    agent["conditions"] = [{**_SINCE, "type": one, "reason": one} for one in ("Joined", "Healthy")]  # type: ignore[assignment]
+    agent["conditions"] = [
+        {**_SINCE, "type": item, "reason": item} for item in ("Joined", "Healthy")
+    ]  # type: ignore[assignment]
     amounts = {"cpu": str(number % 64 + 4), "memory": f"{number % 256 + 16}Gi"}
     status = {
         "agentStatus": [agent],
-        "conditions": [{**_SINCE, "type": one, "reason": one} for one in ("ReadyToJoin", "Joined")],
+        "conditions": [
+            {**_SINCE, "type": item, "reason": item} for item in ("ReadyToJoin", "Joined")
+        ],
         "properties": {
             "kubernetes-fleet.io/node-count": {"value": str(number % 9), "observationTime": TIME}
         },
@@ -138,12 +142,12 @@ def _kept(shop: str, each: int, objects: int) -> Iterator[Any]:
     policy = {"placementType": "PickN", "numberOfClusters": each}
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": shop}
     chosen = [
-        {"group": "", "version": "v1", "kind": one["kind"], "name": one["metadata"]["name"]}
-        for one in _content(shop, objects)
+        {"group": "", "version": "v1", "kind": item["kind"], "name": item["metadata"]["name"]}
+        for item in _content(shop, objects)
     ]
-    for one, of in zip(chosen, _content(shop, objects), strict=True):
-        one["group"] = of["apiVersion"].rpartition("/")[0]
-        one |= {"namespace": shop} if "namespace" in of["metadata"] else {}
+    for item, of in zip(chosen, _content(shop, objects), strict=True):
+        item["group"] = of["apiVersion"].rpartition("/")[0]
+        item |= {"namespace": shop} if "namespace" in of["metadata"] else {}
     yield _thing(
         PLACEMENT,
         "ClusterResourcePlacement",
@@ -195,7 +199,7 @@ def _binding(shop: str, member: str) -> Any:
     types = ("RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available")
     status = {
         "conditions": [
-            {**_SINCE, "type": one, "reason": one, "observedGeneration": 1} for one in types
+            {**_SINCE, "type": item, "reason": item, "observedGeneration": 1} for item in types
         ]
     }
     labels = {"labels": {_PARENT: shop}}

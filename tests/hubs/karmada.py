@@ -101,7 +101,7 @@ class KarmadaHub:
         """
         found = list(wanted)
         apply(self.hub, [*namespaces_of(found), *found])
-        self.watch((one["apiVersion"], one["kind"]) for one in found)
+        self.watch((item["apiVersion"], item["kind"]) for item in found)
 
     def watch(self, kinds: Iterable[tuple[str, str]]) -> None:
         """Settle no more before objects of these kinds, each with its apiVersion, have come to rest."""
@@ -138,7 +138,9 @@ class KarmadaHub:
         try:
             until(still, "settled", patience)
         except TimeoutError as error:
-            names = sorted(f"{one.get('namespace', '')}/{one['name']}" for one in restless.values())
+            names = sorted(
+                f"{item.get('namespace', '')}/{item['name']}" for item in restless.values()
+            )
             raise TimeoutError(f"{error}: {', '.join(names)}: {restless}") from None
 
     def _objects(self) -> dict[str, Document]:
@@ -148,24 +150,26 @@ class KarmadaHub:
             listed = self._get(
                 path, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
             )["items"]
-            found |= {one["metadata"]["uid"]: one["metadata"] for one in listed or ()}
+            found |= {item["metadata"]["uid"]: item["metadata"] for item in listed or ()}
         return found
 
     def _left(self, found: Mapping[str, Document]) -> set[str]:
         """The objects, by uid, that are going: they are being deleted, or their owner has gone."""
         ownerless = {
             uid
-            for uid, one in found.items()
-            for owner in one.get("ownerReferences", ())
+            for uid, item in found.items()
+            for owner in item.get("ownerReferences", ())
             if (owner["apiVersion"], owner["kind"]) in self._templates and owner["uid"] not in found
         }
-        return ownerless | {uid for uid, one in found.items() if "deletionTimestamp" in one}
+        return ownerless | {uid for uid, item in found.items() if "deletionTimestamp" in item}
 
     def _lists(self, api_version: str) -> dict[str, str]:
         """Where the objects of each kind are listed."""
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         served = self._get(root)["resources"]
-        return {one["kind"]: f"{root}/{one['name']}" for one in served if "/" not in one["name"]}
+        return {
+            item["kind"]: f"{root}/{item['name']}" for item in served if "/" not in item["name"]
+        }
 
     def _get(self, path: str, accepted: str = "application/json") -> Document:
         while (answer := self._client.get(path, headers={"Accept": accepted})).status_code == 429:
@@ -206,13 +210,15 @@ def karmada_hub(
     with ExitStack() as stack:
         root = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
         hub = ControlPlane.within(root / "karmada", binary)
-        planes = {one.name: ControlPlane.within(root / one.name, binary) for one in members}
+        planes = {
+            member.name: ControlPlane.within(root / member.name, binary) for member in members
+        }
         for plane in (hub, *planes.values()):
             stack.callback(plane.kill)
         start_all([hub, *planes.values()])
         prepare(hub, wanted)
         programs = _start(hub, gates or {}, flags or {}, stack)
-        join(hub, [(one, planes[one.name]) for one in members], programs[MANAGER])
+        join(hub, [(member, planes[member.name]) for member in members], programs[MANAGER])
         yield KarmadaHub(hub, planes, programs, stack.enter_context(judging(hub)).client)
 
 
@@ -238,13 +244,13 @@ def _rest(hub: ControlPlane) -> None:
     A template of a Deployment would have pods on the hub otherwise. The annotation keeps it so after a restart.
     """
     bindings = [
-        one
-        for one in hub.get("clusterrolebindings")["items"]
-        if karmada_api.must_rest(one["metadata"]["name"])
+        item
+        for item in hub.get("clusterrolebindings")["items"]
+        if karmada_api.must_rest(item["metadata"]["name"])
     ]
-    for one in bindings:
-        one["subjects"] = []
-        one["metadata"].setdefault("annotations", {})[
+    for binding in bindings:
+        binding["subjects"] = []
+        binding["metadata"].setdefault("annotations", {})[
             "rbac.authorization.kubernetes.io/autoupdate"
         ] = "false"
     apply(hub, bindings, "replace")
@@ -316,34 +322,34 @@ def join(
 ) -> None:
     """Join members, and return when Karmada finds them well."""
 
-    def enter(one: KarmadaMember, plane: ControlPlane) -> None:
+    def enter(karmada_member: KarmadaMember, plane: ControlPlane) -> None:
         apply(
             plane,
-            [_node(f"node-{i}", one.capacity) for i in range(one.nodes)],
+            [_node(f"node-{i}", karmada_member.capacity) for i in range(karmada_member.nodes)],
             "replace",
             "--force",
         )
         to = ["--kubeconfig", str(hub.kubeconfig), "--cluster-kubeconfig", str(plane.kubeconfig)]
-        _run(CLIENT, "join", one.name, *to, *one.places)
+        _run(CLIENT, "join", karmada_member.name, *to, *karmada_member.places)
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda member: enter(*member), members))
-    manager.until(lambda: _ready(hub, [one for one, _ in members]), "seeing all members ready")
-    for one, _ in members:  # not before: Karmada changes a cluster that joins again and again
-        if one.labels:
+    manager.until(lambda: _ready(hub, [item for item, _ in members]), "seeing all members ready")
+    for item, _ in members:  # not before: Karmada changes a cluster that joins again and again
+        if item.labels:
             hub.kubectl(
                 "label",
                 CLUSTERS,
-                one.name,
-                *(f"{key}={value}" for key, value in one.labels.items()),
+                item.name,
+                *(f"{key}={value}" for key, value in item.labels.items()),
             )
-        if one.taints:
+        if item.taints:
             _run(
                 CLIENT,
                 "taint",
                 "clusters",
-                one.name,
-                *one.taints,
+                item.name,
+                *item.taints,
                 "--kubeconfig",
                 str(hub.kubeconfig),
             )
@@ -361,13 +367,15 @@ def _run(*command: str) -> None:
 
 def _ready(hub: ControlPlane, members: Iterable[KarmadaMember]) -> bool:
     """Whether Karmada finds all members well, and has counted their nodes."""
-    found = {one["metadata"]["name"]: one.get("status", {}) for one in hub.get(CLUSTERS)["items"]}
+    found = {
+        item["metadata"]["name"]: item.get("status", {}) for item in hub.get(CLUSTERS)["items"]
+    }
 
     def ready(member: KarmadaMember) -> bool:
         status = found[member.name]
         well = any(
-            (one["type"], one["status"]) == ("Ready", "True")
-            for one in status.get("conditions", ())
+            (item["type"], item["status"]) == ("Ready", "True")
+            for item in status.get("conditions", ())
         )
         counted = status.get("nodeSummary", {}).get("readyNum") == member.nodes
         return well and counted and "allocatable" in status.get("resourceSummary", {})

@@ -104,7 +104,7 @@ class _Tale(Story):
 def _members(hub: Objects) -> dict[str, Document]:
     listed = hub.get(_CLUSTERS)
     assert listed
-    return {one["metadata"]["name"]: one for one in listed["items"]}
+    return {item["metadata"]["name"]: item for item in listed["items"]}
 
 
 def _restore(hub: Objects, before: Mapping[str, Document]) -> None:
@@ -128,6 +128,6 @@ def _clear(hub: Objects) -> None:
     for space in (hub.get(_NAMESPACES) or {"items": ()})["items"]:
         hub.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     give_up = time.monotonic() + _PATIENCE
-    while left := [one["metadata"]["name"] for one in (hub.get(_BINDINGS) or {})["items"]]:
+    while left := [item["metadata"]["name"] for item in (hub.get(_BINDINGS) or {})["items"]]:
         assert time.monotonic() < give_up, f"there still after {_PATIENCE:.0f} s: {', '.join(left)}"
         time.sleep(0.3)

@@ -45,7 +45,7 @@ def _planned(decided: Decided, state: TemplateState) -> dict[str, Any]:
     status = scheduling_status(decided.outcome.decision, state)
     return {
         "policy": _path(bound.policy) if bound else "",
-        "condition": [_plain(one) for one in status["conditions"]],
+        "condition": [_plain(item) for item in status["conditions"]],
         "group": status.get("schedulerObservingAffinityName", ""),
         "members": dict(sorted(schedule.clusters.items())),
         "evictions": {
@@ -72,11 +72,11 @@ def _said(binding: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "policy": next(policies, ""),
         "condition": [
-            _plain(one) for one in status.get("conditions") or () if one["type"] == "Scheduled"
+            _plain(item) for item in status.get("conditions") or () if item["type"] == "Scheduled"
         ],
         "group": status.get("schedulerObservingAffinityName", ""),
         "members": dict(
-            sorted((one["name"], one.get("replicas") or 0) for one in spec.get("clusters") or ())
+            sorted((item["name"], item.get("replicas") or 0) for item in spec.get("clusters") or ())
         ),
         "evictions": {
             task["fromCluster"]: (task["purgeMode"], task["reason"], task["producer"])
@@ -84,9 +84,9 @@ def _said(binding: Mapping[str, Any]) -> dict[str, Any]:
         },
         "needed on": sorted(
             {
-                one["name"]
+                item["name"]
                 for parent in spec.get("requiredBy") or ()
-                for one in parent.get("clusters") or ()
+                for item in parent.get("clusters") or ()
             }
         ),
     }

@@ -165,7 +165,7 @@ class KubeFleetHub:
     def joined(self, name: str, nodes: int) -> bool:
         """Whether the agent of a member has joined, and has reported so many nodes."""
         status = (self.objects.get(f"{_MEMBERS}/{name}") or {}).get("status", {})
-        stands = {one["type"]: one["status"] for one in status.get("conditions", ())}
+        stands = {item["type"]: item["status"] for item in status.get("conditions", ())}
         counted = (
             status.get("properties", {}).get("kubernetes-fleet.io/node-count", {}).get("value")
         )
@@ -216,7 +216,11 @@ def kubefleet_hub(
         started.callback(agent.stop)
         served = {name: planes[name] for name in members}
         fleet = KubeFleetHub(hub, served, objects, agent, release_of(definitions))
-        needed = [one for one in definitions if one["metadata"]["name"].startswith(_ON_MEMBERS)]
+        needed = [
+            definition
+            for definition in definitions
+            if definition["metadata"]["name"].startswith(_ON_MEMBERS)
+        ]
         fleet.apply([_made("v1", "ServiceAccount", name, namespace=SYSTEM) for name in members])
         fleet.apply([member.cluster(name) for name, member in members.items()])
         for name, member in members.items():

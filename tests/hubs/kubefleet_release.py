@@ -26,11 +26,13 @@ def hub_definitions() -> list[Document]:
 
 def release_of(definitions: Iterable[Document]) -> str:
     """Return the name of the first release that has such definitions, by a value that v1 takes or does not take."""
-    (placements,) = (one for one in definitions if one["metadata"]["name"] == _PLACEMENTS)
+    (placements,) = (
+        definition for definition in definitions if definition["metadata"]["name"] == _PLACEMENTS
+    )
     (schema,) = (
-        one["schema"]["openAPIV3Schema"]
-        for one in placements["spec"]["versions"]
-        if one["name"] == "v1"
+        placement["schema"]["openAPIV3Schema"]
+        for placement in placements["spec"]["versions"]
+        if placement["name"] == "v1"
     )
     for step in _SCOPE:
         schema = schema.get("items", schema)["properties"][step]

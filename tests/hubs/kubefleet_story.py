@@ -112,4 +112,4 @@ def _left(fleet: KubeFleetHub) -> Iterator[str]:
         "resourceplacements",
     ):  # those of a namespace go with it, some time later
         listed = fleet.objects.get(f"/apis/{PLACING}/{plural}") or {"items": ()}
-        yield from (f"{plural}/{one['metadata']['name']}" for one in listed["items"])
+        yield from (f"{plural}/{item['metadata']['name']}" for item in listed["items"])

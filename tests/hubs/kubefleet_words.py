@@ -38,7 +38,7 @@ def placement_words(decided: Decided, hub: Objects) -> Iterator[str]:
 
 def _condition(status: Mapping[str, Any]) -> list[Any]:
     return [
-        _plain(one) for one in status.get("conditions", ()) if one["type"].endswith("Scheduled")
+        _plain(item) for item in status.get("conditions", ()) if item["type"].endswith("Scheduled")
     ]
 
 
@@ -46,10 +46,10 @@ def _members(status: Mapping[str, Any]) -> Counter[Any]:
     """The entries of members, which are in no order."""
     return Counter(
         (
-            one.get("clusterName", ""),
-            *(_plain(each) for each in one["conditions"] if each["type"] == "Scheduled"),
+            item.get("clusterName", ""),
+            *(_plain(each) for each in item["conditions"] if each["type"] == "Scheduled"),
         )
-        for one in status.get("placementStatuses", ())
+        for item in status.get("placementStatuses", ())
     )
 
 
@@ -58,15 +58,19 @@ def _index(status: Mapping[str, Any]) -> str:
 
 
 def _selected(status: Mapping[str, Any]) -> Counter[Any]:
-    return Counter(tuple(sorted(one.items())) for one in status.get("selectedResources", ()))
+    return Counter(tuple(sorted(item.items())) for item in status.get("selectedResources", ()))
 
 
 def _scores(status: Mapping[str, Any]) -> Counter[Any]:
     """What the scheduler has decided of each member that it has picked."""
     return Counter(
-        (one["clusterName"], tuple(sorted((one.get("clusterScore") or {}).items())), one["reason"])
-        for one in status.get("targetClusters", ())
-        if one["selected"]
+        (
+            item["clusterName"],
+            tuple(sorted((item.get("clusterScore") or {}).items())),
+            item["reason"],
+        )
+        for item in status.get("targetClusters", ())
+        if item["selected"]
     )
 
 

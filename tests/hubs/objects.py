@@ -64,22 +64,22 @@ class Objects:
         """
         served = self.get(f"/apis/{group_version}")
         assert served, group_version
-        plurals = {one["name"] for one in served["resources"] if "/" not in one["name"]} - set(
+        plurals = {item["name"] for item in served["resources"] if "/" not in item["name"]} - set(
             without
         )
         found: dict[str, str] = {}
         for plural in sorted(plurals):
             listed = self.get(f"/apis/{group_version}/{plural}") or {"items": ()}
-            for one in listed["items"]:
-                path = (plural, one["metadata"].get("namespace"), one["metadata"]["name"])
-                found["/".join(filter(None, path))] = _lasting(one)
+            for item in listed["items"]:
+                path = (plural, item["metadata"].get("namespace"), item["metadata"]["name"])
+                found["/".join(filter(None, path))] = _lasting(item)
         return found
 
 
-def _lasting(one: Document) -> str:
+def _lasting(document: Document) -> str:
     def kept(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: kept(inner) for key, inner in value.items() if key not in _VOLATILE}
         return [kept(inner) for inner in value] if isinstance(value, list) else value
 
-    return re.sub("0x[0-9a-f]+", "0x", json.dumps(kept(one), sort_keys=True))
+    return re.sub("0x[0-9a-f]+", "0x", json.dumps(kept(document), sort_keys=True))

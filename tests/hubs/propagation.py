@@ -31,8 +31,8 @@ def overriding(name: str, space: str, overriders: Document, *members: str, **spe
 def rebalancer(name: str, *names: tuple[str, str]) -> Document:
     """A WorkloadRebalancer of Deployments, each by namespace and name."""
     workloads = [
-        {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": space, "name": one}
-        for space, one in names
+        {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": space, "name": item}
+        for space, item in names
     ]
     return made("apps.karmada.io/v1alpha1", "WorkloadRebalancer", name) | {
         "spec": {"workloads": workloads}

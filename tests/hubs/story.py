@@ -123,7 +123,9 @@ class Story:
             self.hub.settle(seconds)
             self.observe()
             plan = self.plan()
-            awaited = any(one.awaited for done in plan.past.done.values() for one in done.values())
+            awaited = any(
+                item.awaited for done in plan.past.done.values() for item in done.values()
+            )
             if not awaited and not list(changes(plan)):
                 break
         self.quiet()
@@ -156,10 +158,10 @@ class Story:
     def add(self, *wanted: Document) -> None:
         """Add objects, each in a file where an observation would have it."""
         for data in wanted:
-            one = Manifest(data)
-            steers = one.group.endswith(_STEERING) and not one.kind.endswith("Envelope")
-            folder = f"policies/{one.kind}" if steers else f"objects/{one.namespace}"
-            name = ".".join(filter(None, (one.namespace if steers else one.kind, one.name)))
+            item = Manifest(data)
+            steers = item.group.endswith(_STEERING) and not item.kind.endswith("Envelope")
+            folder = f"policies/{item.kind}" if steers else f"objects/{item.namespace}"
+            name = ".".join(filter(None, (item.namespace if steers else item.kind, item.name)))
             self.write(f"{folder}/{name}.yaml", data)
 
     def write(self, path: str, data: Document) -> None:
@@ -176,7 +178,7 @@ class Story:
         """Do to the hub what was done to the directory since it was observed: that, and nothing else."""
         before, now, hub = self._seen, self._written(), self.objects()
         for name in sorted(
-            now.keys() | before.keys(), key=lambda one: ("Namespace" not in one, one)
+            now.keys() | before.keys(), key=lambda item: ("Namespace" not in item, item)
         ):
             if name not in now:
                 hub.delete(hub.judge.path(before[name]))
@@ -257,14 +259,18 @@ class Story:
                 yield f"{member}: {key} is not there"
             else:
                 yield from (f"{member}: {key}: {wrong}" for wrong in lacking(data, stands))
-        stays = {(one.cluster, one.key) for one in plan.departures if one.fate in _STAYS}
-        stays |= {(one.cluster, one.key) for one in unseen(plan.subjects, plan.past)}
-        for one in plan.past.standing:
-            place = one.cluster, one.key
-            header = {"apiVersion": one.api_version, "kind": one.key.kind, "metadata": one.key}
-            there = one.cluster in self.hub.members and self._on_member(one.cluster, header)
+        stays = {
+            (departure.cluster, departure.key)
+            for departure in plan.departures
+            if departure.fate in _STAYS
+        }
+        stays |= {(item.cluster, item.key) for item in unseen(plan.subjects, plan.past)}
+        for item in plan.past.standing:
+            place = item.cluster, item.key
+            header = {"apiVersion": item.api_version, "kind": item.key.kind, "metadata": item.key}
+            there = item.cluster in self.hub.members and self._on_member(item.cluster, header)
             if place not in wanted and bool(there) != (place in stays):
-                yield f"{one.cluster}: {one.key} is {'there still' if there else 'gone'}"
+                yield f"{item.cluster}: {item.key} is {'there still' if there else 'gone'}"
 
     def _on_member(self, member: str, data: Mapping[str, Any]) -> Document | None:
         objects, metadata = self.objects(member), data["metadata"]
@@ -295,12 +301,14 @@ class Story:
         judge = self.objects().judge
         for part in ("", "status"):
             old, new = (
-                {k: v for k, v in one.items() if (k == "status") == bool(part)}
-                for one in (before, data)
+                {k: v for k, v in item.items() if (k == "status") == bool(part)}
+                for item in (before, data)
             )
             if part and "conditions" in new.get(part, {}):
                 new = {
-                    part: {"conditions": [{**_CONDITION, **one} for one in new[part]["conditions"]]}
+                    part: {
+                        "conditions": [{**_CONDITION, **item} for item in new[part]["conditions"]]
+                    }
                 }
             if (patch := merged(old, new)) and (before or part):
                 kind = {"Content-Type": "application/merge-patch+json"}
@@ -313,7 +321,9 @@ class Story:
         """The differences of which the cause is not known."""
         unknown = []
         for difference in found:
-            causes = {one for one in self.known if re.fullmatch(one.pattern, difference, re.DOTALL)}
+            causes = {
+                item for item in self.known if re.fullmatch(item.pattern, difference, re.DOTALL)
+            }
             self.met |= causes
             unknown += [] if causes else [difference]
         return unknown
@@ -344,27 +354,32 @@ def changes(plan: FleetPlan) -> Iterator[str]:
     """What a plan would do, in words."""
     yield from (f"refused: {problem}" for problem in plan.refused)
     yield from (
-        f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures
+        f"{departure.subject}: {departure.key} leaves {departure.cluster}: {departure.fate}"
+        for departure in plan.departures
     )
     yield from (
-        f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements
+        f"{replacement.subject}: {replacement.key} is made anew on {replacement.cluster}"
+        for replacement in plan.replacements
     )
     yield from (f"{name} goes" for name in plan.gone)
-    for one in plan.subjects:
-        moves = {name: entry for name, entry in one.entries.items() if entry.change not in _STILL}
+    for subject in plan.subjects:
+        moves = {
+            name: entry for name, entry in subject.entries.items() if entry.change not in _STILL
+        }
         yield from (
-            f"{one.name}: {name}: {entry.change} {entry.placed}" for name, entry in moves.items()
+            f"{subject.name}: {name}: {entry.change} {entry.placed}"
+            for name, entry in moves.items()
         )
-        if not moves and one.changes:
-            before, now = one.before.to_wire(), one.record.to_wire()
+        if not moves and subject.changes:
+            before, now = subject.before.to_wire(), subject.record.to_wire()
             parts = [
                 f"{key}: {before.get(key)} -> {now[key]}"
                 for key in now
                 if now[key] != before.get(key)
             ]
-            yield f"{one.name}: remembers otherwise: {'; '.join(parts)}"
-        if plan.asks_otherwise(one):
-            yield f"{one.name}: is asked for otherwise"
+            yield f"{subject.name}: remembers otherwise: {'; '.join(parts)}"
+        if plan.asks_otherwise(subject):
+            yield f"{subject.name}: is asked for otherwise"
     members: object = {name: member.state for name, member in plan.past.members.items()}
     remembered: tuple[tuple[str, object, object], ...] = (
         ("members", members, plan.members),

@@ -114,7 +114,7 @@ def test_an_application_that_fails(story: Story) -> None:
         ),
     )
     (subject,) = (
-        one for one in story.plan().subjects if one.name == "Template/fails/Deployment/web"
+        item for item in story.plan().subjects if item.name == "Template/fails/Deployment/web"
     )
     (member,) = subject.record.members
     nowhere = {
@@ -216,11 +216,11 @@ def _bound_to(karmada: KarmadaHub, member: str) -> list[str]:
     """The bindings that have a member still, or are leaving it."""
     listed = karmada.hub.get("resourcebindings", "--all-namespaces")["items"]
     return [
-        one["metadata"]["name"]
-        for one in listed
+        item["metadata"]["name"]
+        for item in listed
         if member
-        in (task["fromCluster"] for task in one["spec"].get("gracefulEvictionTasks") or ())
-        or member in (chosen["name"] for chosen in one["spec"].get("clusters") or ())
+        in (task["fromCluster"] for task in item["spec"].get("gracefulEvictionTasks") or ())
+        or member in (chosen["name"] for chosen in item["spec"].get("clusters") or ())
     ]
 
 
@@ -228,9 +228,9 @@ def _taints(karmada: KarmadaHub, name: str) -> list[str]:
     listed = karmada.hub.get("clusters.cluster.karmada.io")["items"]
     taints = [
         taint
-        for one in listed
-        if one["metadata"]["name"] == name
-        for taint in one["spec"].get("taints") or ()
+        for item in listed
+        if item["metadata"]["name"] == name
+        for taint in item["spec"].get("taints") or ()
     ]
     return [taint["key"] for taint in taints]
 
@@ -238,6 +238,11 @@ def _taints(karmada: KarmadaHub, name: str) -> list[str]:
 def _ready(karmada: KarmadaHub, name: str) -> str:
     listed = karmada.hub.get("clusters.cluster.karmada.io")["items"]
     conditions = [
-        c for one in listed if one["metadata"]["name"] == name for c in one["status"]["conditions"]
+        c
+        for item in listed
+        if item["metadata"]["name"] == name
+        for c in item["status"]["conditions"]
     ]
-    return next((one["status"] for one in conditions if one["type"] == "Ready"), "")
+    return next(
+        (condition["status"] for condition in conditions if condition["type"] == "Ready"), ""
+    )

@@ -32,15 +32,21 @@ def karmada() -> Iterator[KarmadaHub]:
 def test_members_are_as_asked(karmada: KarmadaHub) -> None:
     a, b = karmada.hub.get("clusters.cluster.karmada.io")["items"]
     assert (a["spec"]["provider"], a["metadata"]["labels"]["tier"]) == ("aws", "public")
-    assert [(one["key"], one["value"]) for one in b["spec"]["taints"]] == [("lab", "only")]
-    assert [one["status"]["resourceSummary"]["allocatable"]["cpu"] for one in (a, b)] == ["6", "12"]
+    assert [(item["key"], item["value"]) for item in b["spec"]["taints"]] == [("lab", "only")]
+    assert [item["status"]["resourceSummary"]["allocatable"]["cpu"] for item in (a, b)] == [
+        "6",
+        "12",
+    ]
 
 
 def test_a_deployment_is_divided(karmada: KarmadaHub) -> None:
     karmada.apply([deployment(replicas=9), divided({"a": 2, "b": 1})])
     karmada.settle()
     (binding,) = karmada.hub.get("resourcebindings", "-n", "shop")["items"]
-    assert {one["name"]: one["replicas"] for one in binding["spec"]["clusters"]} == {"a": 6, "b": 3}
+    assert {item["name"]: item["replicas"] for item in binding["spec"]["clusters"]} == {
+        "a": 6,
+        "b": 3,
+    }
     assert {name: ready(karmada, name) for name in karmada.members} == {"a": 6, "b": 3}
     assert (
         karmada.hub.get("pods", "--all-namespaces") is None

@@ -31,8 +31,8 @@ pytestmark = pytest.mark.hubs
 
 MEMBERS = [KarmadaMember("a"), KarmadaMember("b")]
 CLUSTERS = [
-    made("cluster.karmada.io/v1alpha1", "Cluster", one.name) | {"spec": {"syncMode": "Push"}}
-    for one in MEMBERS
+    made("cluster.karmada.io/v1alpha1", "Cluster", member.name) | {"spec": {"syncMode": "Push"}}
+    for member in MEMBERS
 ]
 Objects = Mapping[str, Mapping[str, Any]]
 """The objects of a member in a namespace, and that itself, by ``Kind/name``."""
@@ -86,7 +86,7 @@ def read(data: Mapping[str, Any]) -> Mapping[str, Any]:
     found = pruned(stored(data))
     return {
         **found,
-        "metadata": {key: one for key, one in found["metadata"].items() if key not in LEFT_OUT},
+        "metadata": {key: item for key, item in found["metadata"].items() if key not in LEFT_OUT},
     }
 
 
@@ -94,11 +94,11 @@ def plaintext(space: str, target: Document, patches: Iterable[Document], *member
     """An override policy with patches of fields that an API server has filled in, for all members or some."""
     operations = [
         {
-            "path": one["path"],
-            "operator": one["op"],
-            **({"value": one["value"]} if "value" in one else {}),
+            "path": patch["path"],
+            "operator": patch["op"],
+            **({"value": patch["value"]} if "value" in patch else {}),
         }
-        for one in patches
+        for patch in patches
     ]
     selector = {
         "apiVersion": target["apiVersion"],
@@ -114,16 +114,18 @@ def plaintext(space: str, target: Document, patches: Iterable[Document], *member
 def test_overrides_patch_defaults(karmada: KarmadaHub) -> None:
     space = "stored"
     objects = [make(space) for make in OBJECTS]
-    selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"]} for one in objects]
+    selectors = [{"apiVersion": data["apiVersion"], "kind": data["kind"]} for data in objects]
     policy = propagation("all", space, named("a"), resourceSelectors=selectors)
-    overrides = [plaintext(space, one, PATCHES[one["kind"]]) for one in objects]
+    overrides = [plaintext(space, data, PATCHES[data["kind"]]) for data in objects]
     documents = [namespace(space), *objects, policy, *overrides]
     karmada.apply(documents)
     karmada.settle()
     ours, theirs = delivered(planned(documents), "a", space), sent(karmada, "a", space)
     assert ours.keys() == theirs.keys()
     assert [
-        f"{key}: {one}" for key in ours for one in differences(read(ours[key]), read(theirs[key]))
+        f"{key}: {difference}"
+        for key in ours
+        for difference in differences(read(ours[key]), read(theirs[key]))
     ] == []
     assert ours["Deployment/web"]["spec"]["replicas"] == 3
 
@@ -159,8 +161,8 @@ def test_what_karmada_leaves_out(karmada: KarmadaHub) -> None:
     skipped = namespace(space)
     skipped["metadata"]["labels"]["namespace.karmada.io/skip-auto-propagation"] = "true"
     selectors = [
-        {"apiVersion": one["apiVersion"], "kind": one["kind"], "namespace": space}
-        for one in (lease, config("c", space))
+        {"apiVersion": item["apiVersion"], "kind": item["kind"], "namespace": space}
+        for item in (lease, config("c", space))
     ]
     policy = propagation("leases", "", named("a"), resourceSelectors=selectors)
     documents = [skipped, lease, config("c", space, a="1"), config("c", "default", a="1"), policy]
@@ -188,7 +190,7 @@ def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
     """A random policy, with what it places and overrides of that."""
     space = f"random-{seed}-{number}"
     objects = [make(space) for make in rng.sample(OBJECTS, 3)]
-    selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"]} for one in objects]
+    selectors = [{"apiVersion": data["apiVersion"], "kind": data["kind"]} for data in objects]
     # Not of the same weight: who gets the last replica then depends on the uid of the binding.
     chosen = rng.choice(
         [named("a"), named("b"), named("a", "b"), {}, weighted(a=2, b=1), weighted(a=1, b=3)]
@@ -198,15 +200,15 @@ def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
         *objects,
         propagation("all", space, chosen, resourceSelectors=selectors),
     ]
-    for one in rng.sample(objects, 2):
+    for item in rng.sample(objects, 2):
         members = rng.choice([(), ("a",), ("b",)])
         # Without the default that goes with it, which a hub has and a file has not, a member refuses another type.
         patches = [
             patch
-            for patch in PATCHES[one["kind"]]
+            for patch in PATCHES[item["kind"]]
             if not patch["path"].startswith("/spec/strategy")
         ]
-        found.append(plaintext(space, one, [rng.choice(patches)], *members))
+        found.append(plaintext(space, item, [rng.choice(patches)], *members))
     return found
 
 
@@ -216,7 +218,7 @@ def test_files_and_the_observed_hub_decide_alike(
 ) -> None:
     rng = random.Random(seed)
     documents = [document for number in range(5) for document in fleet_of(rng, seed, number)]
-    spaces = [one["metadata"]["name"] for one in documents if one["kind"] == "Namespace"]
+    spaces = [item["metadata"]["name"] for item in documents if item["kind"] == "Namespace"]
     with begun(karmada, tmp_path / "fleet", ()) as story:
         story.begin(*documents)
         ours, observed = planned(documents), story.quiet()
@@ -242,7 +244,8 @@ def unlike(member: str, ours: Objects, theirs: Objects) -> list[str]:
     ]
     for key in ours.keys() & theirs.keys():
         found += [
-            f"{member}: {key}: {one}" for one in differences(read(ours[key]), read(theirs[key]))
+            f"{member}: {key}: {difference}"
+            for difference in differences(read(ours[key]), read(theirs[key]))
         ]
     return found
 

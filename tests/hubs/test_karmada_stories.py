@@ -374,8 +374,8 @@ def test_secrets_of_which_the_data_is_not_read(story: Story) -> None:
 
 def written(plan: FleetPlan) -> str:
     """When the data of a Secret was last written, as a plan remembers it."""
-    (one,) = (one for one in plan.subjects if one.name == "Template/hidden/Secret/key")
-    state: TemplateState = one.before.memory
+    (item,) = (subject for subject in plan.subjects if subject.name == "Template/hidden/Secret/key")
+    state: TemplateState = item.before.memory
     return state.data_written
 
 
@@ -388,7 +388,9 @@ def test_a_new_template_whose_tie_falls_by_its_uid(story: Story) -> None:
     new = deployment("ties", "new")
     story.copy(deployment("ties"), new, put("new", "metadata", "name"), put(3, *REPLICAS))
     plan = story.carried_out()
-    (decided,) = (one for one in plan.subjects if one.name == "Template/ties/Deployment/new")
+    (decided,) = (
+        subject for subject in plan.subjects if subject.name == "Template/ties/Deployment/new"
+    )
     assert "falls by the uid" in " ".join(decided.outcome.notes)
 
 

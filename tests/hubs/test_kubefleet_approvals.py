@@ -26,14 +26,18 @@ def test_a_run_goes_on_once_it_is_approved(story: Story, fleet: KubeFleetHub) ->
         },
         {"name": "rest", "labelSelector": {"matchLabels": {"ring": "2"}}},
     ]
-    stages = [{**one, "maxConcurrency": "100%"} for one in stages]
+    stages = [{**stage, "maxConcurrency": "100%"} for stage in stages]
     strategy = made(PLACING, "ClusterStagedUpdateStrategy", "rings") | {"spec": {"stages": stages}}
     placed = placement("approved", strategy={"type": "External"})
     story.begin(namespace("approved"), config("c", "approved", a="1"), strategy, placed)
     spec = {"placementName": "approved", "stagedRolloutStrategyName": "rings", "state": "Run"}
     fleet.apply([made(PLACING, "ClusterStagedUpdateRun", "one") | {"spec": spec}])
     file, name = fleet.hub.kubeconfig, "one-after-first"
-    until(lambda: any(one.name == name for one in hub_approvals(file.read_text(), 30)), "asked", 90)
+    until(
+        lambda: any(approval.name == name for approval in hub_approvals(file.read_text(), 30)),
+        "asked",
+        90,
+    )
 
     listed = run("approve", "--hub", str(file))
     assert listed.exit_code == 0, listed.output
@@ -41,7 +45,7 @@ def test_a_run_goes_on_once_it_is_approved(story: Story, fleet: KubeFleetHub) ->
         f"{name}: stage first of run one, which rolls out approved: stage rest begins: east, north get"
         in listed.stdout
     )
-    assert [fleet.members[one].get("cm", "c", "-n", "approved") for one in ("east", "north")] == [
+    assert [fleet.members[item].get("cm", "c", "-n", "approved") for item in ("east", "north")] == [
         None,
         None,
     ]

@@ -30,10 +30,10 @@ def test_a_placement_reaches_its_members(fleet: KubeFleetHub) -> None:
     fleet.apply(shop())
     fleet.settle()
     status = fleet.hub.get("clusterresourceplacement", "shop")["status"]
-    assert {one["type"]: one["status"] for one in status["conditions"]}[
+    assert {item["type"]: item["status"] for item in status["conditions"]}[
         "ClusterResourcePlacementAvailable"
     ] == "True"
-    assert {one["clusterName"] for one in status["placementStatuses"]} == {"east", "west"}
+    assert {item["clusterName"] for item in status["placementStatuses"]} == {"east", "west"}
     for name, there in (("east", True), ("west", True), ("lab", False)):
         assert bool(fleet.members[name].get("deployment", "web", "--namespace=shop")) is there
     fleet.delete("clusterresourceplacement", "shop")
@@ -44,11 +44,11 @@ def test_a_placement_reaches_its_members(fleet: KubeFleetHub) -> None:
 def test_properties_are_what_the_nodes_have(fleet: KubeFleetHub) -> None:
     status = {name: fleet.hub.get("membercluster", name)["status"] for name in ("west", "east")}
     counts = {
-        name: one["properties"]["kubernetes-fleet.io/node-count"]["value"]
-        for name, one in status.items()
+        name: item["properties"]["kubernetes-fleet.io/node-count"]["value"]
+        for name, item in status.items()
     }
     assert counts == {"west": "2", "east": "1"}
-    rooms = {name: one["resourceUsage"]["allocatable"] for name, one in status.items()}
+    rooms = {name: item["resourceUsage"]["allocatable"] for name, item in status.items()}
     assert rooms == {"west": {"cpu": "8", "memory": "32Gi"}, "east": {"cpu": "8", "memory": "32Gi"}}
 
 

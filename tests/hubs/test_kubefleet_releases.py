@@ -101,9 +101,9 @@ def test_a_stage_without_clusters(fleet: KubeFleetHub, story: Story) -> None:
     def stage(status: Mapping[str, Any]) -> tuple[list[str], list[str]]:
         first = (status.get("stagesStatus") or [{}])[0]
         tasks = first.get("beforeStageTaskStatus", ())
-        reasons = {one["reason"] for one in first.get("conditions", ())}
+        reasons = {item["reason"] for item in first.get("conditions", ())}
         return sorted(reasons), [
-            one["type"] for task in tasks for one in task.get("conditions", ())
+            item["type"] for task in tasks for item in task.get("conditions", ())
         ]
 
     fleet.apply(documents)
@@ -125,15 +125,16 @@ def test_what_rolls_a_namespace_out(fleet: KubeFleetHub, story: Story) -> None:
     fleet.apply([namespace("rolled"), strategy, placed])
     fleet.settle(2)
     selected = status_of(fleet, placed)["selectedResources"]
-    assert "Namespace" in {one["kind"] for one in selected}
+    assert "Namespace" in {item["kind"] for item in selected}
 
     def warned(name: str) -> bool:
         warnings = decided([namespace("rolled"), strategy, placed], name).subject.warnings
         return any(
-            "places StagedUpdateStrategy rolled/rings as well" in one.what for one in warnings
+            "places StagedUpdateStrategy rolled/rings as well" in warning.what
+            for warning in warnings
         )
 
-    agreed(fleet, warned, strategy["kind"] in {one["kind"] for one in selected})
+    agreed(fleet, warned, strategy["kind"] in {item["kind"] for item in selected})
 
 
 def test_works(fleet: KubeFleetHub, story: Story) -> None:
@@ -143,14 +144,14 @@ def test_works(fleet: KubeFleetHub, story: Story) -> None:
     fleet.settle(2)
     (work,) = works_of("wrapped", (contents,), ObservedMember(), NEWEST)[1:]
     listed = fleet.objects.get(f"/apis/{PLACING}/namespaces/fleet-member-east/works")
-    names = {one["metadata"]["name"] for one in (listed or {"items": ()})["items"]}
+    names = {item["metadata"]["name"] for item in (listed or {"items": ()})["items"]}
     assert any(name.startswith("wrapped-work-envelope-") for name in names)
     agreed(fleet, lambda name: RELEASES[name].has(Rule.WORK_NAMES_HASHED), work.name in names)
 
     def text(name: str) -> str:
         conditions = [[Condition(SYNCHRONIZED, TRUE, "AllWorkSynced", "")]]
         found = of_placement(placed["kind"], conditions, reports=True, release=RELEASES[name])
-        return next(one.message for one in found if one.type.endswith(SYNCHRONIZED))
+        return next(item.message for item in found if item.type.endswith(SYNCHRONIZED))
 
     agreed(
         fleet,
@@ -176,14 +177,14 @@ def test_overrides_and_envelopes(fleet: KubeFleetHub, story: Story) -> None:
         contents, tuned = envelope(space), config("c", space)
         tuning = override(space, contents if whole else tuned, rule)
         spaces[space] = [namespace(space), contents, tuning, placement(space, EAST)]
-    fleet.apply([one for documents in spaces.values() for one in documents])
+    fleet.apply([document for documents in spaces.values() for document in documents])
     fleet.settle()
     for space, documents in spaces.items():
         live = fleet.members["east"].get("configmap", "c", "-n", space)
 
         def data(name: str, documents: list[Document] = documents) -> object:
             objects = decided(documents, name).deliveries["east"].objects
-            return next((one["data"] for one in objects if one["metadata"]["name"] == "c"), None)
+            return next((data["data"] for data in objects if data["metadata"]["name"] == "c"), None)
 
         agreed(fleet, data, live and live["data"])
 
@@ -231,9 +232,9 @@ def wait(fleet: KubeFleetHub, placed: str, member: str) -> None:
     """Let the binding of a member say that its objects are not applied yet; no controller of a hub says so itself."""
     listed = fleet.objects.get(f"/apis/{PLACING}/clusterresourcebindings")
     (binding,) = (
-        one
-        for one in (listed or {"items": ()})["items"]
-        if one["metadata"]["name"].startswith(placed) and one["spec"]["targetCluster"] == member
+        item
+        for item in (listed or {"items": ()})["items"]
+        if item["metadata"]["name"].startswith(placed) and item["spec"]["targetCluster"] == member
     )
     condition(binding["status"], "Applied").update(status="False", reason="ApplyPending")
     patch = {"status": {"conditions": binding["status"]["conditions"]}}
@@ -250,8 +251,8 @@ def refusals(data: Document, release: str) -> list[str]:
     """
     admission = admit(Manifest(data), context=Existing((), Releases.named(kubefleet=release)))
     return [
-        re.sub('Invalid value: "(object|array)": ', "Invalid value: ", one.text)
-        for one in admission.refusals
+        re.sub('Invalid value: "(object|array)": ', "Invalid value: ", refusal.text)
+        for refusal in admission.refusals
     ]
 
 
@@ -285,18 +286,18 @@ def override(space: str, target: Document, rule: Document) -> Document:
     return made(PLACING, "ResourceOverride", target["metadata"]["name"], space) | {"spec": spec}
 
 
-def status_of(fleet: KubeFleetHub, one: Document) -> Document:
+def status_of(fleet: KubeFleetHub, document: Document) -> Document:
     """The status that a hub gives an object."""
-    found = fleet.objects.get(fleet.objects.judge.path(one)) or {}
+    found = fleet.objects.get(fleet.objects.judge.path(document)) or {}
     return dict(found.get("status") or {})
 
 
 def condition(status: Mapping[str, Any], kind: str) -> Document:
     """A condition of a status; empty where there is none."""
-    return next((one for one in status.get("conditions", ()) if one["type"] == kind), {})
+    return next((item for item in status.get("conditions", ()) if item["type"] == kind), {})
 
 
 def plain(status: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """The conditions of a status without times and generations."""
-    for one in sorted(status.get("conditions", ()), key=lambda one: one["type"]):
-        yield one["type"], one["status"], one["reason"], one["message"]
+    for item in sorted(status.get("conditions", ()), key=lambda item: item["type"]):
+        yield item["type"], item["status"], item["reason"], item["message"]

@@ -41,7 +41,10 @@ def test_one_member_after_the_other(story: Story) -> None:
     assert len(waves) > 1
     times = {member: written(story, member, "waves") for member in MEMBERS}
     for former, later in pairwise(waves):
-        assert max(times[one] for one in former) <= min(times[one] for one in later), (waves, times)
+        assert max(times[item] for item in former) <= min(times[item] for item in later), (
+            waves,
+            times,
+        )
 
 
 def test_an_image_that_never_gets_ready(story: Story) -> None:
@@ -277,14 +280,14 @@ def image(name: str) -> Edit:
     return put(name, *CONTAINER, "image")
 
 
-def selector(one: Document) -> Document:
+def selector(document: Document) -> Document:
     """What selects an object by name."""
-    group, _, version = one["apiVersion"].rpartition("/")
+    group, _, version = document["apiVersion"].rpartition("/")
     return {
         "group": group,
         "version": version,
-        "kind": one["kind"],
-        "name": one["metadata"]["name"],
+        "kind": document["kind"],
+        "name": document["metadata"]["name"],
     }
 
 
@@ -294,14 +297,16 @@ def rule(patches: list[Document], **labels: str) -> Document:
     return {"clusterSelector": terms, **({"jsonPatchOverrides": patches} if patches else {})}
 
 
-def override(name: str, placed: str, one: Document, *rules: Document) -> Document:
+def override(name: str, placed: str, document: Document, *rules: Document) -> Document:
     """A ResourceOverride of one object."""
     spec = {
         "placement": {"name": placed},
-        "resourceSelectors": [selector(one)],
+        "resourceSelectors": [selector(document)],
         "policy": {"overrideRules": [*rules]},
     }
-    return made(PLACING, "ResourceOverride", name, one["metadata"]["namespace"]) | {"spec": spec}
+    return made(PLACING, "ResourceOverride", name, document["metadata"]["namespace"]) | {
+        "spec": spec
+    }
 
 
 def eviction(name: str, placed: str, member: str) -> Document:
@@ -334,7 +339,7 @@ def written(story: Story, member: str, space: str) -> str:
     found = story.objects(member).get(f"/apis/apps/v1/namespaces/{space}/deployments/web")
     assert found
     managers: list[dict[str, str]] = found["metadata"]["managedFields"]
-    return max(one["time"] for one in managers if one["manager"].startswith("work-api"))
+    return max(manager["time"] for manager in managers if manager["manager"].startswith("work-api"))
 
 
 def text(story: Story, path: str) -> str:

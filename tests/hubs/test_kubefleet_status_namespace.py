@@ -29,8 +29,8 @@ def test_it_stays_as_it_is_and_the_plan_says_so(fleet: KubeFleetHub, story: Stor
     assert before["conditions"]
     standing = {member: on_member(fleet, member) for member in MEMBERS}
 
-    story.edit(FILE, lambda one: one["spec"]["resourceSelectors"][0].update(name="other"))
-    story.edit(FILE, lambda one: one["spec"]["policy"].update(numberOfClusters=1))
+    story.edit(FILE, lambda item: item["spec"]["resourceSelectors"][0].update(name="other"))
+    story.edit(FILE, lambda item: item["spec"]["policy"].update(numberOfClusters=1))
     named(story)
     story.carry_out()
     until(lambda: scheduled(fleet)["status"] == "False", "seen by the controller")
@@ -42,12 +42,12 @@ def test_it_stays_as_it_is_and_the_plan_says_so(fleet: KubeFleetHub, story: Stor
     story.observe()
     decided = named(story)
     ours = next(
-        one for one in api_objects(decided, {}) if one["kind"] == "ClusterResourcePlacement"
+        data for data in api_objects(decided, {}) if data["kind"] == "ClusterResourcePlacement"
     )
     first = ours["status"]["conditions"][0]
     assert first == {name: scheduled(fleet)[name] for name in first}
 
-    story.edit(FILE, lambda one: one["spec"]["resourceSelectors"][0].update(name="told"))
+    story.edit(FILE, lambda item: item["spec"]["resourceSelectors"][0].update(name="told"))
     story.add(*contents)  # an observation has what is selected now
     (decided,) = story.carried_out().subjects
     assert len(decided.outcome.rollout.removals) == len(MEMBERS) - 1
@@ -63,7 +63,11 @@ def named(story: Story) -> Decided:
 
 def scheduled(fleet: KubeFleetHub) -> Document:
     conditions = fleet.hub.get("clusterresourceplacements", "told")["status"]["conditions"]
-    return next(one for one in conditions if one["type"] == "ClusterResourcePlacementScheduled")
+    return next(
+        condition
+        for condition in conditions
+        if condition["type"] == "ClusterResourcePlacementScheduled"
+    )
 
 
 def statuses(fleet: KubeFleetHub, space: str) -> list[Any]:
@@ -72,12 +76,12 @@ def statuses(fleet: KubeFleetHub, space: str) -> list[Any]:
         or {}
     )
     return [
-        one["sourceStatus"] if "sourceStatus" in one else one["status"]
-        for one in found.get("items", ())
+        item["sourceStatus"] if "sourceStatus" in item else item["status"]
+        for item in found.get("items", ())
     ]
 
 
 def on_member(fleet: KubeFleetHub, member: str) -> tuple[bool, bool]:
     """Whether a member has the namespaces ``told`` and ``other``."""
-    has = {one["metadata"]["name"] for one in fleet.members[member].get("namespaces")["items"]}
+    has = {item["metadata"]["name"] for item in fleet.members[member].get("namespaces")["items"]}
     return "told" in has, "other" in has

@@ -175,24 +175,30 @@ def unlike(member: str, ours: Objects, theirs: Objects) -> list[str]:
     """Where the objects of a member differ, by more than the uid of a Job."""
     found = [f"{member}: {key}" for key in sorted(ours.keys() ^ theirs.keys())]
     for key in ours.keys() & theirs.keys():
-        unequal = (one for one in differences(ours[key], theirs[key]) if one.path[-1] not in UIDS)
-        found += [f"{member}: {key}: {one}" for one in unequal]
+        unequal = (
+            difference
+            for difference in differences(ours[key], theirs[key])
+            if difference.path[-1] not in UIDS
+        )
+        found += [f"{member}: {key}: {item}" for item in unequal]
     return found
 
 
 def unsent(plan: FleetPlan, fleet: KubeFleetHub) -> list[str]:
     """Where what a plan gives to members is not what the hub sends them."""
     return [
-        one
+        item
         for member in MEMBERS
-        for one in unlike(member, delivered(plan, member), sent(fleet, member))
+        for item in unlike(member, delivered(plan, member), sent(fleet, member))
     ]
 
 
 def test_overrides_patch_defaults(fleet: KubeFleetHub, story: Story) -> None:
     space, bare = "stored", "bare"
     documents = [namespace(space), *(make(space) for make in OBJECTS)]
-    documents += [override(space, one, PATCHES[one["kind"]]) for one in documents[1:]]
+    documents += [
+        override(space, document, PATCHES[document["kind"]]) for document in documents[1:]
+    ]
     empty = made("v1", "Namespace", bare, labels={})
     documents += [placement(space), empty, labelling(bare), placement(bare)]
     fleet.apply(documents)
@@ -222,7 +228,7 @@ def test_a_patch_of_string_data_fails_on_a_hub(fleet: KubeFleetHub, story: Story
     fleet.apply(documents)
     fleet.settle()
     status = fleet.hub.get("clusterresourceplacement", space)["status"]
-    stands = {one["type"]: one["status"] for one in status["conditions"]}
+    stands = {item["type"]: item["status"] for item in status["conditions"]}
     assert stands["ClusterResourcePlacementOverridden"] == "False"
     assert all(not sent(fleet, member) for member in MEMBERS)
 
@@ -246,10 +252,10 @@ def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
     )
     objects = [make(space) for make in rng.sample(OBJECTS, 3)]
     found = [namespace(space), *objects]
-    for one in rng.sample(objects, 2):
-        operations = PATCHES[one["kind"]]
+    for item in rng.sample(objects, 2):
+        operations = PATCHES[item["kind"]]
         first = rng.randrange(len(operations))
-        found.append(override(space, one, [operations[first]], rng.choice(terms)))
+        found.append(override(space, item, [operations[first]], rng.choice(terms)))
     return [*found, placement(space, policy)]
 
 
@@ -262,7 +268,7 @@ def test_files_and_the_observed_hub_decide_alike(
     story.begin(*documents)
     ours, observed = planned(documents, fleet.release), story.quiet()
     chosen = [
-        {one.name: sorted(one.outcome.goal.decisions) for one in plan.subjects}
+        {subject.name: sorted(subject.outcome.goal.decisions) for subject in plan.subjects}
         for plan in (ours, observed)
     ]
     assert chosen[0] == chosen[1]

@@ -133,7 +133,7 @@ class Api:
         if "PartialObjectMetadataList" in accept:
             kind, shown = (
                 "PartialObjectMetadataList",
-                [{"metadata": one["metadata"]} for one in shown],
+                [{"metadata": item["metadata"]} for item in shown],
             )
         return {
             "kind": kind,
@@ -250,7 +250,7 @@ def serves(api: Api, *kinds: str, together: bool = True) -> None:
         items = [
             {
                 "metadata": {"name": name},
-                "versions": [_version(one, kinds) for one, kinds in versions.items()],
+                "versions": [_version(item, kinds) for item, kinds in versions.items()],
             }
             for name, versions in found.items()
         ]
@@ -265,7 +265,7 @@ def serves(api: Api, *kinds: str, together: bool = True) -> None:
             # Not in the order of preference, which is told besides.
             {
                 "name": name,
-                "versions": [{"version": one} for one in reversed(versions)],
+                "versions": [{"version": item} for item in reversed(versions)],
                 "preferredVersion": {"version": next(iter(versions))},
             }
             for name, versions in named.items()
@@ -278,12 +278,12 @@ def serves(api: Api, *kinds: str, together: bool = True) -> None:
                 "kind": "APIResourceList",
                 "resources": [
                     {
-                        "name": plural(one),
-                        "kind": one.strip("*"),
-                        "namespaced": "*" not in one,
+                        "name": plural(item),
+                        "kind": item.strip("*"),
+                        "namespaced": "*" not in item,
                         "verbs": ["list"],
                     }
-                    for one in of_version
+                    for item in of_version
                 ],
             }
 
@@ -297,13 +297,13 @@ def plural(kind: str) -> str:
 def _version(version: str, kinds: list[str]) -> dict[str, Any]:
     resources = [
         {
-            "resource": plural(one),
-            "responseKind": {"group": "", "version": "", "kind": one.strip("*")},
-            "scope": "Cluster" if "*" in one else "Namespaced",
+            "resource": plural(kind),
+            "responseKind": {"group": "", "version": "", "kind": kind.strip("*")},
+            "scope": "Cluster" if "*" in kind else "Namespaced",
             "verbs": ["get", "list"],
             "subresources": [{"subresource": "status"}],
         }
-        for one in kinds
+        for kind in kinds
     ]
     return {"version": version, "resources": resources}
 

@@ -46,9 +46,9 @@ def applied(
         )
         raise Conflict(f"Apply failed with {count}: {told}")
     others = {
-        one: fields - {field for _, field in clashes}
-        for one, fields in managers.items()
-        if one != manager
+        item: fields - {field for _, field in clashes}
+        for item, fields in managers.items()
+        if item != manager
     }
     given_up = managers.get(manager, set()) - mine - set().union(*others.values())
     whole = _nested(
@@ -60,8 +60,13 @@ def applied(
 def managed_fields(managers: Mapping[str, Iterable[Field]]) -> list[dict[str, Any]]:
     """Return the managers as objects name them."""
     return [
-        {"manager": one, "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": _tree(fields)}
-        for one, fields in managers.items()
+        {
+            "manager": manager,
+            "operation": "Apply",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": _tree(fields),
+        }
+        for manager, fields in managers.items()
         if fields
     ]
 
@@ -72,9 +77,9 @@ def _flat(value: Any, field: Field = ()) -> dict[Field, Any]:
     elif (
         isinstance(value, list)
         and value
-        and all(isinstance(one, Mapping) and "name" in one for one in value)
+        and all(isinstance(each, Mapping) and "name" in each for each in value)
     ):
-        parts = {f"k:{json.dumps({'name': one['name']})}": one for one in value}
+        parts = {f"k:{json.dumps({'name': each['name']})}": each for each in value}
     else:
         return {field: value}
     return {

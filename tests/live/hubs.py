@@ -80,12 +80,12 @@ def reads(
 def holds(api: Api, listing: Listing, objects: Iterable[Mapping[str, Any]]) -> None:
     """Let the stand-in serve the kinds of a listing, and have objects."""
     groups: dict[str, dict[str, list[Any]]] = {}
-    for one in listing.served.values():
-        group, _, version = one.api_version.rpartition("/")
-        resource = {"resource": one.plural, "responseKind": {"kind": one.kind}, "verbs": ["list"]}
-        resource["scope"] = "Namespaced" if one.namespaced else "Cluster"
+    for item in listing.served.values():
+        group, _, version = item.api_version.rpartition("/")
+        resource = {"resource": item.plural, "responseKind": {"kind": item.kind}, "verbs": ["list"]}
+        resource["scope"] = "Namespaced" if item.namespaced else "Cluster"
         groups.setdefault(group, {}).setdefault(version, []).append(resource)
-        api.lists[_path(one)] = []
+        api.lists[_path(item)] = []
     for root, named in (("/api", False), ("/apis", True)):
         items = [
             {
@@ -113,12 +113,14 @@ def allows(api: Api, listing: Listing, role: Any) -> None:
         for group in rule["apiGroups"]
         for name in rule["resources"]
     }
-    spaces = {one["metadata"].get("namespace", "") for found in api.lists.values() for one in found}
-    for one in listing.served.values():
-        for path in {_path(one, space) for space in spaces}:
+    spaces = {
+        item["metadata"].get("namespace", "") for found in api.lists.values() for item in found
+    }
+    for item in listing.served.values():
+        for path in {_path(item, space) for space in spaces}:
             # A namespace in which there is nothing has an empty list.
             api.lists.setdefault(path, [])
-            if (one.api_version.rpartition("/")[0], one.plural) not in allowed:
+            if (item.api_version.rpartition("/")[0], item.plural) not in allowed:
                 api.answers[path] = refuses(403)
 
 

@@ -62,8 +62,8 @@ def asked(api: Api, *wanted: dict[str, Any], timeout: float = 30, **mode: Any) -
 def only(api: Api, data: dict[str, Any], **mode: Any) -> ObservedObject:
     member = asked(api, data, **mode)
     assert not member.unreached
-    (one,) = member.objects.values()
-    return one
+    (item,) = member.objects.values()
+    return item
 
 
 def refuses(code: int, message: str) -> Answer:
@@ -107,7 +107,7 @@ def test_a_full_comparison_leaves_out_what_nobody_manages(api: Api) -> None:
     api.objects[path_of(service)]["spec"]["clusterIP"] = "10.0.0.7"
     assert only(api, service, full=True).differences == ()
     api.apply(thing("Service", spec={"sessionAffinity": "ClientIP"}), SOMEBODY)
-    assert [one.path for one in only(api, service, full=True).differences] == [
+    assert [difference.path for difference in only(api, service, full=True).differences] == [
         "/spec/sessionAffinity"
     ]
 
@@ -130,7 +130,7 @@ def test_a_secret_shows_neither_what_is_wanted_nor_what_is_there(api: Api) -> No
     api.apply(thing("Secret", data={"a": CANARY}), MANAGER)
     api.apply(thing("Secret", data={"a": CANARY[::-1]}), SOMEBODY)
     told = only(api, thing("Secret", data={"a": CANARY}))
-    assert [one.path for one in told.differences] == ["/data/a"]
+    assert [difference.path for difference in told.differences] == ["/data/a"]
     api.answers["PATCH"] = refuses(422, f"data: Invalid value: {CANARY}")
     refused = only(api, thing("Secret", data={"a": CANARY}))
     assert refused.error == "refuses with 422 Unprocessable Entity"
@@ -158,8 +158,8 @@ def test_one_that_may_not_be_read_does_not_keep_the_others(api: Api) -> None:
     secret = thing("Secret", data={"a": CANARY})
     api.answers[path_of(secret)] = refuses(403, "secrets is forbidden")
     seen = asked(api, secret, thing(data={"a": "1"}))
-    assert [one.error for one in seen.objects.values()] == ["refuses with 403 Forbidden", ""]
-    assert [one.differences for one in seen.objects.values()] == [
+    assert [data.error for data in seen.objects.values()] == ["refuses with 403 Forbidden", ""]
+    assert [data.differences for data in seen.objects.values()] == [
         (),
         (FieldDifference("/", "(the whole object)"),),
     ]
@@ -228,8 +228,8 @@ def test_members_are_asked_at_once_and_each_has_its_own_time(api: Api) -> None:
             "none": CANARY,
         }
         began = time.monotonic()
-        one = WantedObject(wanted, ApplyMode(), MANAGER)
-        seen = observe(texts, {name: [one] for name in texts}, timeout=5)
+        item = WantedObject(wanted, ApplyMode(), MANAGER)
+        seen = observe(texts, {name: [item] for name in texts}, timeout=5)
         took = time.monotonic() - began
     assert took < 8 * 5, "one after the other they take longer"
     assert not seen["well"].unreached

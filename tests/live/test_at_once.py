@@ -27,11 +27,11 @@ def test_all_is_done_by_so_many_threads(number: int, most: int) -> None:
     done: list[int] = []
     threads: set[int] = set()
 
-    def work(one: int) -> None:
+    def work(item: int) -> None:
         threads.add(threading.get_ident())
-        done.append(one)
+        done.append(item)
 
-    assert len(list(at_once([partial(work, one) for one in range(number)], most))) == number
+    assert len(list(at_once([partial(work, item) for item in range(number)], most))) == number
     assert sorted(done) == list(range(number))
     assert len(threads) <= most
 

@@ -71,8 +71,8 @@ def test_a_fleet_and_the_kubeconfig_of_its_hub(azure: Api) -> None:
     azure.objects[f"{FLEET}/updateStrategies"] = {"value": [strategy("slow")]}
     azure.objects[f"{FLEET}/autoUpgradeProfiles"] = {"value": [profile("stable")]}
     found = asked()
-    assert [one.name for one in found.fleet.members] == ["m1", "m2"]
-    assert [one.state for one in found.fleet.runs] == ["Running"]
+    assert [item.name for item in found.fleet.members] == ["m1", "m2"]
+    assert [item.state for item in found.fleet.runs] == ["Running"]
     assert (found.fleet.strategies[0].name, found.fleet.profiles[0].name) == ("slow", "stable")
     assert found.fleet.unread == {}
     (user,) = yaml.safe_load(found.kubeconfig)["users"]
@@ -160,7 +160,7 @@ def test_a_redirection_is_not_followed(azure: Api) -> None:
 )
 def test_azure_is_asked_again_where_it_is_busy(azure: Api, first: Answer) -> None:
     azure.answers[f"{FLEET}/members"] = in_turn(first, first, answers({"value": [member("m1")]}))
-    assert [one.name for one in asked().fleet.members] == ["m1"]
+    assert [item.name for item in asked().fleet.members] == ["m1"]
 
 
 def test_a_pause_beyond_the_deadline_is_not_made(azure: Api) -> None:
@@ -227,14 +227,14 @@ def test_lists_that_may_not_be_read_are_told_and_the_rest_is_read(azure: Api) ->
     assert found.unread == {
         "updateRuns": "Azure refuses with 403 Forbidden: AuthorizationFailed: no"
     }
-    assert [one.name for one in found.members] == ["m1"]
+    assert [item.name for item in found.members] == ["m1"]
 
 
 def test_a_fleet_without_a_hub(azure: Api) -> None:
     azure.objects |= {FLEET: fleet(hub=False), f"{FLEET}/members": {"value": [member("m1")]}}
     found = asked()
     assert (found.kubeconfig, found.fleet.has_hub) == ("", False)
-    assert [one.name for one in found.fleet.members] == ["m1"]
+    assert [item.name for item in found.fleet.members] == ["m1"]
     assert "POST" not in {method for method, _ in azure.asked}
 
 

@@ -26,7 +26,10 @@ def thing(kind: str = "ConfigMap", annotations: Any = None, **fields: Any) -> di
 
 
 def found(wanted: Any, there: Any) -> list[tuple[str, str | None, str | None]]:
-    return [(one.path, one.wanted, one.there) for one in field_differences(wanted, there)]
+    return [
+        (difference.path, difference.wanted, difference.there)
+        for difference in field_differences(wanted, there)
+    ]
 
 
 def test_fields_are_told_by_pointers() -> None:

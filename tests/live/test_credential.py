@@ -95,7 +95,7 @@ def test_a_converted_kubeconfig_signs_in_without_anybody(
     (found,) = yaml.safe_load(converted)["users"]
     told = found["user"]["exec"]
     assert credential(
-        plugin(*told["args"], **{one["name"]: one["value"] for one in told["env"]}), _later()
+        plugin(*told["args"], **{item["name"]: item["value"] for item in told["env"]}), _later()
     ).token
     (call,) = kubelogin.calls
     args = [

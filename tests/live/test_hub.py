@@ -56,7 +56,7 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 
 def names(listing: Listing, kind: str) -> list[str]:
-    return [one["metadata"]["name"] for one in listing.all(kind)]
+    return [item["metadata"]["name"] for item in listing.all(kind)]
 
 
 def wrong(api: Api, timeout: float = 30, text: str = "") -> str:
@@ -87,8 +87,8 @@ def test_all_lists_are_asked_for_round_by_round(api: Api, together: bool) -> Non
 
 
 def test_objects_have_the_kind_that_was_asked_for_and_no_managed_fields(api: Api) -> None:
-    one = ask_hub(api.kubeconfig()).all("ConfigMap")[0]
-    assert one == {
+    item = ask_hub(api.kubeconfig()).all("ConfigMap")[0]
+    assert item == {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "c00", "namespace": "shop"},
@@ -101,15 +101,15 @@ def test_of_metadata_alone_nothing_else_is_kept_even_if_it_is_told(api: Api) -> 
     secret = thing("key", "shop", data={"k": CANARY})
     secret["metadata"]["annotations"] = notes
     api.answers[SECRETS] = lambda request: send(request, 200, {"metadata": {}, "items": [secret]})
-    (one,) = ask_hub(api.kubeconfig()).answers[KEYS]
+    (item,) = ask_hub(api.kubeconfig()).answers[KEYS]
     # The managed fields of a Secret name its data.
     kept = {"annotations": {"a": "b"}, "managedFields": secret["metadata"]["managedFields"]}
-    assert one == {
+    assert item == {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": "key", "namespace": "shop", **kept},
     }
-    assert CANARY not in str(one)
+    assert CANARY not in str(item)
 
 
 def test_metadata_alone_is_asked_for_as_such(api: Api) -> None:

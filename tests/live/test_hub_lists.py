@@ -20,7 +20,7 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 
 def in_spaces(number: int) -> tuple[Query, ...]:
-    return tuple(Query("v1", "ConfigMap", f"s{one}") for one in range(number))
+    return tuple(Query("v1", "ConfigMap", f"s{item}") for item in range(number))
 
 
 @pytest.mark.parametrize(("number", "together"), [(8, False), (9, True)])
@@ -29,15 +29,15 @@ def test_a_kind_in_many_namespaces_is_asked_for_at_once(
 ) -> None:
     queries = in_spaces(number)
     reads(monkeypatch, lambda _: queries)
-    api.lists[CONFIG_MAPS] = [thing("c", f"s{one}") for one in (1, 3, 77)]
-    api.lists |= {f"/api/v1/namespaces/s{one}/configmaps": [] for one in range(number)}
+    api.lists[CONFIG_MAPS] = [thing("c", f"s{item}") for item in (1, 3, 77)]
+    api.lists |= {f"/api/v1/namespaces/s{item}/configmaps": [] for item in range(number)}
     api.lists["/api/v1/namespaces/s1/configmaps"] = api.lists[
         "/api/v1/namespaces/s3/configmaps"
     ] = []
     listing = ask_hub(api.kubeconfig())
     assert set(listing.answers) == set(queries)
     assert [len(listing.answers[query]) for query in queries] == [
-        int(together and one in (1, 3)) for one in range(number)
+        int(together and item in (1, 3)) for item in range(number)
     ]
     assert len(api.asked) == 2 + (1 if together else number)
 
@@ -50,7 +50,7 @@ def test_where_all_namespaces_are_forbidden_each_is_asked(
     api.answers[CONFIG_MAPS] = refuses(403)
     api.lists["/api/v1/namespaces/s7/configmaps"] = [thing("c", "s7")]
     listing = ask_hub(api.kubeconfig())
-    assert [one["metadata"]["name"] for one in listing.all("ConfigMap")] == ["c"]
+    assert [item["metadata"]["name"] for item in listing.all("ConfigMap")] == ["c"]
     assert set(listing.refused) == set(queries) - {queries[7]}
 
 

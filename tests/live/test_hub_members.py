@@ -37,14 +37,14 @@ def test_many_members_are_listed_where_that_is_allowed() -> None:
     path, many = f"/apis/{VERSION}/memberclusters", [member(f"m{number}") for number in range(300)]
     with api_server() as api:
         api.objects[SYSTEM] = {"metadata": {"uid": "1-2"}}
-        api.lists[path] = [one.data for one in many]
+        api.lists[path] = [item.data for item in many]
         assert identified_hub(api.kubeconfig(), "KubeFleet", many) == "1-2"
         assert len(api.asked) < 5
         with pytest.raises(FleetError, match="the hub does not know m300, of which"):
             identified_hub(api.kubeconfig(), "KubeFleet", [*many, member("m300")])
         api.answers[path] = refuses(403)
-        for one in many[:-1]:
-            api.objects[f"{path}/{one.name}"] = dict(one.data)
+        for item in many[:-1]:
+            api.objects[f"{path}/{item.name}"] = dict(item.data)
         with pytest.raises(FleetError, match="the hub does not know m299, of which"):
             identified_hub(api.kubeconfig(), "KubeFleet", many)
 

@@ -60,7 +60,7 @@ FIELDS: st.SearchStrategy[Any] = st.recursive(
 ENTRIES = st.lists(
     st.builds(entry, FIELDS, NAMES, st.sampled_from(["Update", "Apply"])),
     max_size=4,
-    unique_by=lambda one: (one["manager"], one["operation"]),
+    unique_by=lambda build: (build["manager"], build["operation"]),
 )
 
 
@@ -75,4 +75,4 @@ def test_nothing_is_left_of_it_afterwards(entries: list[dict[str, Any]]) -> None
 
 
 def ordered(entries: Any) -> list[str]:
-    return sorted(json.dumps(one, sort_keys=True) for one in entries)
+    return sorted(json.dumps(item, sort_keys=True) for item in entries)

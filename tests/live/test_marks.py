@@ -38,19 +38,19 @@ class Cluster:
         self.live, self.works, self.busy = copy.deepcopy(live), works or [], busy
         self.changes: list[tuple[Leftover, Any]] = []
 
-    def get(self, one: Leftover) -> Any:
+    def get(self, leftover: Leftover) -> Any:
         return copy.deepcopy(self.live)
 
     def items(self, group: str, kind: str, label: str = "") -> list[dict[str, Any]]:
         assert kind == "Work"
-        return [one for one in self.works if label in one["metadata"]["labels"]]
+        return [item for item in self.works if label in item["metadata"]["labels"]]
 
-    def change(self, one: Leftover, patch: Any, *, manager: str) -> None:
+    def change(self, leftover: Leftover, patch: Any, *, manager: str) -> None:
         assert manager == MANAGER
         if self.busy:
             self.busy -= 1
             raise UnexpectedAnswer("refuses", http.CONFLICT)
-        self.changes.append((one, patch))
+        self.changes.append((leftover, patch))
 
 
 def live(**metadata: Any) -> dict[str, Any]:
@@ -114,8 +114,8 @@ def test_the_marks_of_kubefleet_go_in_one_request_and_all_others_stay() -> None:
     }
     member = Cluster(live(ownerReferences=[OTHER, APPLIED], annotations=marks), busy=2)
     release(member, WEB, Way.KUBEFLEET, STACK, MANAGER)  # type: ignore[arg-type]
-    ((one, patch),) = member.changes
-    assert one == WEB
+    ((item, patch),) = member.changes
+    assert item == WEB
     assert patch == [
         {"op": "test", "path": "/metadata/uid", "value": "u"},
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},

@@ -44,12 +44,12 @@ def kubeconfigs(apis: list[Api]) -> dict[str, str]:
 def test_a_cluster_tells_nodes_pods_version_and_all_kinds(apis: list[Api]) -> None:
     facts = ask_members(kubeconfigs(apis))["east"].facts
     assert facts
-    assert ([one["metadata"]["name"] for one in facts.nodes], len(facts.pods), facts.version) == (
+    assert ([item["metadata"]["name"] for item in facts.nodes], len(facts.pods), facts.version) == (
         ["n"],
         1,
         "v1.36.3",
     )
-    assert [(one.api_version, one.plural) for one in facts.kinds][2:] == [
+    assert [(kind.api_version, kind.plural) for kind in facts.kinds][2:] == [
         ("apps/v1", "deployments"),
         ("apps/v1beta1", "deployments"),
     ]
@@ -101,14 +101,14 @@ def test_nodes_that_are_none_are_no_answer(apis: list[Api], wrong: dict[str, Any
     assert found.silent == {
         "east": "cannot be observed: its nodes and pods are not as Kubernetes has them"
     }
-    assert [one["metadata"]["name"] for one in found.members] == ["east", "west"]
+    assert [member["metadata"]["name"] for member in found.members] == ["east", "west"]
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=str)
 def test_members_without_a_hub(apis: list[Api], system: System) -> None:
     found = members_alone(system, kubeconfigs(apis))
     kind = {"kubefleet": "MemberCluster", "karmada": "Cluster"}[system.NAME]
-    assert [(one["kind"], one["metadata"]["name"]) for one in found.members] == [
+    assert [(member["kind"], member["metadata"]["name"]) for member in found.members] == [
         (kind, "east"),
         (kind, "west"),
     ]
@@ -122,7 +122,7 @@ def test_a_silent_member_without_a_record_is_declared(
 ) -> None:
     apis[0].answers[NODES] = refuses(500)
     found = members_alone(SYSTEMS["kubefleet"], kubeconfigs(apis), recorded)
-    assert [one["metadata"]["name"] for one in found.members] == left
+    assert [member["metadata"]["name"] for member in found.members] == left
     assert ("status" in found.members[0]) == bool(recorded)
     assert list(found.silent) == ["east"]
 

@@ -87,9 +87,9 @@ def speaking(
                 with (
                     context.wrap_socket(connection, server_side=True)
                     if context
-                    else connection as one
+                    else connection as item
                 ):
-                    talk(one)
+                    talk(item)
             except OSError:
                 connection.close()
 
@@ -102,9 +102,9 @@ def speaking(
 
 
 def answering(text: str) -> Callable[[socket.socket], object]:
-    def talk(one: socket.socket) -> None:
-        one.recv(65536)
-        one.sendall(text.replace("\n", "\r\n").encode())
+    def talk(item: socket.socket) -> None:
+        item.recv(65536)
+        item.sendall(text.replace("\n", "\r\n").encode())
 
     return talk
 
@@ -238,7 +238,7 @@ def test_a_hub_that_stops_in_the_middle() -> None:
 
 
 def test_a_hub_that_is_slow() -> None:
-    with speaking(lambda one: one.recv(1) and one.recv(65536) and one.recv(1)) as server:
+    with speaking(lambda item: item.recv(1) and item.recv(65536) and item.recv(1)) as server:
         said = refused(kubeconfig({"server": server}, {"token": CANARY}), "--timeout", "0.5")
     assert "is not answered in 0.5 s" in said
     assert "hint: --timeout SECONDS waits longer" in said

@@ -48,4 +48,4 @@ def test_what_says_something_else_stays() -> None:
 def test_each_beginning_stays_and_nothing_is_invented(said: list[str]) -> None:
     told = folded(said, most=len(said))
     assert len(told) <= len(said)
-    assert all(any(word in one for one in told) for text in said for word in text.split())
+    assert all(any(word in item for item in told) for text in said for word in text.split())

@@ -143,18 +143,18 @@ def test_amounts_are_exact(sign: str, number: str, suffix: str) -> None:
 
 @given(quantities, quantities)
 def test_order_is_that_of_the_amounts(left: str, right: str) -> None:
-    one, other = parse_quantity(left), parse_quantity(right)
-    assert (one < other, one == other, one > other) == (
-        one.nano < other.nano,
-        one.nano == other.nano,
-        one.nano > other.nano,
+    item, other = parse_quantity(left), parse_quantity(right)
+    assert (item < other, item == other, item > other) == (
+        item.nano < other.nano,
+        item.nano == other.nano,
+        item.nano > other.nano,
     )
-    assert (one <= other) is not (one > other)
-    if one == other:
-        assert hash(one) == hash(other)
-    elif one < other:
-        assert one.approximate <= other.approximate or math.isclose(
-            one.approximate, other.approximate
+    assert (item <= other) is not (item > other)
+    if item == other:
+        assert hash(item) == hash(other)
+    elif item < other:
+        assert item.approximate <= other.approximate or math.isclose(
+            item.approximate, other.approximate
         )
 
 
@@ -179,9 +179,9 @@ def test_an_amount_written_in_full_is_read_back(text: str) -> None:
         ("0.3", "300m"),
     ],
 )
-def test_one_amount_in_two_forms_is_equal(one: str, other: str) -> None:
-    assert parse_quantity(one) == parse_quantity(other)
-    assert len({parse_quantity(one), parse_quantity(other)}) == 1
+def test_one_amount_in_two_forms_is_equal(text: str, other: str) -> None:
+    assert parse_quantity(text) == parse_quantity(other)
+    assert len({parse_quantity(text), parse_quantity(other)}) == 1
 
 
 def test_nearly_equal_amounts_are_not() -> None:

@@ -77,7 +77,7 @@ def test_both_systems_are_asked_in_one_way() -> None:
     policy = PlacementPolicy("PickN", number_of_clusters=1)
     picked = schedule(inventory, policy)
     assert picked.memory.selected == ("b",)
-    assert [one.selected for one in explain(inventory, policy, picked)] == [False, True]
+    assert [item.selected for item in explain(inventory, policy, picked)] == [False, True]
     assert schedule(inventory, None).memory.selected == ("a", "b")
 
     template = Template("apps/v1", "Deployment", "web", "shop", replicas=3)
@@ -92,5 +92,5 @@ def test_both_systems_are_asked_in_one_way() -> None:
     divided = schedule(inventory, template, placement, estimates=estimates)
     assert sum(divided.memory.clusters.values()) == 3
     told = explain(inventory, template, placement, divided, estimates=estimates)
-    assert [one.selected for one in told.members] == [True, True]
+    assert [member.selected for member in told.members] == [True, True]
     assert told.division

@@ -35,16 +35,16 @@ def test_names_in_code_are_those_of_the_files() -> None:
     """``a/b.py`` in backquotes, and folders in backquotes, are there too."""
     named = re.findall(r"`([a-z_/]+(?:\.py|/))`", ARCHITECTURE)
     missing = [
-        one
-        for one in named
-        if not (ROOT / "fleet_components" / one).exists() and not (ROOT / one).exists()
+        item
+        for item in named
+        if not (ROOT / "fleet_components" / item).exists() and not (ROOT / item).exists()
     ]
     assert set(missing) <= {"record.py"}
 
 
 def test_the_layers_are_those_that_are_checked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    contracts = {one["name"]: one for one in project["tool"]["importlinter"]["contracts"]}
+    contracts = {item["name"]: item for item in project["tool"]["importlinter"]["contracts"]}
     layers = [
         [module.strip().removeprefix("fleet_components.") for module in layer.split("|")]
         for layer in contracts["Imports go one way"]["layers"]

@@ -30,20 +30,22 @@ def _first() -> list[Requirement]:
     project = PROJECT["project"]
     extras = [line for lines in project["optional-dependencies"].values() for line in lines]
     own = [*project["dependencies"], *extras, *PROJECT["build-system"]["requires"]]
-    return [one for one in map(Requirement, own) if canonicalize_name(one.name) != project["name"]]
+    return [
+        item for item in map(Requirement, own) if canonicalize_name(item.name) != project["name"]
+    ]
 
 
 def _behind(wanted: Requirement) -> Iterator[Requirement]:
     """What an installed package requires, on any Python that the project runs on."""
     for line in requires(wanted.name) or ():
-        one = Requirement(line)
+        item = Requirement(line)
         places = [
             {"extra": extra, "python_version": python}
             for extra in (*wanted.extras, "")
             for python in PYTHONS
         ]
-        if one.marker is None or any(one.marker.evaluate(dict(place)) for place in places):
-            yield one
+        if item.marker is None or any(item.marker.evaluate(dict(place)) for place in places):
+            yield item
 
 
 def _all(first: Iterable[Requirement]) -> set[str]:
@@ -51,13 +53,13 @@ def _all(first: Iterable[Requirement]) -> set[str]:
     seen: set[tuple[str, frozenset[str]]] = set()
     waiting = list(first)
     while waiting:
-        one = waiting.pop()
-        name = canonicalize_name(one.name)
-        if (name, frozenset(one.extras)) not in seen and name not in INSTALLER:
-            seen.add((name, frozenset(one.extras)))
+        item = waiting.pop()
+        name = canonicalize_name(item.name)
+        if (name, frozenset(item.extras)) not in seen and name not in INSTALLER:
+            seen.add((name, frozenset(item.extras)))
             found.add(name)
             try:
-                waiting += _behind(one)
+                waiting += _behind(item)
             except PackageNotFoundError:
                 assert name not in PINNED, f"{name} is pinned and not installed: make setup"
     return found

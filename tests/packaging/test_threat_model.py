@@ -77,7 +77,9 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_options_and_keys_are_there() -> None:
     commands = [fleet.get_command(click.Context(fleet), name) for name in command.COMMANDS]
-    options = {option for one in commands if one for param in one.params for option in param.opts}
+    options = {
+        option for item in commands if item for param in item.params for option in param.opts
+    }
     named = set(re.findall(r"`(--[a-z-]+)`", PAGE + SECURITY))
     assert named <= options
     assert set(re.findall(r"`fleet:(\w+)`", PAGE)) <= KEYS.keys()

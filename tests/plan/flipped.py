@@ -107,7 +107,9 @@ def after(plan: FleetPlan) -> Past:
 def chosen(plan: FleetPlan) -> set[str]:
     """The members that are chosen, as an explanation says it."""
     (decided,) = plan.subjects
-    return {one.cluster for one in decided.subject.explain(decided.outcome).members if one.selected}
+    return {
+        item.cluster for item in decided.subject.explain(decided.outcome).members if item.selected
+    }
 
 
 def flips(plan: FleetPlan, cluster: str) -> MemberFlips:
@@ -154,7 +156,7 @@ def _write(here: Any, edit: FieldEdit) -> None:
     elif edit.operation == "add":
         here[last] = [*(here.get(last) or ()), edit.value]
     else:
-        left = [one for one in here[last] if _plain(one) != _plain(edit.value)]
+        left = [item for item in here[last] if _plain(item) != _plain(edit.value)]
         assert len(left) < len(here[last])
         here[last] = left
 
@@ -168,7 +170,7 @@ def _plain(element: Any) -> Any:
 
 def written(cluster: Cluster) -> Data:
     """The ``MemberCluster`` of a member."""
-    found = member(cluster.name, cluster.labels, [_taint(one) for one in cluster.taints])
+    found = member(cluster.name, cluster.labels, [_taint(taint) for taint in cluster.taints])
     if cluster.leaving:
         found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     status: Data = {

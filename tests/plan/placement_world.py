@@ -229,7 +229,7 @@ class PlacementWorld:
 
     def override(self, *asked: Asked) -> None:
         """Other overrides."""
-        self.asked = tuple(sorted(asked, key=lambda one: one.name))
+        self.asked = tuple(sorted(asked, key=lambda item: item.name))
 
     def join(self, member: str, stage: str) -> None:
         """A member joins, or gets another label."""
@@ -325,7 +325,7 @@ class PlacementWorld:
             gates=Gates(frozenset(self.approvals), self.as_of),
             evictions=tuple(self.evictions),
             budget=self.budget,
-            overrides=tuple(one.override for one in self.asked),
+            overrides=tuple(item.override for item in self.asked),
             history=self.history,
         )
 
@@ -597,8 +597,8 @@ def results(number: int, asked: Collection[Asked], name: str, stage: str) -> Any
     """What a member is to have; the text ``fails`` where an override does."""
     data: Data | None = content(number)[0]["data"]
     try:
-        for one in asked:
-            data = one.done_to(data, name, stage)
+        for item in asked:
+            data = item.done_to(data, name, stage)
     except LookupError:
         return "fails"
     return made(data)

@@ -80,7 +80,9 @@ class Stack:
         with tempfile.TemporaryDirectory() as folder:
             self._write(folder, documents)
             members = [
-                one["metadata"]["name"] for one in documents if one["kind"] == "MemberCluster"
+                document["metadata"]["name"]
+                for document in documents
+                if document["kind"] == "MemberCluster"
             ]
             given = {
                 "source": folder,
@@ -140,7 +142,7 @@ class Stack:
         }
         moved = former - {registration.urn for registration in run.registrations}
         after = run.state().resources
-        self.state = StackState({urn: one for urn, one in after.items() if urn not in moved})
+        self.state = StackState({urn: item for urn, item in after.items() if urn not in moved})
 
     _retained: set[str] = attrs.field(factory=set)
 
@@ -184,8 +186,8 @@ def changes(stack: Stack, run: ProgramRun) -> dict[str, str]:
 
 def pair_of(urn: str) -> Pair:
     """The member and the object of a URN."""
-    one = Urn.parse(urn)
-    place = names.place_of(one.name.partition("/")[0], one)
+    item = Urn.parse(urn)
+    place = names.place_of(item.name.partition("/")[0], item)
     assert place is not None
     return place.cluster, place.object
 

@@ -105,43 +105,48 @@ class BreakingStack(Stack):
         assert planned.plan is not None, planned.run.error
         self.asked, self.broken = frozenset(planned.plan.replaced), False
 
-        def breaks(one: Registration) -> bool:
+        def breaks(registration: Registration) -> bool:
             if (
                 not broken
-                and names.is_object(one.type)
-                and pair_of(one.urn) == at
-                and self.writes(one)
+                and names.is_object(registration.type)
+                and pair_of(registration.urn) == at
+                and self.writes(registration)
             ):
-                broken.append(one)
-            return bool(broken) and one.custom
+                broken.append(registration)
+            return bool(broken) and registration.custom
 
         # The run of a preview registers the same resources where nothing breaks.
         seen = self.program(documents, config, breaks=breaks) if at else planned
         # Every update drops the operations that were under way when the last one was killed, unless
         # they create something (pulumi/pulumi v3.260.0, pkg/backend/journal.go).
         self.state = StackState(
-            {urn: attrs.evolve(one, interrupted="") for urn, one in self.state.resources.items()}
+            {
+                urn: attrs.evolve(resource, interrupted="")
+                for urn, resource in self.state.resources.items()
+            }
         )
         before = self.state.resources
         after = {
-            urn: attrs.evolve(one, interrupted="")
-            for urn, one in seen.run.state().resources.items()
+            urn: attrs.evolve(resource, interrupted="")
+            for urn, resource in seen.run.state().resources.items()
         }
-        gone = {self._old(one) for one in seen.run.registrations} - {
-            one.urn for one in seen.run.registrations
+        gone = {self._old(registration) for registration in seen.run.registrations} - {
+            registration.urn for registration in seen.run.registrations
         }
-        for one in seen.run.registrations:
-            if names.is_object(one.type):
-                after[one.urn] = self.write(one)
-        for one in broken:
-            after |= self.breaking(one, how)
+        for item in seen.run.registrations:
+            if names.is_object(item.type):
+                after[item.urn] = self.write(item)
+        for item in broken:
+            after |= self.breaking(item, how)
         self._retained |= {
-            one.urn for one in seen.run.registrations if one.options.get("retainOnDelete")
+            registration.urn
+            for registration in seen.run.registrations
+            if registration.options.get("retainOnDelete")
         }
         for urn in gone:
             after.pop(urn, None)
         if not seen.run.error:
-            known = {one.urn for one in seen.run.registrations} | gone
+            known = {registration.urn for registration in seen.run.registrations} | gone
             after |= self.delete(sorted(before.keys() - known), at, how)
         self.state = StackState(after)
         return seen
@@ -158,15 +163,15 @@ class BreakingStack(Stack):
             if breaks:
                 self.broken = True
                 self.killed |= {pair} if how is Break.KILLED else set()
-                left = {one: self.state.resources[one] for one in objects[number:]}
+                left = {data: self.state.resources[data] for data in objects[number:]}
                 return left | (
                     {urn: attrs.evolve(old, interrupted="deleting")} if how is Break.KILLED else {}
                 )
         return {}
 
-    def writes(self, one: Registration) -> bool:
+    def writes(self, registration: Registration) -> bool:
         """Whether the engine asks the provider to write an object."""
-        old, new = self.state.resources.get(self._old(one)), reveal(one.inputs)
+        old, new = self.state.resources.get(self._old(registration)), reveal(registration.inputs)
         return (
             old is None
             or old.pending_replacement
@@ -174,44 +179,48 @@ class BreakingStack(Stack):
             or seen_by_provider(old) != new
         )
 
-    def replaces(self, one: Registration) -> bool:
+    def replaces(self, registration: Registration) -> bool:
         """Whether the object is deleted and created anew."""
-        old, new = self.state.resources.get(self._old(one)), reveal(one.inputs)
+        old, new = self.state.resources.get(self._old(registration)), reveal(registration.inputs)
         if old is None or old.pending_replacement:
             return False
         fixed = immutable(old.outputs, new)
-        assert not fixed or pair_of(one.urn) in self.asked, (
-            f"the API server refuses {fixed} of {one.name}"
+        assert not fixed or pair_of(registration.urn) in self.asked, (
+            f"the API server refuses {fixed} of {registration.name}"
         )
         return bool(replacement(seen_by_provider(old), new) or fixed)
 
-    def write(self, one: Registration) -> StoredResource:
+    def write(self, registration: Registration) -> StoredResource:
         """Write an object as the provider does, and return what the state records of it."""
-        pair, data = pair_of(one.urn), reveal(one.inputs)
-        if not self.writes(one):
-            return attrs.evolve(self.state.resources[self._old(one)], urn=one.urn)
-        keeps = pair in self.objects and not self.replaces(one)
+        pair, data = pair_of(registration.urn), reveal(registration.inputs)
+        if not self.writes(registration):
+            return attrs.evolve(self.state.resources[self._old(registration)], urn=registration.urn)
+        keeps = pair in self.objects and not self.replaces(registration)
         self.objects[pair] = Live(self.objects[pair].uid if keeps else next(self._uids), data)
-        return StoredResource(one.urn, one.type, data, {**data, "__inputs": data})
+        return StoredResource(registration.urn, registration.type, data, {**data, "__inputs": data})
 
-    def breaking(self, one: Registration, how: Break) -> dict[str, StoredResource]:
+    def breaking(self, registration: Registration, how: Break) -> dict[str, StoredResource]:
         """Write an object as far as it goes, and return what the state records of it."""
-        old, data = self.state.resources.get(self._old(one)), reveal(one.inputs)
+        old, data = self.state.resources.get(self._old(registration)), reveal(registration.inputs)
         if how is Break.TIMEOUT:
-            return {one.urn: attrs.evolve(self.write(one), init_errors=("not ready",))}
-        if old is not None and self.replaces(one):
+            return {
+                registration.urn: attrs.evolve(self.write(registration), init_errors=("not ready",))
+            }
+        if old is not None and self.replaces(registration):
             old = attrs.evolve(old, pending_replacement=True)
-            self.objects.pop(pair_of(one.urn), None)
+            self.objects.pop(pair_of(registration.urn), None)
         if how is Break.KILLED:
-            self.killed.add(pair_of(one.urn))
+            self.killed.add(pair_of(registration.urn))
             known = {old.urn: attrs.evolve(old, interrupted="updating")} if old else {}
-            self.write(one)
+            self.write(registration)
             return known
         if old is None or old.pending_replacement:
             return {old.urn: old} if old else {}
         found = {**old.outputs, "__inputs": data}
-        refused = StoredResource(one.urn, one.type, data, found, init_errors=("refused",))
-        return {one.urn: refused} if how is Break.REFUSED else {old.urn: old}
+        refused = StoredResource(
+            registration.urn, registration.type, data, found, init_errors=("refused",)
+        )
+        return {registration.urn: refused} if how is Break.REFUSED else {old.urn: old}
 
 
 def seen_by_provider(old: StoredResource) -> Any:
@@ -256,14 +265,18 @@ class Says:
                 unknown |= pairs if entry["unknown"] else set()
         replaced = set(plan.replaced)
         deleted = {
-            (one.cluster, one.key)
-            for one in plan.departures
-            if one.fate in (Fate.DELETED, *UNRECORDED)
+            (departure.cluster, departure.key)
+            for departure in plan.departures
+            if departure.fate in (Fate.DELETED, *UNRECORDED)
         }
         assert found["replace"] - unknown == replaced - unknown
         assert found["delete"] <= deleted
-        unknown |= {(one.cluster, one.key) for one in plan.departures if one.fate is Fate.UNDONE}
-        unknown |= {(one.cluster, one.key) for one in plan.past.standing if one.interrupted}
+        unknown |= {
+            (departure.cluster, departure.key)
+            for departure in plan.departures
+            if departure.fate is Fate.UNDONE
+        }
+        unknown |= {(item.cluster, item.key) for item in plan.past.standing if item.interrupted}
         return cls(deleted, replaced, found["create"], found["update"], unknown)
 
 
@@ -295,7 +308,7 @@ def checked(
     alike(world.directory(documents), seen)
     if seen.refused:
         assert seen.plan is not None
-        config["confirm"] = ",".join(one.hint[-8:] for one in seen.plan.refused)
+        config["confirm"] = ",".join(item.hint[-8:] for item in seen.plan.refused)
         seen = world.program(documents, config)
         assert not seen.refused, seen.run.error
     assert seen.plan is not None, seen.run.error
@@ -400,7 +413,9 @@ def of(kind: str, name: str, member: str = "a") -> Pair:
 
 
 POINTS = [
-    of(*one, member) for one in ((CLAIM, "data"), (CONFIG, "c"), (WEB, "web")) for member in MEMBERS
+    of(*item, member)
+    for item in ((CLAIM, "data"), (CONFIG, "c"), (WEB, "web"))
+    for member in MEMBERS
 ]
 BREAKS = [(point, how) for point in POINTS[::2] for how in Break]
 

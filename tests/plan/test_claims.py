@@ -53,7 +53,9 @@ def judged(plan: FleetPlan, there: str | None = "u", **facts: Any) -> Judgement:
 
 
 def texts(judgement: Judgement) -> list[str]:
-    return [str(one) for one in (*judgement.refused, *judgement.unknown, *judgement.warnings)]
+    return [
+        str(warning) for warning in (*judgement.refused, *judgement.unknown, *judgement.warnings)
+    ]
 
 
 OWN = 'stands on a as the resource "mine" of this stack'
@@ -132,7 +134,7 @@ def test_a_patch_of_what_the_fleet_has_brought(uid: str, warned: bool) -> None:
     """The state says whether it is the same object: no member has to be asked."""
     standing = Standing("ClusterResourcePlacement/shop", "a", KEY, "v1", object_uid="u")
     plan = planned(claim(uid, kind="kubernetes:core/v1:ConfigMapPatch"), standing=(standing,))
-    assert ["sets fields of it on a" in str(one) for one in claimed(plan)] == [True] * warned
+    assert ["sets fields of it on a" in str(item) for item in claimed(plan)] == [True] * warned
     assert len(judged(plan, reach=frozenset({"cluster"})).warnings) == warned
 
 
@@ -152,7 +154,7 @@ def test_an_object_of_another_stack_in_the_state(
     outputs = {"metadata": {"uid": "u", "annotations": {STACK_ANNOTATION: owner}}}
     kinds = ("ConfigMap", "ConfigMapPatch")
     found = [claim(kind=f"kubernetes:core/v1:{kind}", outputs=outputs) for kind in kinds]
-    said = [str(one) for one in planned(*found, **more).warnings]
+    said = [str(warning) for warning in planned(*found, **more).warnings]
     assert [f"belongs to the stack {owner}" in text for text in said] == [True] * warned
     assert all(f"pulumi state delete '{found[0].urn}'" in text for text in said)
 
@@ -162,7 +164,7 @@ def test_an_object_that_the_state_has_twice(uid: str, refused: bool) -> None:
     standing = Standing("ClusterResourcePlacement/shop", "a", KEY, "v1", object_uid="u")
     found = judged(planned(claim(uid), standing=(standing,)))
     assert bool(found.refused) is refused
-    assert all(f"pulumi state delete '{claim().urn}'" in str(one) for one in found.refused)
+    assert all(f"pulumi state delete '{claim().urn}'" in str(item) for item in found.refused)
 
 
 def test_one_object_under_several_urns_is_not_taken() -> None:
@@ -215,7 +217,7 @@ def test_a_part_of_a_helm_release(name: str, marks: dict[str, str], refused: boo
     facts = ClaimFacts(uids={"a": "cluster"}, live=live.get, asked={"a"})
     found = judge_releases(planned(release), [PAIR], facts)
     assert len(found) == refused
-    assert all(f"pulumi state delete '{urn}'" in str(one) for one in found)
+    assert all(f"pulumi state delete '{urn}'" in str(item) for item in found)
     assert judge_releases(planned(release, takes_over=("!web",)), [PAIR], facts) == ()
 
 

@@ -187,18 +187,18 @@ def test_a_program_runs_or_is_refused(data: st.DataObject) -> None:
     # Sorted: the order in which they are registered is not the same in each process.
     resources = dict(sorted(history().state.resources.items()))
     urn = data.draw(st.sampled_from([urn for urn in resources if "dynamic/fleet:" in urn]))
-    one = resources[urn]
+    item = resources[urn]
     for field in data.draw(st.sampled_from([("inputs",), ("outputs",), ("inputs", "outputs")])):
-        whole = {field: json.loads(json.dumps(reveal(getattr(one, field))))}
+        whole = {field: json.loads(json.dumps(reveal(getattr(item, field))))}
         path = data.draw(st.sampled_from([path for path in paths(whole) if len(path) > 1]))
         junk = data.draw(st.sampled_from([*JUNK, DELETED]))
         assume(
             not isinstance(junk, float) or math.isfinite(junk)
         )  # nothing else passes through an engine
-        one = attrs.evolve(one, **damaged(whole, path, junk))
+        item = attrs.evolve(item, **damaged(whole, path, junk))
     config = {"fleet:source": str(folder()), "fleet:render": "out", "fleet:lost": "d"}
     ran = run_program(
-        lambda: Fleet.from_config(FLEET), state=StackState({**resources, urn: one}), config=config
+        lambda: Fleet.from_config(FLEET), state=StackState({**resources, urn: item}), config=config
     )
     assert ran.error is None or isinstance(ran.error, FleetError | CheckFailed), ran.error
 
@@ -281,7 +281,9 @@ def test_the_resource_and_the_field_are_named(
 ) -> None:
     whole = export()
     resources = whole["deployment"]["resources"]
-    (index,) = [number for number, one in enumerate(resources) if one["urn"].endswith(urn)]
+    (index,) = [
+        number for number, resource in enumerate(resources) if resource["urn"].endswith(urn)
+    ]
     state = damaged(whole, ("deployment", "resources", index, "outputs", *path), junk)
     for where in (folder(), folder().parent):
         with pytest.raises(FleetError) as refused:
@@ -357,7 +359,7 @@ def found_in(whole: Any, name: str) -> tuple[str, Path_]:
         return urn, ("resources", urn)
     listed = enumerate(whole["deployment"]["resources"])
     ((index, urn),) = [
-        (i, one["urn"]) for i, one in listed if one["urn"].endswith(name) and OWN in one["urn"]
+        (i, item["urn"]) for i, item in listed if item["urn"].endswith(name) and OWN in item["urn"]
     ]
     return urn, ("deployment", "resources", index)
 

@@ -97,7 +97,7 @@ class Written:
             )
         for space in ("one", "two"):
             yield of("Namespace", space, "")
-            yield from (one for one in self._objects(space) if one["kind"] in self.objects)
+            yield from (data for data in self._objects(space) if data["kind"] in self.objects)
         yield from self._placement() if self.policy else ()
         yield from self._karmada() if self.karmada else ()
 
@@ -246,7 +246,7 @@ worlds = st.builds(
     st.integers(0, 5),
     st.sampled_from(["x", "y"]),
     st.sets(kinds, min_size=1),
-    st.lists(rules, max_size=2, unique_by=lambda one: one[0]),  # two for one object are refused
+    st.lists(rules, max_size=2, unique_by=lambda item: item[0]),  # two for one object are refused
     st.one_of(some, st.none()),
     st.one_of(st.none(), st.lists(st.integers(1, 3), min_size=4, max_size=4)),
     st.lists(st.sampled_from(MEMBERS), max_size=1),
@@ -293,9 +293,9 @@ class Clusters:
 
     def carry_out(self, plan: FleetPlan) -> None:
         """Update as planned."""
-        for one in plan.departures:
-            if one.fate is not Fate.MOVED:
-                self.objects.pop((one.cluster, str(one.key)), None)
+        for departure in plan.departures:
+            if departure.fate is not Fate.MOVED:
+                self.objects.pop((departure.cluster, str(departure.key)), None)
         self.objects |= {
             place: data for sent in gets(plan).values() for place, data in sent.items()
         }
@@ -305,12 +305,12 @@ class Clusters:
 def gets(plan: FleetPlan) -> dict[str, dict[Place, Data]]:
     """What each subject brings, by member and object, without what is only to have it written again."""
     return {
-        one.name: {
+        subject.name: {
             (cluster, str(Manifest(data).key)): unmarked(data)
-            for cluster, delivery in one.deliveries.items()
+            for cluster, delivery in subject.deliveries.items()
             for data in delivery.written
         }
-        for one in plan.subjects
+        for subject in plan.subjects
     }
 
 
@@ -331,8 +331,8 @@ def unmarked(data: Data) -> Data:
 def entries_of(plan: FleetPlan) -> dict[str, dict[bool, dict[Place, Object]]]:
     """The entries of each subject by member and object, first those of now; each pair has one at most."""
     found: dict[str, dict[bool, dict[Place, Object]]] = {}
-    for one in plan.subjects:
-        shown = as_data(differences(plan, one))
+    for subject in plan.subjects:
+        shown = as_data(differences(plan, subject))
         assert shown is not None
         assert CANARY not in json.dumps(shown)
         contents = [
@@ -341,13 +341,13 @@ def entries_of(plan: FleetPlan) -> dict[str, dict[bool, dict[Place, Object]]]:
         assert len({json.dumps(entry) for entry in contents}) == len(
             shown
         )  # equal ones share an entry
-        found[one.name] = {False: {}, True: {}}
+        found[subject.name] = {False: {}, True: {}}
         for entry in shown:
             assert entry["members"] == sorted(entry["members"])
             for cluster in entry["members"]:
                 place = cluster, entry["object"]
-                assert place not in found[one.name][entry["later"]]
-                found[one.name][entry["later"]][place] = entry
+                assert place not in found[subject.name][entry["later"]]
+                found[subject.name][entry["later"]][place] = entry
     return found
 
 
@@ -371,11 +371,14 @@ def shows_what_happens(plan: FleetPlan, stands: Mapping[Place, Data]) -> None:
     """Old object and entry make the new object, and nothing else changes."""
     entries = entries_of(plan)
     going = {
-        (one.subject, (one.cluster, str(one.key)))
-        for one in plan.departures
-        if one.fate is not Fate.MOVED
+        (departure.subject, (departure.cluster, str(departure.key)))
+        for departure in plan.departures
+        if departure.fate is not Fate.MOVED
     }
-    replaced = {(one.subject, one.cluster, str(one.key)) for one in plan.replacements}
+    replaced = {
+        (replacement.subject, replacement.cluster, str(replacement.key))
+        for replacement in plan.replacements
+    }
     for name, wanted in gets(plan).items():
         now = entries[name][False]
         changed = {place for place, data in wanted.items() if stands.get(place) != data}
@@ -393,9 +396,9 @@ def shows_what_happens(plan: FleetPlan, stands: Mapping[Place, Data]) -> None:
 
 def held(plan: FleetPlan) -> set[tuple[str, str]]:
     return {
-        (one.name, cluster)
-        for one in plan.subjects
-        for cluster, entry in one.entries.items()
+        (subject.name, cluster)
+        for subject in plan.subjects
+        for cluster, entry in subject.entries.items()
         if entry.change is Change.HELD
     }
 
@@ -482,7 +485,8 @@ def planned(*history: Written, hidden: bool = False, redacted: bool = False) -> 
     if hidden:
         records: Any = clusters.past.records
         known = {
-            name: attrs.evolve(one, contents={}, overrides={}) for name, one in records.items()
+            name: attrs.evolve(record, contents={}, overrides={})
+            for name, record in records.items()
         }
         clusters.past = attrs.evolve(clusters.past, records=known)
     last = clusters.plan(history[-1])
@@ -491,7 +495,7 @@ def planned(*history: Written, hidden: bool = False, redacted: bool = False) -> 
 
 
 def shown(plan: FleetPlan, key: str = "p-pickall") -> list[Object] | None:
-    decided = next(one for one in plan.subjects if one.subject.key == key)
+    decided = next(subject for subject in plan.subjects if subject.subject.key == key)
     found: list[dict[str, Any]] | None = as_data(differences(plan, decided))
     return found
 
@@ -521,9 +525,9 @@ def test_a_member_that_keeps_its_replicas_shows_no_change_of_them(
     objects = Written._objects
 
     def retaining(self: Written, space: str) -> Iterator[Object]:
-        for one in objects(self, space):
+        for data in objects(self, space):
             labels = {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}}
-            yield {**one, "metadata": {**one["metadata"], **labels}}
+            yield {**data, "metadata": {**data["metadata"], **labels}}
 
     monkeypatch.setattr(Written, "_objects", retaining)
     divided = written(policy=None, karmada=["a", "b"], weights=[1, 1, 1, 1], replicas=4)
@@ -554,7 +558,7 @@ def test_an_object_that_moves_is_not_lost_by_the_one_that_had_it() -> None:
     placed = written(space="two", objects={"Deployment"})
     plan = planned(placed, attrs.evolve(placed, space="one", karmada=[*MEMBERS]))
     found = shown(plan)
-    assert {(one["object"], one["change"]) for one in found or ()} == {
+    assert {(item["object"], item["change"]) for item in found or ()} == {
         ("Namespace one", "create"),
         ("Deployment one/web", "create"),
     }
@@ -564,7 +568,7 @@ def test_an_object_that_others_leave_now_is_new_for_a_member_that_gets_it_later(
     placed = written(space="two", objects={"Deployment"})
     steered = attrs.evolve(placed, policy=None, karmada=[*MEMBERS], suspended=["d"])
     found = shown(planned(placed, steered), "two/Deployment/web")
-    assert [(one["change"], one["members"], one["later"]) for one in found or ()] == [
+    assert [(item["change"], item["members"], item["later"]) for item in found or ()] == [
         ("create", ["d"], True)
     ]
 
@@ -573,10 +577,10 @@ def test_what_was_only_compared_is_new_where_it_is_written() -> None:
     compares = written(compares=True)
     assert shown(planned(compares, attrs.evolve(compares, image="web:2"))) == []
     found = shown(planned(compares, attrs.evolve(compares, compares=False)))
-    assert {one["change"] for one in found or ()} == {"create"}
+    assert {item["change"] for item in found or ()} == {"create"}
     assert len(found or ()) == 4
     found = shown(planned(attrs.evolve(compares, compares=False), compares))
-    assert {one["change"] for one in found or ()} == {"delete"}
+    assert {item["change"] for item in found or ()} == {"delete"}
 
 
 def test_a_changed_secret_shows_that_it_changed_and_not_how() -> None:
@@ -600,9 +604,9 @@ def test_marks_for_what_is_written_again_are_not_shown() -> None:
     plan = clusters.plan(attrs.evolve(first, image="web:2"))
     assert plan
     assert WRITTEN_AGAIN in json.dumps(
-        [one.objects for one in plan.subjects[0].deliveries.values()]
+        [delivery.objects for delivery in plan.subjects[0].deliveries.values()]
     )
-    assert [one["object"] for one in shown(plan) or ()] == ["Deployment one/web"]
+    assert [item["object"] for item in shown(plan) or ()] == ["Deployment one/web"]
 
 
 def test_a_member_on_which_an_override_fails_shows_nothing() -> None:
@@ -613,18 +617,18 @@ def test_a_member_on_which_an_override_fails_shows_nothing() -> None:
             attrs.evolve(before, overrides=[("ConfigMap", "fail", "canary", "x")], text="other"),
         )
     )
-    assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
+    assert [(item["members"], item["later"]) for item in found or ()] == [(["b"], False)]
     steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
     plan = planned(steered, attrs.evolve(steered, failing=["a"], image="web:2"))
     found = shown(plan, "two/Deployment/web")
-    assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
+    assert [(item["members"], item["later"]) for item in found or ()] == [(["b"], False)]
 
 
 def test_rules_that_nobody_has_yet_show_what_they_make_later() -> None:
     before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
     rules = [("ConfigMap", "write", "rest", "later")]
     found = shown(planned(before, attrs.evolve(before, run="go", text="other", overrides=rules)))
-    assert [("+  extra: later" in one["diff"], one["later"]) for one in found or ()] == [
+    assert [("+  extra: later" in item["diff"], item["later"]) for item in found or ()] == [
         (False, False),
         (True, True),
     ]
@@ -641,24 +645,28 @@ def test_old_objects_that_the_state_hides() -> None:
     assert shown(planned(before, before, hidden=True)) == []
     # Nothing old is needed where members join or leave.
     fewer = attrs.evolve(before, members=dict.fromkeys("abc", "rest"))
-    assert {one["change"] for one in shown(planned(fewer, before, hidden=True)) or ()} == {"create"}
-    assert {one["change"] for one in shown(planned(before, fewer, hidden=True)) or ()} == {"delete"}
+    assert {item["change"] for item in shown(planned(fewer, before, hidden=True)) or ()} == {
+        "create"
+    }
+    assert {item["change"] for item in shown(planned(before, fewer, hidden=True)) or ()} == {
+        "delete"
+    }
 
 
 def test_secrets_that_a_render_has_left_out_do_not_seem_to_change() -> None:
     before = written(overrides=[("Secret", "write", "rest", "x")])
     found = shown(planned(before, attrs.evolve(before, image="web:2"), redacted=True))
-    assert [one["object"] for one in found or ()] == ["Deployment one/web"]
+    assert [item["object"] for item in found or ()] == ["Deployment one/web"]
     steered = written(policy=None, karmada=["a"], objects={"Secret"})
     plan = planned(steered, attrs.evolve(steered, karmada=["a", "b"]), redacted=True)
-    assert [one["change"] for one in shown(plan, "two/Secret/s") or ()] == ["create"]
+    assert [item["change"] for item in shown(plan, "two/Secret/s") or ()] == ["create"]
 
 
 def test_what_is_deleted_is_told_from_what_is_kept() -> None:
     before = written()
     gone = shown(planned(before, attrs.evolve(before, members=dict.fromkeys("abc", "rest"))))
     assert gone is not None
-    assert {one["object"]: one["fate"] for one in gone} == {
+    assert {item["object"]: item["fate"] for item in gone} == {
         "Namespace one": "kept",
         **dict.fromkeys(("ConfigMap one/c", "Secret one/s", "Deployment one/web"), "deleted"),
     }

@@ -50,9 +50,9 @@ def steered(
     """Members, and a Deployment that a policy of Karmada takes."""
     given = [policy(placement=placement or on("a"), **spec)]
     members = [
-        one
-        for one in KubeFleetWorld(members={"a": {}, "b": {}}).documents()
-        if one["kind"] == "MemberCluster"
+        document
+        for document in KubeFleetWorld(members={"a": {}, "b": {}}).documents()
+        if document["kind"] == "MemberCluster"
     ]
     return [*members, NAMESPACE, *given, *more]
 
@@ -64,13 +64,17 @@ def test_a_lazy_policy_leaves_what_waited() -> None:
         resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"}],
     )
     waiting = [
-        one
-        for one in steered(deployment(2), nobody)
-        if one["metadata"]["name"] != "web" or "Cluster" in one["kind"]
+        item
+        for item in steered(deployment(2), nobody)
+        if item["metadata"]["name"] != "web" or "Cluster" in item["kind"]
     ]
     updated(stack, [*waiting, deployment(2)])
     plan = updated(stack, steered(deployment(2), activationPreference="Lazy"))
-    assert not [one for one in plan.subjects if one.name.endswith("/web") and one.record.decisions]
+    assert not [
+        subject
+        for subject in plan.subjects
+        if subject.name.endswith("/web") and subject.record.decisions
+    ]
 
 
 def test_a_protected_object_is_refused_and_its_token_allows_it() -> None:
@@ -86,12 +90,12 @@ def test_a_protected_object_is_refused_and_its_token_allows_it() -> None:
 def test_a_protected_placement_is_refused() -> None:
     stack, world = Stack(), KubeFleetWorld(members={"a": {}})
     documents = world.documents()
-    next(one for one in documents if one["kind"] == "ClusterResourcePlacement")["metadata"][
-        "annotations"
-    ] = {"fleet-components/protected": "true"}
+    next(document for document in documents if document["kind"] == "ClusterResourcePlacement")[
+        "metadata"
+    ]["annotations"] = {"fleet-components/protected": "true"}
     updated(stack, documents)
-    gone = [one for one in documents if one["kind"] != "ClusterResourcePlacement"]
-    assert [one.subject for one in planned(stack, gone).refused] == [SHOP]
+    gone = [document for document in documents if document["kind"] != "ClusterResourcePlacement"]
+    assert [item.subject for item in planned(stack, gone).refused] == [SHOP]
 
 
 def test_waves_after_a_member_has_left() -> None:
@@ -114,15 +118,17 @@ def test_a_member_that_is_gone_is_never_held() -> None:
     plan = updated(stack, world.documents())
     assert plan.subjects[0].entries["d"].change is Change.REMOVE
     assert plan.members_gone == ("d",)
-    assert {one.cluster for one in plan.departures} == {"d"}
+    assert {departure.cluster for departure in plan.departures} == {"d"}
 
 
 def test_two_placements_of_one_object_are_refused() -> None:
     documents = KubeFleetWorld(members={"a": {}}).documents()
-    (placement,) = [one for one in documents if one["kind"] == "ClusterResourcePlacement"]
+    (placement,) = [
+        document for document in documents if document["kind"] == "ClusterResourcePlacement"
+    ]
     plan = planned(Stack(), [*documents, {**placement, "metadata": {"name": "store"}}])
-    assert [one.subject for one in plan.refused] == ["Namespace shop", "Deployment shop/web"]
-    assert not any("confirm" in one.hint for one in plan.refused)
+    assert [item.subject for item in plan.refused] == ["Namespace shop", "Deployment shop/web"]
+    assert not any("confirm" in item.hint for item in plan.refused)
 
 
 def test_one_object_twice_within_a_placement_is_refused() -> None:
@@ -158,17 +164,23 @@ def test_warnings_and_skipped_objects_are_in_both() -> None:
     assert plan is not None
     there = plan.subjects[0].subject
     assert list(map(str, here.warnings))
-    assert [one.what for one in here.warnings] == [one.what for one in there.warnings]
+    assert [warning.what for warning in here.warnings] == [
+        warning.what for warning in there.warnings
+    ]
     assert getattr(here, "skipped", ()) == getattr(there, "skipped", ())
 
 
 def test_what_is_removed_is_seen_and_guarded() -> None:
     stack, world = Stack(), KubeFleetWorld()
     updated(stack, world.documents())
-    gone = [one for one in world.documents() if one["kind"] != "ClusterResourcePlacement"]
+    gone = [
+        document for document in world.documents() if document["kind"] != "ClusterResourcePlacement"
+    ]
     plan = planned(stack, gone)
     assert plan.gone == (SHOP,)
-    assert {(one.key.kind, one.cluster, one.fate) for one in plan.departures} == {
+    assert {
+        (departure.key.kind, departure.cluster, departure.fate) for departure in plan.departures
+    } == {
         *(("Deployment", cluster, Fate.DELETED) for cluster in "abcd"),
         *(("Namespace", cluster, Fate.KEPT) for cluster in "abcd"),
     }
@@ -189,7 +201,7 @@ def test_a_smaller_loss_is_named_and_needs_no_token() -> None:
     updated(stack, world.documents())
     world.extra = [config]
     plan = updated(stack, world.documents())
-    assert {(str(one.key), one.fate) for one in plan.departures} == {
+    assert {(str(departure.key), departure.fate) for departure in plan.departures} == {
         ("ConfigMap shop/d", Fate.DELETED)
     }
 
@@ -205,7 +217,7 @@ def test_the_baseline_is_what_stands() -> None:
     (refusal,) = planned(stack, world.documents()).refused
     updated(stack, world.documents(), fails="a", confirm=refusal.hint[-8:])
     assert {cluster for cluster, _ in stack.live} == set("abcd")
-    assert [one.hint for one in planned(stack, world.documents()).refused] == [refusal.hint]
+    assert [item.hint for item in planned(stack, world.documents()).refused] == [refusal.hint]
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -217,7 +229,7 @@ def test_namespaces_that_go_take_others_objects_along(keep: bool) -> None:
     world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}
     plan = stack.program(world.documents(), config).plan
     assert plan is not None
-    assert [one.subject for one in plan.refused] == ([] if keep else ["Namespace shop"])
+    assert [item.subject for item in plan.refused] == ([] if keep else ["Namespace shop"])
 
 
 def test_what_was_never_delivered_is_the_first_to_go() -> None:
@@ -285,7 +297,7 @@ def test_what_is_renamed_in_vain_is_said() -> None:
     world.members["e"] = {}
     plan = stack.program(world.documents(), {"renamed": json.dumps({"members": {"e": "zzz"}})}).plan
     assert plan is not None
-    assert [one.what for one in plan.warnings] == ['nothing was ever called "zzz"']
+    assert [warning.what for warning in plan.warnings] == ['nothing was ever called "zzz"']
 
 
 def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
@@ -295,7 +307,7 @@ def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
     live = dict(stack.live)
     both = [*placed, policy(placement=on("a", "b"))]
     assert planned(stack, both).refused
-    moved = [one for one in both if one["kind"] not in ("ClusterResourcePlacement",)]
+    moved = [item for item in both if item["kind"] not in ("ClusterResourcePlacement",)]
     stack.carry_out(stack.program(moved, {}, fails={"a"}).run)
     updated(stack, placed)
     assert stack.live == live
@@ -306,10 +318,10 @@ def test_a_state_of_a_later_format_is_refused_by_name(kind: str) -> None:
     stack, world = Stack(), KubeFleetWorld(members={"a": {}})
     updated(stack, world.documents())
     newer = {
-        urn: attrs.evolve(one, outputs={**one.outputs, "format": 2})
-        if one.type.endswith(f"fleet:{kind}")
-        else one
-        for urn, one in stack.state.resources.items()
+        urn: attrs.evolve(resource, outputs={**resource.outputs, "format": 2})
+        if resource.type.endswith(f"fleet:{kind}")
+        else resource
+        for urn, resource in stack.state.resources.items()
     }
     stack.state = StackState(newer)
     assert "the state is of format 2, this version reads up to 1" in str(

@@ -103,8 +103,8 @@ def configs(plan: FleetPlan) -> dict[str, list[Any]]:
     """What the ConfigMaps on each member hold."""
     deliveries = the(plan, "shop").deliveries
     return {
-        name: [o["data"] for o in one.objects if o["kind"] == "ConfigMap"]
-        for name, one in deliveries.items()
+        name: [o["data"] for o in delivery.objects if o["kind"] == "ConfigMap"]
+        for name, delivery in deliveries.items()
     }
 
 
@@ -121,7 +121,7 @@ def given(*objects: Object) -> Source:
 
 
 def the(plan: FleetPlan, name: str) -> Decided:
-    (found,) = [one for one in plan.subjects if one.subject.key == name]
+    (found,) = [subject for subject in plan.subjects if subject.subject.key == name]
     return found
 
 
@@ -156,7 +156,7 @@ def test_a_status_has_what_was_selected_and_a_change_its_place() -> None:
     changed = {**SECRET, "stringData": {"word": "tell-no-one"}}
     plan = planned(stack, fleet(envelope("e", c={**CONFIG, "data": {"a": "2"}}, s=changed)))
     document = as_data(subject_document(plan, the(plan, "shop")))
-    kinds = [one["kind"] for one in document["status"]["selectedResources"]]
+    kinds = [item["kind"] for item in document["status"]["selectedResources"]]
     assert kinds == ["Namespace", "Deployment", "ResourceEnvelope"]
     config, secret = document["content"]
     assert config["object"] == "ConfigMap shop/c"
@@ -202,9 +202,9 @@ def test_what_an_override_takes_out_goes_from_its_members(patches: list[tuple[An
     stack, documents = Stack(), fleet(envelope("e", c=CONFIG))
     updated(stack, documents)
     plan = updated(stack, [*documents, override(ENVELOPES, "e", *patches)])
-    assert {(str(one.key), one.cluster, one.fate) for one in plan.departures} == {
-        ("ConfigMap shop/c", "a", Fate.DELETED)
-    }
+    assert {
+        (str(departure.key), departure.cluster, departure.fate) for departure in plan.departures
+    } == {("ConfigMap shop/c", "a", Fate.DELETED)}
 
 
 @pytest.mark.parametrize(
@@ -304,12 +304,14 @@ def test_what_leaves_an_envelope_or_leaves_with_it_is_deleted() -> None:
     stack = Stack()
     updated(stack, fleet(envelope("e", c=CONFIG, s=SECRET)))
     plan = updated(stack, fleet(envelope("e", c=CONFIG)))
-    assert {(one.key.kind, one.cluster, one.fate) for one in plan.departures} == {
+    assert {
+        (departure.key.kind, departure.cluster, departure.fate) for departure in plan.departures
+    } == {
         ("Secret", "a", Fate.DELETED),
         ("Secret", "b", Fate.DELETED),
     }
     plan = updated(stack, fleet())
-    assert {(one.key.kind, one.cluster) for one in plan.departures} == {
+    assert {(departure.key.kind, departure.cluster) for departure in plan.departures} == {
         ("ConfigMap", "a"),
         ("ConfigMap", "b"),
     }
@@ -480,13 +482,13 @@ def test_so_is_one_that_a_policy_of_karmada_claims_too() -> None:
     )
     claimed["metadata"]["namespace"] = "default"
     config = of("ConfigMap", "c", "default")
-    told = [one.what for one in planned(stack, [*fleet(), config, claimed, envelope("e", "default", c=config),
+    told = [item.what for item in planned(stack, [*fleet(), config, claimed, envelope("e", "default", c=config),
                                                 selecting("e", "default")]).refused]  # fmt: skip
     assert any(
-        "is claimed by ResourcePlacement default/e in ResourceEnvelope default/e, c (" in one
-        for one in told
+        "is claimed by ResourcePlacement default/e in ResourceEnvelope default/e, c (" in item
+        for item in told
     )
     assert any(
-        " in ResourceEnvelope default/e, c (" in one and "Template/default/ConfigMap/c" in one
-        for one in told
+        " in ResourceEnvelope default/e, c (" in item and "Template/default/ConfigMap/c" in item
+        for item in told
     )

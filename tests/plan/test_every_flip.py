@@ -79,7 +79,7 @@ def come_true(documents: Sequence[Data], past: Past | None) -> None:
 # KubeFleet
 
 FEW = strategies.NAMES[:5]
-any_members = strategies.fleets(FEW).map(lambda found: [written(one) for one in found])
+any_members = strategies.fleets(FEW).map(lambda found: [written(item) for item in found])
 """Members as ill as they may be."""
 costs = st.integers(0, 12).map(str)
 well_members = st.tuples(
@@ -201,9 +201,9 @@ def test_the_points_that_a_member_lost_by_are_those_that_it_lacks(
 def preferring(documents: Sequence[Data], name: str, points: int) -> list[Data]:
     """The documents with preferences for one member, none of them worth more than a hub admits."""
     found = copy.deepcopy(list(documents))
-    for one in found:
-        if one["metadata"]["name"] == name:
-            one["metadata"]["labels"]["preferred"] = "yes"
+    for item in found:
+        if item["metadata"]["name"] == name:
+            item["metadata"]["labels"]["preferred"] = "yes"
     terms = _preferred(found)
     only = {"labelSelector": {"matchLabels": {"preferred": "yes"}}}
     for weight in [100] * (points // 100) + [points % 100]:
@@ -378,7 +378,7 @@ placements = st.builds(
     lambda common, affinity: {**common, **affinity},
     where,
     st.just({})
-    | affinities.map(lambda one: {"clusterAffinity": one})
+    | affinities.map(lambda affinity: {"clusterAffinity": affinity})
     | groups.map(lambda some: {"clusterAffinities": some}),
 )
 requests = st.sampled_from([None, {"cpu": "500m"}, {"cpu": "1"}])

@@ -167,14 +167,14 @@ def test_no_budget_is_exceeded_and_nothing_goes_before_its_replacement_stands(
         before, done = set(world.serving), dict(world.done)
         outcome, ok = world.update(set(step.failing))
         memory = outcome.record.memory
-        assert memory.evictions.keys() == {one.name for one in world.evictions}
-        assert {name: one for name, one in memory.evictions.items() if name in handled} == {
-            name: one for name, one in handled.items() if name in memory.evictions
-        }
+        assert memory.evictions.keys() == {eviction.name for eviction in world.evictions}
+        assert {
+            name: eviction for name, eviction in memory.evictions.items() if name in handled
+        } == {name: item for name, item in handled.items() if name in memory.evictions}
         fresh = {
-            one.cluster
-            for name, one in memory.evictions.items()
-            if name not in handled and one.result == EXECUTED
+            eviction.cluster
+            for name, eviction in memory.evictions.items()
+            if name not in handled and eviction.result == EXECUTED
         }
         _check_budget(world, fresh & staying, len(staying), len(known))
         if not ok:

@@ -13,8 +13,8 @@ from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
 def stored(*rosters: str, members: Iterable[str] = (), stack: str = "") -> StoredFleets:
     """A state with these fleets, of the members a and b, and of other records of members, as ``fleet/member``."""
     known = {fleet: {"a", "b"} for fleet in rosters}
-    for one in members:
-        fleet, member = one.split("/")
+    for item in members:
+        fleet, member = item.split("/")
         known.setdefault(fleet, set()).add(member)
         for other in rosters:
             known[other].discard(member)

@@ -52,7 +52,7 @@ def _plan_again(system: str, members: int, apps: int) -> Callable[[], object]:
 
     def run() -> None:
         plan = plan_fleet(new, parse_state(state, "state.json").past("fleet"), _OPTIONS)
-        assert [one.name for one in plan.subjects if one.changes] == [_CHANGES[system]]
+        assert [subject.name for subject in plan.subjects if subject.changes] == [_CHANGES[system]]
 
     return run
 

@@ -187,7 +187,9 @@ def happens(stack: Stack, world: Written, fails: set[str]) -> None:
         return
     assert changes(stack, again.run) == {}
     assert again.plan is not None
-    assert not [one for one in again.plan.departures if one.fate is not Fate.MOVED]
+    assert not [
+        departure for departure in again.plan.departures if departure.fate is not Fate.MOVED
+    ]
 
 
 def updates_left(seen: Seen) -> int:
@@ -232,7 +234,9 @@ def alike(directory: FleetPlan, seen: Seen) -> None:
     assert directory.replacements == program.replacements
     assert (directory.gone, directory.members_gone) == (program.gone, program.members_gone)
     assert directory.waiting == program.waiting
-    assert [one.name for one in directory.subjects] == [one.name for one in program.subjects]
+    assert [subject.name for subject in directory.subjects] == [
+        subject.name for subject in program.subjects
+    ]
     for here, there in zip(directory.subjects, program.subjects, strict=True):
         assert here.entries == there.entries
         assert here.outcome.rollout == there.outcome.rollout
@@ -258,7 +262,7 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
         change: {pair_of(urn) for urn, what in found.items() if what == change}
         for change in ("create", "update", "delete")
     }
-    leaving = {(one.cluster, one.key): one.fate for one in plan.departures}
+    leaving = {(departure.cluster, departure.key): departure.fate for departure in plan.departures}
     # What is swept left the state long ago: the program deletes it itself.
     assert by_change["delete"] == {
         p for p, fate in leaving.items() if fate not in (Fate.MOVED, Fate.SWEPT, Fate.UNDONE)
@@ -266,18 +270,18 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
     standing = set(plan.standing)
     wanted = {
         (cluster, key)
-        for one in plan.subjects
-        for cluster in one.deliveries
-        for key in one.keys(cluster)
+        for subject in plan.subjects
+        for cluster in subject.deliveries
+        for key in subject.keys(cluster)
     }
     assert by_change["create"] == wanted - standing
     moved = {pair for pair, fate in leaving.items() if fate is Fate.MOVED}
     moving = {
         (cluster, key)
-        for one in plan.subjects
-        for cluster, entry in one.entries.items()
+        for subject in plan.subjects
+        for cluster, entry in subject.entries.items()
         if entry.change in (Change.ADD, Change.UPDATE)
-        for key in one.keys(cluster)
+        for key in subject.keys(cluster)
     }
     assert by_change["update"] <= moving | moved
     waves(seen)
@@ -296,16 +300,18 @@ def reasoned(seen: Seen) -> None:
     """
     assert seen.plan is not None
     log = [line for _, text in seen.run.messages for line in text.splitlines()]
-    for one in seen.plan.subjects:
+    for subject in seen.plan.subjects:
         told = [
-            line for line in describe_subject(seen.plan, one)[0] if not line.startswith("left: ")
+            line
+            for line in describe_subject(seen.plan, subject)[0]
+            if not line.startswith("left: ")
         ]
-        for member, entry in one.entries.items():
+        for member, entry in subject.entries.items():
             lines = [line for line in told if re.search(rf"[ ,]{member}\b.*: \S", line)]
             assert (len(lines) == 1) is (entry.change is not Change.KEEP), (member, entry, told)
             assert set(lines) <= set(log)
-        said = f"not fulfilled: {one.outcome.unfulfilled}"
-        assert (said in log) or not one.outcome.unfulfilled
+        said = f"not fulfilled: {subject.outcome.unfulfilled}"
+        assert (said in log) or not subject.outcome.unfulfilled
 
 
 def waves(seen: Seen) -> None:
@@ -318,18 +324,22 @@ def waves(seen: Seen) -> None:
         if r.type.endswith("fleet:Binding")
     }
     assert bindings.keys() == {
-        (one.name, cluster) for one in seen.plan.subjects for cluster in one.record.decisions
+        (subject.name, cluster)
+        for subject in seen.plan.subjects
+        for cluster in subject.record.decisions
     }
-    for one in seen.plan.subjects:
-        decisions = one.record.decisions
+    for subject in seen.plan.subjects:
+        decisions = subject.record.decisions
         for cluster, placed in decisions.items():
-            assert reveal(bindings[one.name, cluster].inputs)["revision"] == placed.revision
+            assert reveal(bindings[subject.name, cluster].inputs)["revision"] == placed.revision
             earlier = [other for other in decisions if decisions[other].wave < placed.wave]
             last = max((decisions[other].wave for other in earlier), default=None)
             before = {
-                bindings[one.name, other].urn for other in earlier if decisions[other].wave == last
+                bindings[subject.name, other].urn
+                for other in earlier
+                if decisions[other].wave == last
             }
-            assert before <= behind(bindings[one.name, cluster].urn, registered)
+            assert before <= behind(bindings[subject.name, cluster].urn, registered)
 
 
 def behind(urn: str, registered: dict[str, Any]) -> set[str]:
@@ -387,7 +397,7 @@ def test_what_is_renamed_stays_alive(
     stack.called = members
     after = attrs.evolve(
         before,
-        members={names.get(name, name): one for name, one in labels.items()},
+        members={names.get(name, name): label for name, label in labels.items()},
         placements={"store" if placements else "p": ("one", policy)},
         policies={"k": ("two", [names.get("a", "a")])},
         objects={("one", "x"): image, ("two", "y"): "web:1"},
@@ -434,7 +444,9 @@ def test_what_was_interrupted_is_written_again(system: str) -> None:
     updated = {pair_of(urn) for urn, what in found.items() if what == "update"}
     assert {(cluster, DEPLOYMENT_X) for cluster in reached} <= updated
     undone = {
-        (one.cluster, one.key.name) for one in seen.plan.departures if one.fate is Fate.UNDONE
+        (departure.cluster, departure.key.name)
+        for departure in seen.plan.departures
+        if departure.fate is Fate.UNDONE
     }
     assert undone == {(cluster, "y") for cluster in reached}
     stack.carry_out(seen.run)

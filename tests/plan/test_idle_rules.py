@@ -130,14 +130,14 @@ def op(path: str, value: Any, verb: str = "replace") -> Document:
 
 def idle(plan: FleetPlan) -> list[Problem]:
     """What is warned of the rules of overrides."""
-    return [one for one in problems(plan) if one.subject.partition(" ")[0] in OVERRIDES]
+    return [problem for problem in problems(plan) if problem.subject.partition(" ")[0] in OVERRIDES]
 
 
 def told(*documents: Document) -> list[tuple[str, str, str]]:
     """The same by the field below its rule, to be compared."""
     found = idle(planned(documents))
-    assert all(one.line for one in found)
-    return [(show_path(one.path), one.what, one.hint) for one in found]
+    assert all(item.line for item in found)
+    return [(show_path(item.path), item.what, item.hint) for item in found]
 
 
 LABEL, SIDE = "metadata.labels", "/spec/template/spec/containers/1/image"
@@ -321,17 +321,19 @@ def test_a_rule_for_a_member_that_the_object_cannot_go_to() -> None:
     of_west = policy("p", rule("west", plaintext=[replace("/spec/replicas", 9)]))
     away = {"clusterAffinity": {"clusterNames": ["east", "north"]}}
     told_of = "has no effect: it is for west alone, and Deployment shop/web does not go there"
-    assert [one[:2] for one in told(*karmada(of_west, placement=away))] == [
+    assert [item[:2] for item in told(*karmada(of_west, placement=away))] == [
         ("spec.overrideRules[0]", told_of)
     ]
     of_west = override("o", patch(op("/spec/replicas", 9), on=("west",)))
     expected = [("spec.policy.overrideRules[0]", told_of)]
-    assert [one[:2] for one in told(*kubefleet(of_west, names=("east",)))] == expected
+    assert [item[:2] for item in told(*kubefleet(of_west, names=("east",)))] == expected
 
 
 def picking(number: int, *overrides: Document) -> list[Document]:
     documents = kubefleet(*overrides)
-    placement = next(one for one in documents if one["kind"] == "ClusterResourcePlacement")
+    placement = next(
+        document for document in documents if document["kind"] == "ClusterResourcePlacement"
+    )
     placement["spec"]["policy"] = {"placementType": "PickN", "numberOfClusters": number}
     return documents
 
@@ -354,7 +356,7 @@ def test_a_number_of_replicas_that_a_division_gives_today_is_no_value_of_its_own
     }
     one_each = policy("p", rule(plaintext=[replace("/spec/replicas", 1)]))
     found = idle(planned(karmada(one_each, placement={"replicaScheduling": scheduling})))
-    assert not [one for one in found if "already" in one.what]
+    assert not [item for item in found if "already" in item.what]
 
 
 def dividing() -> Document:
@@ -370,14 +372,14 @@ def test_an_override_that_changes_the_sum_of_divided_replicas(form: str) -> None
     away = {**dividing(), "clusterAffinity": {"clusterNames": ["east", "west"]}}
     plan = planned(karmada(written, placement=away))
     at = "spec.overrideRules[0]" if form == "overrideRules" else "spec"
-    assert [(show_path(one.path), one.what) for one in idle(plan)] == [
+    assert [(show_path(item.path), item.what) for item in idle(plan)] == [
         (at, "5 of 2 divided replicas of Deployment shop/web run: east gets 4 instead of 1")
     ]
     rows = {
-        one["name"]: (one["replicas"]["new"], one["why"])
+        data["name"]: (data["replicas"]["new"], data["why"])
         for each in plan.subjects
         if each.name.endswith("/web")
-        for one in as_data(subject_document(plan, each))["clusters"]
+        for data in as_data(subject_document(plan, each))["clusters"]
     }
     assert rows == {
         "east": (4, "has 1 of 2 replicas; an override sets 4"),
@@ -569,7 +571,7 @@ def left_out(documents: list[Document], override: Document, path: FieldPath) -> 
         holder[path[-1]]["overriders"] = {}
     else:
         holder[path[-1]] = patch(NOTHING, on=("nobody",))
-    return [copy if one is override else one for one in documents]
+    return [copy if document is override else document for document in documents]
 
 
 def _copy(value: Any) -> Any:
@@ -579,9 +581,9 @@ def _copy(value: Any) -> Any:
 def delivered(plan: FleetPlan) -> dict[tuple[str, str], Any]:
     """What each member gets of each subject; commands and args without words count as none."""
     return {
-        (one.name, member): [_without_empty(data) for data in delivery.objects]
-        for one in plan.subjects
-        for member, delivery in one.deliveries.items()
+        (item.name, member): [_without_empty(data) for data in delivery.objects]
+        for item in plan.subjects
+        for member, delivery in item.deliveries.items()
     }
 
 
@@ -598,14 +600,14 @@ def test_what_is_told_has_no_effect_and_what_has_none_is_told(
     documents: list[Document], data: st.DataObject
 ) -> None:
     plan = planned(documents)
-    if any(one.outcome.failing for one in plan.subjects):
+    if any(item.outcome.failing for item in plan.subjects):
         return
-    one = data.draw(st.sampled_from([each for each in documents if each["kind"] in OVERRIDES]))
-    found, now = [each for each in idle(plan) if each.subject == subject(one)], delivered(plan)
+    item = data.draw(st.sampled_from([each for each in documents if each["kind"] in OVERRIDES]))
+    found, now = [each for each in idle(plan) if each.subject == subject(item)], delivered(plan)
     for each in found[:2]:
-        assert delivered(planned(left_out(documents, one, each.path))) == now, each
-    path = data.draw(st.sampled_from(list(parts(one))))
-    if delivered(planned(left_out(documents, one, path))) == now:
+        assert delivered(planned(left_out(documents, item, each.path))) == now, each
+    path = data.draw(st.sampled_from(list(parts(item))))
+    if delivered(planned(left_out(documents, item, path))) == now:
         assert [
             each
             for each in found

@@ -27,7 +27,7 @@ def recorded() -> Iterator[Any]:
     for name in ("validation", "validation-more"):
         for case in vectors(f"kubefleet/{name}"):
             if "oldObject" in case and (case["object"]["apiVersion"], case["kind"]) in KINDS:
-                context = [Manifest(one) for one in case.get("context", ())]
+                context = [Manifest(item) for item in case.get("context", ())]
                 old, new = (
                     admit(Manifest(case[side]), context=Existing(tuple(context)))
                     for side in ("oldObject", "object")
@@ -192,5 +192,5 @@ def test_what_cannot_be_changed_is_remembered_of_kinds_that_there_are() -> None:
     assert damaged({"Placement/shop": {}})
     assert damaged({"ClusterResourcePlacement/shop": {"spec.other": 1}})
     assert not damaged(
-        held_fields([admit(Manifest(one)).defaulted for one in fleet(TOLERANT)[1:2]])
+        held_fields([admit(Manifest(item)).defaulted for item in fleet(TOLERANT)[1:2]])
     )

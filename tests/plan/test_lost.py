@@ -66,30 +66,34 @@ def test_nothing_is_dropped_while_the_state_still_has_objects(tmp_path: Path) ->
 def test_a_lost_member_that_is_back(tmp_path: Path) -> None:
     plan = planned(tmp_path, LOST_B, "a", "b")
     assert plan.returned == ("b",)
-    assert [(str(one.key), one.fate) for one in plan.swept("b")] == [
+    assert [(str(item.key), item.fate) for item in plan.swept("b")] == [
         ("ConfigMap shop/gone", "swept")
     ]
     # What the state still has is deleted by the engine, and named once.
     gone = ObjectKey("", "ConfigMap", "shop", "gone")
     half = attrs.evolve(LOST_B, standing=(Standing(SHOP, "b", gone, "v1"),))
-    found = [one.fate for one in planned(tmp_path, half, "a", "b").departures if one.key == gone]
+    found = [
+        departure.fate
+        for departure in planned(tmp_path, half, "a", "b").departures
+        if departure.key == gone
+    ]
     assert found == ["deleted"]
 
 
 def test_a_lost_member_that_is_back_under_another_name(tmp_path: Path) -> None:
     plan = planned(tmp_path, LOST_B, "a", "c", identities={"c": "x"})
     assert plan.members == {"a": "member", "c": "member"}
-    assert [str(one.key) for one in plan.swept("c")] == ["ConfigMap shop/gone"]
+    assert [str(item.key) for item in plan.swept("c")] == ["ConfigMap shop/gone"]
 
 
 def test_members_that_do_not_answer(tmp_path: Path) -> None:
     done = {SHOP: {"a": Done(0)}}
     plan = planned(tmp_path, attrs.evolve(known(b=KnownMember()), done=done), "a", "b", "c")
-    assert [str(attrs.evolve(one, hint="")) for one in warn_of_silent(plan, ["b", "c"])] == [
+    assert [str(attrs.evolve(item, hint="")) for item in warn_of_silent(plan, ["b", "c"])] == [
         "members b, c: do not answer: the update breaks there, in wave 1 of shop"
     ]
     quiet = attrs.evolve(plan, subjects=())
-    assert [str(one) for one in warn_of_silent(quiet, ["b"])] == [
+    assert [str(item) for item in warn_of_silent(quiet, ["b"])] == [
         "member b: does not answer: nothing is sent there in this update"
     ]
 
@@ -102,5 +106,5 @@ def test_objects_that_were_sent_to_another_cluster(tmp_path: Path) -> None:
         found = attrs.evolve(past, standing=(standing,)).with_unsettled_broken()
         assert found.done[SHOP]["b"].broken is broken
         assert bool(found.unsettled()) is broken
-        keys = {one.key for one in arrivals(planned(tmp_path, found, "a", "b"), "b")}
+        keys = {arrival.key for arrival in arrivals(planned(tmp_path, found, "a", "b"), "b")}
         assert (WEB in keys) is broken

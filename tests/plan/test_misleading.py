@@ -33,7 +33,10 @@ def why(plan: FleetPlan, cluster: str) -> tuple[str, list[str]]:
 
 def told(plan: FleetPlan) -> list[CommandLine]:
     """All that is warned of: the object with the field, what is wrong, and the hint."""
-    return [(f"{one.subject}: {show_path(one.path)}", one.what, one.hint) for one in problems(plan)]
+    return [
+        (f"{problem.subject}: {show_path(problem.path)}", problem.what, problem.hint)
+        for problem in problems(plan)
+    ]
 
 
 def room(cpu: str) -> dict[str, Any]:
@@ -273,7 +276,7 @@ def test_a_rule_for_one_of_two_kinds_asks_for_a_policy_each() -> None:
     spec = {"resourceSelectors": both, "overrideRules": [rule]}
     override = {**kind, "metadata": {"name": "o", "namespace": "default"}, "spec": spec}
     plan = planned([karmada_member("a"), deployment, config, policy, override])
-    (problem,) = [one for decided in plan.subjects for one in decided.outcome.failing.values()]
+    (problem,) = [item for decided in plan.subjects for item in decided.outcome.failing.values()]
     assert problem.hint.endswith("write one override policy for each kind")
 
 
@@ -285,8 +288,8 @@ def test_members_that_an_older_placement_keeps_are_emptied_by_evictions() -> Non
             affinity = {
                 "clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}
             }
-            namespace, one = placement(placementType="PickAll", affinity=affinity)
-            found += [{**one, "metadata": {"name": name}}, *([namespace] if name == "old" else [])]
+            namespace, item = placement(placementType="PickAll", affinity=affinity)
+            found += [{**item, "metadata": {"name": name}}, *([namespace] if name == "old" else [])]
         kind = {
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterResourcePlacementEviction",
@@ -302,7 +305,7 @@ def test_members_that_an_older_placement_keeps_are_emptied_by_evictions() -> Non
     assert "ClusterResourcePlacementEviction" in refused.hint
     moved = planned(fleet("v2", "a", "b"), before)
     assert not moved.refused
-    assert {one.fate for one in moved.departures} == {"moved"}
+    assert {departure.fate for departure in moved.departures} == {"moved"}
 
 
 def test_a_member_that_joins_is_named_also_when_nothing_is_placed_on_it() -> None:
@@ -333,5 +336,7 @@ def test_a_member_that_looks_renamed_is_named(
     past = after(planned([*map(member, before), *placement(placementType="PickAll")]))
     plan = planned([*map(member, then), *placement(placementType="PickAll")], past)
     assert [
-        (one.subject, one.what) for one in plan.warnings if "gets all that" in one.what
+        (warning.subject, warning.what)
+        for warning in plan.warnings
+        if "gets all that" in warning.what
     ] == looks

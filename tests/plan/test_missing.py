@@ -40,7 +40,7 @@ def planned(stack: Stack, world: KubeFleetWorld) -> FleetPlan:
     assert plan is not None
     of_directory = stack.directory(world.documents())
     sides = (
-        [(one["clusters"], one["content"]) for one in document(each)["subjects"]]
+        [(item["clusters"], item["content"]) for item in document(each)["subjects"]]
         for each in (plan, of_directory)
     )
     assert next(sides) == next(sides)
@@ -70,7 +70,7 @@ def refreshed(stack: Stack, kind: str, members: Collection[str]) -> set[Pair]:
 def created(plan: FleetPlan) -> set[Pair]:
     """What the content of a document creates now."""
     names_of = {
-        str(key): key for one in plan.subjects for c in one.deliveries for key in one.keys(c)
+        str(key): key for item in plan.subjects for c in item.deliveries for key in item.keys(c)
     }
     return {
         (member, names_of[change["object"]])
@@ -103,7 +103,7 @@ def test_they_are_created_and_nothing_else_changes(kind: str, members: str) -> N
         f"{where} {'gets' if len(members) == 1 else 'get'} a new object of shop"
     )
     assert shown["totals"]["updated"] == len(members)
-    (row,) = [one for one in shown["subjects"][0]["clusters"] if one["name"] == members[0]]
+    (row,) = [item for item in shown["subjects"][0]["clusters"] if item["name"] == members[0]]
     assert row["why"].startswith(f"{kind} shop")
     assert row["why"].endswith("is missing there")
     stack.carry_out(stack.program(world.documents(), world.config).run)

@@ -39,9 +39,9 @@ def _places() -> Iterator[tuple[list[Step], int, FieldPath]]:
     """Each field with a number once: the updates of a situation, the object in the last of them, and the path."""
     known = set()
     for steps in (*kubefleet.SITUATIONS.values(), *karmada.SITUATIONS.values()):
-        for index, one in enumerate(steps[-1].objects):
-            for path in _numbers(dict(one)):
-                shape = (one["kind"], *("[]" if isinstance(step, int) else step for step in path))
+        for index, data in enumerate(steps[-1].objects):
+            for path in _numbers(dict(data)):
+                shape = (data["kind"], *("[]" if isinstance(step, int) else step for step in path))
                 if shape not in known:
                     known.add(shape)
                     yield steps, index, path

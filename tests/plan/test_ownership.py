@@ -76,7 +76,7 @@ def test_what_is_being_deleted() -> None:
     ends: dict[str, Any] = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     arriving = [arrival("a"), arrival("b"), arrival("c")]
     live: dict[str, dict[str, Any] | None] = {"a": ends, "b": {"metadata": {}}, "c": None}
-    (problem,) = vanishing(arriving, lambda one: live[one.cluster], {})
+    (problem,) = vanishing(arriving, lambda item: live[item.cluster], {})
     assert str(problem).startswith("Secret shop/s: is being deleted on a: it would vanish")
 
 
@@ -86,11 +86,11 @@ def test_a_namespace_that_is_being_deleted(comes: bool) -> None:
     space: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     arriving = [arrival("a"), arrival("b"), *([arrival("a", **space)] if comes else [])]
 
-    def live(one: Arrival) -> dict[str, Any] | None:
-        ends = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if one.cluster == "a" else {}
-        return {"metadata": ends} if one.key.kind == "Namespace" else None
+    def live(item: Arrival) -> dict[str, Any] | None:
+        ends = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if item.cluster == "a" else {}
+        return {"metadata": ends} if item.key.kind == "Namespace" else None
 
-    assert [one.pair for one in spaces_of(arriving)] == [
+    assert [item.pair for item in spaces_of(arriving)] == [
         (name, ObjectKey("", "Namespace", "", "shop")) for name in "ab"
     ]
     (problem,) = vanishing(arriving, live, {})
@@ -171,14 +171,14 @@ def test_what_is_not_to_be_taken_over(
     mode: ApplyMode, compared: ObservedObject | None, live: dict[str, Any], told: str
 ) -> None:
     arriving = [
-        attrs.evolve(arrival(one), mode=mode, subject="ResourcePlacement/shop/s") for one in "ba"
+        attrs.evolve(arrival(item), mode=mode, subject="ResourcePlacement/shop/s") for item in "ba"
     ]
     for there, made in ((owned(None), True), (owned(STACK), False), (None, False)):
         standing = there and {"metadata": {**there["metadata"], **live}}
         live_there = partial(_there, standing)
         found = list(not_taken_over(arriving, live_there, lambda _: compared, PLAN, {}))
         if standing and not made and not mode.adopts:
-            assert [one.what for one in found] == [
+            assert [item.what for item in found] == [
                 "is on a, b already: this stack has left it there, and ResourcePlacement/shop/s takes nothing over"
             ]
             continue
@@ -198,8 +198,8 @@ def _there(data: dict[str, Any] | None, _: Arrival) -> dict[str, Any] | None:
 
 
 def test_a_policy_of_karmada_is_named_in_its_own_words() -> None:
-    one = attrs.evolve(arrival(adopts=False), subject="Template/shop/Secret/s")
-    (problem,) = not_taken_over([one], lambda _: owned(None), lambda _: None, PLAN, {})
+    item = attrs.evolve(arrival(adopts=False), subject="Template/shop/Secret/s")
+    (problem,) = not_taken_over([item], lambda _: owned(None), lambda _: None, PLAN, {})
     assert "conflictResolution of Template/shop/Secret/s is Abort" in problem.what
 
 
@@ -223,13 +223,15 @@ def test_what_stood_there_before_stays_when_it_leaves(keeps: bool) -> None:
     past = Past.of(delivered(first, redacted=False), "fleet")
     key = ObjectKey("", "ConfigMap", "shop", "app")
     standing = tuple(
-        attrs.evolve(one, found=True, kept=keeps) if one.key == key else one
-        for one in past.standing
+        attrs.evolve(item, found=True, kept=keeps) if item.key == key else item
+        for item in past.standing
     )
     past = attrs.evolve(past, standing=standing)
     again = plan_fleet(source_of(map(Manifest, written)), past, options)
     assert not again.changes
-    maps = next(one for one in again.subjects if one.name == "ResourcePlacement/shop/maps")
+    maps = next(
+        subject for subject in again.subjects if subject.name == "ResourcePlacement/shop/maps"
+    )
     (sent,) = again.emitted(maps, "a")
     assert sent["metadata"]["annotations"][FOUND_ANNOTATION] == FOUND
     assert Past.of(delivered(again, redacted=False), "fleet").standing == past.standing
@@ -258,8 +260,8 @@ def test_what_stands_is_judged_where_it_is_written_anew_without_force(force: boo
     past = Past.of(delivered(first, redacted=False), "fleet")
     assert rewritten(plan_fleet(source_of(map(Manifest, written)), past, options), "a") == ()
     other = [
-        {**one, "data": {"key": "another"}} if one["kind"] == "ConfigMap" else one
-        for one in written
+        {**item, "data": {"key": "another"}} if item["kind"] == "ConfigMap" else item
+        for item in written
     ]
     again = rewritten(plan_fleet(source_of(map(Manifest, other)), past, options), "a")
     assert bool(again) is not force

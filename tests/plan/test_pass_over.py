@@ -64,7 +64,7 @@ def warned(plan: FleetPlan) -> list[tuple[str, str]]:
 
 
 def decisions(plan: FleetPlan) -> list[Any]:
-    return [one.record.to_wire() for one in plan.subjects]
+    return [subject.record.to_wire() for subject in plan.subjects]
 
 
 def test_what_is_passed_over_is_named_and_changes_nothing() -> None:
@@ -137,7 +137,7 @@ def test_it_is_remembered_nowhere() -> None:
     allowed = stack.program(documents, {"passOver": SCRIPT})
     stack.carry_out(allowed.run)
     assert SCRIPT not in json.dumps(
-        [one.inputs for one in stack.state.resources.values()], default=str
+        [resource.inputs for resource in stack.state.resources.values()], default=str
     )
     assert f"{SCRIPT} is not carried out" in str(stack.program(documents, {}).run.error)
 

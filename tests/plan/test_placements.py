@@ -68,7 +68,7 @@ asked = st.lists(
         st.sampled_from("12"),
     ),
     max_size=2,
-    unique_by=lambda one: one.name,
+    unique_by=lambda build: build.name,
 )
 run_names = st.sampled_from(["r1", "r2", "r3"])
 approvals = st.sets(

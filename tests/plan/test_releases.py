@@ -77,7 +77,9 @@ def brought(plan: FleetPlan) -> dict[str, Any]:
     (placement,) = plan.of("Placement")
     objects = placement.deliveries["a"].objects
     return {
-        one["metadata"]["name"]: one.get("data") for one in objects if one["kind"] == "ConfigMap"
+        data["metadata"]["name"]: data.get("data")
+        for data in objects
+        if data["kind"] == "ConfigMap"
     }
 
 
@@ -153,11 +155,11 @@ def test_works_of_envelopes_are_named_as_the_release_does(release: str, ends: li
 def test_the_text_of_synchronized_works_is_that_of_the_release(release: str, words: str) -> None:
     synced = [Condition(SYNCHRONIZED, TRUE, "AllWorkSynced", "")]
     (found,) = (
-        one
-        for one in of_placement(
+        item
+        for item in of_placement(
             "ClusterResourcePlacement", [synced], reports=True, release=RELEASES[release]
         )
-        if one.type.endswith(SYNCHRONIZED)
+        if item.type.endswith(SYNCHRONIZED)
     )
     assert found.message == f"{words} or updated in 1 target cluster(s)' namespaces"
 
@@ -168,9 +170,11 @@ def test_what_rolls_a_namespace_out_would_be_placed_with_it(release: str, warned
         "StagedUpdateStrategy", "rings", version=f"{GROUP}/v1beta1", spec={"stages": STAGES}
     )
     (placement,) = planned(release, strategy).of("Placement")
-    told = [one.what for one in placement.subject.warnings]
+    told = [warning.what for warning in placement.subject.warnings]
     assert any("places StagedUpdateStrategy shop/rings as well" in what for what in told) is warned
-    assert "StagedUpdateStrategy" not in {one["kind"] for one in placement.deliveries["a"].objects}
+    assert "StagedUpdateStrategy" not in {
+        data["kind"] for data in placement.deliveries["a"].objects
+    }
 
 
 def test_an_operator_that_a_webhook_lets_pass_ends_the_cycle() -> None:
@@ -226,11 +230,11 @@ def test_a_stage_without_clusters_waits_or_is_skipped(
     plan = planned(
         release, strategy, of("ClusterStagedUpdateRun", "r1", "", f"{GROUP}/v1", spec=run), EXTERNAL
     )
-    (placement,) = (one for one in plan.of("Placement") if one.subject.key == "staged")
+    (placement,) = (item for item in plan.of("Placement") if item.subject.key == "staged")
     stage = update_run_statuses(placement)["r1"]["stagesStatus"][0]
     assert stage["conditions"][0]["reason"] == reason
     (task,) = stage["beforeStageTaskStatus"]
-    assert [one["type"] for one in task.get("conditions", ())] == asked
+    assert [item["type"] for item in task.get("conditions", ())] == asked
 
 
 EXTERNAL = of(

@@ -79,7 +79,7 @@ def plan_of(seen: Seen) -> FleetPlan:
 
 
 def lost(plan: FleetPlan) -> list[Any]:
-    return [one for one in plan.departures if one.fate is not Fate.MOVED]
+    return [departure for departure in plan.departures if departure.fate is not Fate.MOVED]
 
 
 started = Names()
@@ -153,8 +153,10 @@ def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
             for rest in (config, {}):
                 again = plan_of(ran(stack, names, rest))
                 assert not again.departures
-                assert not [one for one in again.subjects if one.changes]
-                assert not [one for one in again.warnings if "was ever called" in one.what]
+                assert not [subject for subject in again.subjects if subject.changes]
+                assert not [
+                    warning for warning in again.warnings if "was ever called" in warning.what
+                ]
 
 
 @pytest.mark.samples(2)
@@ -182,23 +184,23 @@ def test_a_rename_that_breaks_and_goes_back(
     stack.carry_out(back.run)
     assert stack.live == live
     again = plan_of(ran(stack, started, said if stays else {}))
-    assert not [one for one in again.subjects if one.changes]
+    assert not [subject for subject in again.subjects if subject.changes]
 
 
 def renamed_stack(stack: Stack, name: str) -> None:
     """What ``pulumi stack rename`` does: all URNs have the new name, and nothing else is changed."""
     old, new = f"urn:pulumi:{stack.name}::", f"urn:pulumi:{name}::"
-    text = {urn.replace(old, new): one for urn, one in stack.state.resources.items()}
+    text = {urn.replace(old, new): resource for urn, resource in stack.state.resources.items()}
     stack.state = StackState(
         {
             urn: attrs.evolve(
-                one,
+                item,
                 urn=urn,
-                parent=one.parent.replace(old, new),
-                provider=one.provider.replace(old, new),
-                dependencies=tuple(each.replace(old, new) for each in one.dependencies),
+                parent=item.parent.replace(old, new),
+                provider=item.provider.replace(old, new),
+                dependencies=tuple(each.replace(old, new) for each in item.dependencies),
             )
-            for urn, one in text.items()
+            for urn, item in text.items()
         }
     )
     stack._retained = {urn.replace(old, new) for urn in stack._retained}
@@ -218,7 +220,7 @@ def test_a_stack_that_is_renamed_takes_its_fleet_along(broken: str | None) -> No
         renamed_stack(stack, name)
         seen = ran(stack, wanted, {}, {"b"} if broken in ("after", "both") else set())
         assert not plan_of(seen).departures
-        assert any(f"is called {name} now" in one.what for one in plan_of(seen).warnings)
+        assert any(f"is called {name} now" in warning.what for warning in plan_of(seen).warnings)
         stack.carry_out(seen.run)
         assert stack.live == live
         if seen.run.error is not None:
@@ -228,7 +230,7 @@ def test_a_stack_that_is_renamed_takes_its_fleet_along(broken: str | None) -> No
             assert stack.live == live
         rest = plan_of(ran(stack, wanted, {}))
         assert not rest.changes
-        assert not [one for one in rest.warnings if one.subject.startswith("fleet ")]
+        assert not [warning for warning in rest.warnings if warning.subject.startswith("fleet ")]
         assert {
             urn.rpartition("::")[2].partition("/")[0] for urn in stack.state.resources if "$" in urn
         } == {name}
@@ -254,12 +256,12 @@ def test_a_rename_of_a_fleet_that_breaks_and_goes_back() -> None:
 def stray(stack: Stack, *urns: str) -> None:
     """What ``pulumi state rename`` does to objects, which have uids on their clusters."""
     found = {}
-    for urn, one in stack.state.resources.items():
-        outputs = dict(one.outputs)
-        if one.type.startswith("kubernetes:"):
+    for urn, resource in stack.state.resources.items():
+        outputs = dict(resource.outputs)
+        if resource.type.startswith("kubernetes:"):
             outputs["metadata"] = {**outputs["metadata"], "uid": urn}
         new = f"{urn.rpartition('::')[0]}::other-{urns.index(urn)}" if urn in urns else urn
-        found[new] = attrs.evolve(one, urn=new, outputs=outputs)
+        found[new] = attrs.evolve(resource, urn=new, outputs=outputs)
     stack.state = StackState(found)
 
 
@@ -271,7 +273,9 @@ def test_an_object_with_another_name_in_the_state_is_the_same_object() -> None:
     stray(stack, *objects)
     seen = ran(stack, started, {})
     assert not plan_of(seen).changes
-    (found,) = (one for one in seen.run.registrations if one.urn == objects[0])
+    (found,) = (
+        registration for registration in seen.run.registrations if registration.urn == objects[0]
+    )
     assert f"{objects[0].rpartition('::')[0]}::other-0" in found.aliases
     # Where two members lack it, the state does not say which of them has it.
     stack.state = before
@@ -322,4 +326,4 @@ def test_a_rename_that_was_carried_out_says_nothing_more() -> None:
     left = Written({"b": {}, "c": {}}, {"q": ("two", ALL)}, {}, {("two", "web"): "web:1"})
     seen = stack.program(list(left.documents()), {"limit": "1", "renamed": json.dumps(said)})
     assert seen.run.error is None
-    assert not [one for one in plan_of(seen).warnings if "called" in one.what]
+    assert not [warning for warning in plan_of(seen).warnings if "called" in warning.what]

@@ -145,11 +145,12 @@ def test_what_is_marked_is_kept_by_some_memory(history: list[Step]) -> None:
         assume(False)
     words, selected = subject.sticky(outcome), set(outcome.decision.memory.selected)
     spread = any(
-        one.when_unsatisfiable == "DoNotSchedule" for one in last.policy.topology_spread_constraints
+        constraint.when_unsatisfiable == "DoNotSchedule"
+        for constraint in last.policy.topology_spread_constraints
     )
     assume((words and last.policy.cluster_names != ()) or last.policy.placement_type != PICK_FIXED)
     assume(words and not spread and "PickFixed without" not in words and "anew" not in words)
-    able = [one.name for one in last.clusters if not one.leaving]
+    able = [cluster.name for cluster in last.clusters if not cluster.leaving]
     others = [name for name in able if name not in selected]
     listed = last.policy.cluster_names if last.policy.placement_type == PICK_FIXED else NAMES
     kept = [name for name in (*others, *selected) if name in listed][
@@ -221,12 +222,12 @@ def pasts(draw: st.DrawFn) -> list[TemplateSubject]:
         last = attrs.evolve(last, policies=held)
     before = draw(st.lists(requests, min_size=1, max_size=3))
     kept = [
-        attrs.evolve(one, policies=last.policies, rebalances=last.rebalances)
+        attrs.evolve(item, policies=last.policies, rebalances=last.rebalances)
         if draw(st.booleans())
-        else one
-        for one in before
+        else item
+        for item in before
     ]
-    return [labelled(one, draw(st.sampled_from(LABELS))) for one in (*kept, last)]
+    return [labelled(item, draw(st.sampled_from(LABELS))) for item in (*kept, last)]
 
 
 def labelled(request: TemplateSubject, labels: dict[str, str]) -> TemplateSubject:

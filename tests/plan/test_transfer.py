@@ -52,7 +52,7 @@ class MovingStack:
 
     def look(self) -> Standpoint:
         """Return where the move stands."""
-        let_go = self.held and not any(one.taken for one in self.objects.values())
+        let_go = self.held and not any(data.taken for data in self.objects.values())
         words = {
             name: getattr(self, name) for name in ("to", "hub", "declared", "kept", "held", "moved")
         }
@@ -116,8 +116,8 @@ def test_each_step_is_done_once_and_in_order(to: Way, hub: Way) -> None:
     world, said = MovingStack(to, hub), list[MoveStep]()
     before = {pair: seen.uid for pair, seen in world.objects.items()}
     end = carry_out(world, said.append)
-    assert all(one.done for one in steps(end))
-    assert [one.deed for one in said] == world.steps == list(dict.fromkeys(world.steps))
+    assert all(step.done for step in steps(end))
+    assert [item.deed for item in said] == world.steps == list(dict.fromkeys(world.steps))
     assert {pair: seen.uid for pair, seen in end.objects.items()} == before
     assert carry_out(world, said.append) == end
 
@@ -193,7 +193,7 @@ def test_nothing_is_released_while_an_agent_has_it_as_its_own() -> None:
         now = Standpoint(
             "direct", "kubefleet", declared=True, kept=True, held=True, let_go=let_go, objects=ours
         )
-        assert {one.deed: one.done for one in steps(now)} == {
+        assert {step.deed: step.done for step in steps(now)} == {
             Deed.DECLARE: True, Deed.KEEP: True, Deed.HOLD: True, Deed.RELEASE: let_go,
             Deed.SWITCH: False, Deed.SETTLE: False,
         }  # fmt: skip

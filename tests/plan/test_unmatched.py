@@ -98,8 +98,8 @@ def left(*documents: Document) -> list[str]:
 
 def test_objects_that_nobody_selects_are_counted_in_one_warning() -> None:
     assert left(*SHOP) == []
-    one = [object_of("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")]
-    assert left(*SHOP, *one) == [f"1 object is {LEFT}: ClusterRole reader ({SELECT})"]
+    item = [object_of("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")]
+    assert left(*SHOP, *item) == [f"1 object is {LEFT}: ClusterRole reader ({SELECT})"]
     many = [space("pay"), *(config(f"c{number}", "pay") for number in range(7))]
     named = ", ".join(f"ConfigMap pay/c{number}" for number in range(5))
     assert left(*SHOP, *many) == [f"7 objects are {LEFT}: {named} and 2 more ({SELECT})"]
@@ -107,7 +107,7 @@ def test_objects_that_nobody_selects_are_counted_in_one_warning() -> None:
 
 def test_they_are_told_at_the_first_of_them() -> None:
     documents = [*MEMBERS, *SHOP, config("z", "pay"), config("a", "pay")]
-    (found,) = [one for one in planned(documents).warnings if LEFT in one.what]
+    (found,) = [item for item in planned(documents).warnings if LEFT in item.what]
     assert (found.file, found.line) == ("fleet.yaml", 1 + 2 * (len(MEMBERS) + len(SHOP)))
 
 
@@ -171,7 +171,7 @@ def test_contents_of_a_namespace_that_nobody_wrote_down_are_said_there() -> None
 
 
 def forgotten(*documents: Document) -> list[tuple[str, str, str]]:
-    return [one for one in told(planned(list(documents))) if LEFT not in one[1]]
+    return [item for item in told(planned(list(documents))) if LEFT not in item[1]]
 
 
 NEEDED = "select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, unless it is there already"
@@ -244,8 +244,8 @@ WRITE = 'write a quantity, such as "0.05" or 16Gi: the first policy that asks fo
 def amounts(*statuses: dict[str, Any], **usage: Any) -> list[tuple[str, str, str]]:
     """What is said of members with these properties, or with this usage."""
     members = [
-        member(f"m{n}", properties={k: {"value": v} for k, v in one.items()})
-        for n, one in enumerate(statuses)
+        member(f"m{n}", properties={k: {"value": v} for k, v in status.items()})
+        for n, status in enumerate(statuses)
     ]
     members += [member("u", resourceUsage=usage)] if usage else []
     return told(planned([*members, *SHOP]))
@@ -380,7 +380,7 @@ def test_both_doors_say_the_same() -> None:
             map(warning, there.subject.warnings)
         )
     logged = [text for level, text in seen.run.messages if level == "warning"]
-    assert all(any(one.what in text for text in logged) for one in seen.plan.warnings)
+    assert all(any(item.what in text for text in logged) for item in seen.plan.warnings)
 
 
 keys, texts = st.sampled_from(["env", "region", "tier"]), st.sampled_from(["a", "b", "c"])
@@ -407,11 +407,14 @@ clusters = st.lists(
     max_size=3,
 ).map(
     lambda found: [
-        Cluster(f"m{n}", one[0], properties=one[1], region=one[2]) for n, one in enumerate(found)
+        Cluster(f"m{n}", item[0], properties=item[1], region=item[2])
+        for n, item in enumerate(found)
     ]
 )
 fields = st.builds(
-    lambda one, key: FieldSelector((Requirement(key, one.operator, one.values and ("north",)),)),
+    lambda requirement, key: FieldSelector(
+        (Requirement(key, requirement.operator, requirement.values and ("north",)),)
+    ),
     requirements,
     st.sampled_from(["region", "provider", "zone"]),
 )
@@ -445,7 +448,7 @@ def test_a_label_selector_is_warned_of_exactly_where_no_member_matches(
     members: list[Cluster], asked: LabelSelector
 ) -> None:
     found = list(AskedMembers.of(members, Inventory(members)).labelled(("s",), asked))
-    assert bool(found) == (not any(asked.matches(one.labels) for one in members))
+    assert bool(found) == (not any(asked.matches(item.labels) for item in members))
 
 
 @given(clusters, affinities)
@@ -453,13 +456,13 @@ def test_an_affinity_is_warned_of_exactly_where_it_is_in_vain(
     members: list[Cluster], asked: ClusterAffinity
 ) -> None:
     found = list(KarmadaMembers.of(members, Inventory(members)).affinity((), asked))
-    known = {one.name for one in members}
+    known = {item.name for item in members}
     unknown = [name for name in (*asked.cluster_names, *asked.exclude) if name not in known]
-    assert [str(one.message) for one in found if one.message.code == "no-member"] == [
+    assert [str(item.message) for item in found if item.message.code == "no-member"] == [
         f'there is no member "{name}"' for name in unknown
     ]
-    others = [one for one in found if one.message.code != "no-member"]
-    vain = not any(asked.matches(one) for one in members)
+    others = [item for item in found if item.message.code != "no-member"]
+    vain = not any(asked.matches(item) for item in members)
     assert bool(others) == vain or (vain and set(asked.cluster_names) - known)
 
 
@@ -469,13 +472,16 @@ def test_a_required_term_is_warned_of_exactly_where_no_member_meets_it(
 ) -> None:
     compare = {"Ge": lambda a, b: a >= b, "Lt": lambda a, b: a < b, "Eq": lambda a, b: a == b}
 
-    def meets(one: Cluster) -> bool:
+    def meets(cluster: Cluster) -> bool:
         wanted = asked.property_selector.match_expressions if asked.property_selector else ()
         has = all(
-            w.name in one.properties and compare[w.operator](one.properties[w.name], w.values[0])
+            w.name in cluster.properties
+            and compare[w.operator](cluster.properties[w.name], w.values[0])
             for w in wanted
         )
-        return has and (asked.label_selector is None or asked.label_selector.matches(one.labels))
+        return has and (
+            asked.label_selector is None or asked.label_selector.matches(cluster.labels)
+        )
 
     found = list(KubeFleetMembers.of(members, Inventory(members)).term((), asked))
     assert bool(found) == (not any(map(meets, members)))
@@ -493,7 +499,11 @@ objects = st.lists(
         *(st.sampled_from(["one", "two"]), st.sampled_from(["x", "y"]), labels),
     ),
     max_size=4,
-    unique_by=lambda one: (one["kind"], one["metadata"]["namespace"], one["metadata"]["name"]),
+    unique_by=lambda build: (
+        build["kind"],
+        build["metadata"]["namespace"],
+        build["metadata"]["name"],
+    ),
 )
 wanted = st.builds(
     ResourceSelector,
@@ -510,6 +520,6 @@ def test_a_selector_of_objects_finds_exactly_what_karmada_matches(
     catalogue = Catalogue.of(map(Manifest, found))
     here = AskedObjects(catalogue)
     assert list(here.found(_wanted(asked))) == [
-        one for one in catalogue.manifests if asked.rank(one)
+        manifest for manifest in catalogue.manifests if asked.rank(manifest)
     ]
     assert here.missing(_wanted(asked))[0]

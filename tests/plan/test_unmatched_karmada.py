@@ -374,14 +374,14 @@ def test_a_label_to_spread_by(label: str) -> None:
     documents = changed(FLEET, WEB_IS, "spec.placement.spreadConstraints[0]", constraint)
     at = "PropagationPolicy shop/web: spec.placement.spreadConstraints[0].spreadByLabel"
     missing = [(at, 'no member has the label "rack"', "they have: env")]
-    assert [one for one in told(planned(documents)) if "label" in one[1]] == (
+    assert [item for item in told(planned(documents)) if "label" in item[1]] == (
         missing if label == "rack" else []
     )
 
 
 def test_nothing_is_asked_of_a_fleet_without_members() -> None:
     nobody = without(FLEET, "Cluster/kiel", "Cluster/oslo", "Cluster/rome")
-    assert {one.what.partition(' "')[0] for one in problems(planned(nobody))} == {
+    assert {problem.what.partition(' "')[0] for problem in problems(planned(nobody))} == {
         "there is no member"
     }
 
@@ -410,7 +410,7 @@ def test_labels_of_lost_members_alone() -> None:
         FLEET, ALL_IS, "spec.placement.clusterAffinity.labelSelector.matchLabels.env", "test"
     )
     found = told(planned(documents, lost=["rome"]))
-    assert [one[1:] for one in found if "env" in one[1]] == [
+    assert [item[1:] for item in found if "env" in item[1]] == [
         ("no member has env=test", "but for rome, marked lost")
     ]
 
@@ -433,9 +433,9 @@ def test_a_policy_in_a_namespace_without_objects_is_said_once() -> None:
 
 def test_an_override_policy_of_the_other_reach_is_not_the_one_that_is_waited_for() -> None:
     documents = changed(FLEET, WEB_IS, "spec.dependentOverrides", ["labels"])
-    assert [one[1] for one in said(planned(documents))] == ['there is no OverridePolicy "labels"']
+    assert [item[1] for item in said(planned(documents))] == ['there is no OverridePolicy "labels"']
     documents = changed(FLEET, ALL_IS, "spec.dependentOverrides", ["labels", "images"])
-    assert [one[1] for one in said(planned(documents))] == [
+    assert [item[1] for item in said(planned(documents))] == [
         'there is no ClusterOverridePolicy "images"'
     ]
 
@@ -460,7 +460,7 @@ def test_requests_do_not_reach_what_a_placement_has(name: str) -> None:
 
 def test_of_what_nobody_has_only_that_is_said() -> None:
     documents = changed(FLEET, WEB_IS, "spec.resourceSelectors[0].name", "zzz")
-    assert [one[1] for one in told(planned(documents))] == [
+    assert [item[1] for item in told(planned(documents))] == [
         "1 object is selected by no policy: Deployment shop/web",
         "there is no Deployment shop/zzz",
     ]

@@ -404,7 +404,7 @@ def test_a_stage_that_none_of_the_picked_members_is_in_is_said_to_be_skipped() -
 
 def test_a_stage_without_a_selector_is_skipped_without_another_word() -> None:
     documents = changed(FLEET, RINGS_IS, "spec.stages", [*STAGES, {"name": "none"}])
-    assert [one[1] for one in told(planned(documents))] == ["stage none selects no member"]
+    assert [item[1] for item in told(planned(documents))] == ["stage none selects no member"]
 
 
 @pytest.mark.parametrize(
@@ -449,8 +449,8 @@ def test_of_a_lost_member_that_is_what_is_said(
         documents, "MemberCluster/aks-iowa", "status.properties", {NODES: {"value": "1"}}
     )
     documents = changed(documents, name, path, value)
-    assert [one[1:] for one in told(planned(documents, lost=["aks-tokyo"]))] == [(what, hint)]
-    assert what not in [one[1] for one in told(planned(documents))]
+    assert [item[1:] for item in told(planned(documents, lost=["aks-tokyo"]))] == [(what, hint)]
+    assert what not in [item[1] for item in told(planned(documents))]
 
 
 def test_a_variable_for_a_label_that_only_other_members_have() -> None:
@@ -464,11 +464,11 @@ def test_a_variable_for_a_label_that_only_other_members_have() -> None:
 def test_an_object_that_nobody_places_is_overridden_in_vain() -> None:
     documents = changed(FLEET, SHOP_IS, "spec.resourceSelectors[1]", selector("Namespace", "pay"))
     (found,) = [
-        one for one in told(planned(documents)) if one[0].startswith("ClusterResourceOverride")
+        item for item in told(planned(documents)) if item[0].startswith("ClusterResourceOverride")
     ]
     assert found[1] == "no placement brings ClusterRole reader"
     documents = changed(FLEET, ROLES_IS, "spec.placement", {"name": "fixed"})
-    assert [one[1] for one in told(planned(documents))] == [
+    assert [item[1] for item in told(planned(documents))] == [
         "fixed does not bring ClusterRole reader"
     ]
 
@@ -477,7 +477,10 @@ def test_nothing_is_asked_of_a_fleet_without_members() -> None:
     """That there is none is one cause, and told once; names are names all the same."""
     nobody = without(FLEET, *(f"MemberCluster/aks-{name}" for name in ("dublin", "iowa", "tokyo")))
     missed = [f'there is no member "aks-{n}"' for n in ("iowa", "dublin")]
-    assert [one.what for one in problems(planned(nobody))] == ["there is no member", *missed]
+    assert [problem.what for problem in problems(planned(nobody))] == [
+        "there is no member",
+        *missed,
+    ]
 
 
 def test_what_the_selection_says_itself_is_not_said_again() -> None:
@@ -486,7 +489,7 @@ def test_what_the_selection_says_itself_is_not_said_again() -> None:
         documents, SPACES_IS, "spec.resourceSelectors[0].selectionScope", "NamespaceWithResources"
     )
     documents += [object_of("v1", "ConfigMap", "hammer", "tools")]
-    of_tools = [one for one in told(planned(documents)) if "tools" in "".join(one)]
+    of_tools = [item for item in told(planned(documents)) if "tools" in "".join(item)]
     assert [what for _, what, _ in of_tools] == [
         "namespace tools is not in the catalogue, so nothing in it is selected"
     ]
@@ -509,7 +512,7 @@ def test_beside_a_namespace_selected_in_part_selectors_look_into_it() -> None:
     documents = changed(
         FLEET, SHOP_IS, "spec.resourceSelectors", [part, selector("ConfigMap", "rates"), role]
     )
-    assert [one[1:] for one in said(planned(documents))] == [
+    assert [item[1:] for item in said(planned(documents))] == [
         ("there is no ConfigMap shop/rates", "there is one in namespace pay"),
         ("there is no ClusterRole raeder", 'did you mean "reader"?'),
     ]
@@ -518,8 +521,10 @@ def test_beside_a_namespace_selected_in_part_selectors_look_into_it() -> None:
 def test_warnings_of_a_placement_come_by_line() -> None:
     documents = changed(FLEET, SHOP_IS, f"{TERMS}.labelSelector.matchLabels.env", "test")
     documents = changed(documents, SHOP_IS, "spec.resourceSelectors[1].name", "zzz")
-    (subject,) = [one.subject for one in planned(documents).subjects if one.subject.key == "shop"]
-    assert [one.what for one in subject.warnings] == [
+    (subject,) = [
+        item.subject for item in planned(documents).subjects if item.subject.key == "shop"
+    ]
+    assert [warning.what for warning in subject.warnings] == [
         "there is no ClusterRole zzz",
         "no member has env=test",
     ]

@@ -45,7 +45,7 @@ def as_asked(past: Past, members: list[Any]) -> Past:
 
 
 def stood(past: Past, pair: Pair) -> Standing:
-    (found,) = [one for one in past.standing if (one.cluster, one.key) == pair]
+    (found,) = [item for item in past.standing if (item.cluster, item.key) == pair]
     return found
 
 
@@ -69,7 +69,8 @@ def test_members_say_what_was_deleted_and_not_created_again(
     checked(world, Source(claim=2).documents(), DATA, Break.DENIED)
     assert DATA not in world.objects
     resources = [
-        attrs.evolve(one, pending_replacement=False) for one in world.state.resources.values()
+        attrs.evolve(resource, pending_replacement=False)
+        for resource in world.state.resources.values()
     ]
     past = Past.of(resources, FLEET)
     assert not stood(past, DATA).gone
@@ -83,7 +84,7 @@ def test_members_say_what_was_deleted_and_not_created_again(
     monkeypatch.setattr(program_past, "ask_cluster", ask)
     known = as_asked(past, [Asked("a"), Asked("b")])
     assert sorted(questions) == [("a", [ASKED]), ("b", [ASKED])]
-    assert [(one.cluster, one.key) for one in known.standing if one.gone] == (
+    assert [(item.cluster, item.key) for item in known.standing if item.gone] == (
         [DATA] if gone else []
     )
     # Of a lost member, and of one whose kubeconfig is not known yet, the object counts as standing.
@@ -94,7 +95,7 @@ def test_losses_of_a_member_that_was_lost_in_an_update_that_broke_are_listed_onc
     world = BreakingStack()
     checked(world, Source().documents())
     seen = world.program(
-        Source().documents(), {"lost": "a"}, breaks=lambda one: one.type == names.ROSTER
+        Source().documents(), {"lost": "a"}, breaks=lambda document: document.type == names.ROSTER
     )
     assert seen.run.error is not None
     world.state = seen.run.state()
@@ -105,9 +106,9 @@ def test_losses_of_a_member_that_was_lost_in_an_update_that_broke_are_listed_onc
     assert Past.of(world.state.resources.values(), FLEET).members["a"].forgotten
     plan = world.program(Source(config=0).documents(), {}).plan
     assert plan is not None
-    leaving = Counter((one.cluster, one.key) for one in plan.departures)
+    leaving = Counter((departure.cluster, departure.key) for departure in plan.departures)
     assert leaving == {of(CONFIG, "c", member): 1 for member in "ab"}
-    assert {one.fate for one in plan.departures} <= {Fate.DELETED, Fate.SWEPT}
+    assert {departure.fate for departure in plan.departures} <= {Fate.DELETED, Fate.SWEPT}
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def plan() -> FleetPlan:
 
 def tree(plan: FleetPlan, changes: Mapping[Pair, str]) -> list[ChangedResource]:
     """A tree in which objects change so."""
-    urns = {pair_of(one.urn): one.urn for one in plan.past.standing}
+    urns = {pair_of(item.urn): item.urn for item in plan.past.standing}
     return [
         ChangedResource(
             urns[pair],
@@ -140,7 +141,7 @@ def test_a_tree_that_agrees_with_the_lists(plan: FleetPlan) -> None:
         of(WEB, "web"): UPDATE,
         of(WEB, "web", "b"): SAME,
     }
-    assert [one.change for one in _agreed(tree(plan, changes), [plan])] == list(changes.values())
+    assert [item.change for item in _agreed(tree(plan, changes), [plan])] == list(changes.values())
 
 
 @pytest.mark.parametrize(

@@ -30,17 +30,22 @@ def planned(
 
 def problems(plan: FleetPlan) -> list[Problem]:
     """All that is warned of: of the fleet as a whole, then of each placement."""
-    return [*plan.warnings, *(problem for one in plan.subjects for problem in one.subject.warnings)]
+    return [
+        *plan.warnings,
+        *(problem for subject in plan.subjects for problem in subject.subject.warnings),
+    ]
 
 
 def told(plan: FleetPlan) -> list[CommandLine]:
     """The same, to be compared."""
     shown = [
-        (f"{one.subject}: {show_path(one.path)}".strip(": "), one.what, one.hint)
-        for one in problems(plan)
+        (f"{problem.subject}: {show_path(problem.path)}".strip(": "), problem.what, problem.hint)
+        for problem in problems(plan)
     ]
     assert all(
-        one.file and one.line for one in problems(plan) if not one.subject.startswith("member ")
+        problem.file and problem.line
+        for problem in problems(plan)
+        if not problem.subject.startswith("member ")
     ), shown
     return shown
 
@@ -81,11 +86,11 @@ def said(plan: FleetPlan) -> list[CommandLine]:
         (field.partition(" ")[2].rpartition("/")[2], what, hint) for field, what, hint in told(plan)
     ]
     return [
-        one
-        for one in found
+        item
+        for item in found
         if not re.search(
             "selected by no policy|does not go t(o|here)|^nobody brings|^no placement brings|^[a-z]+ does not bring",
-            one[1],
+            item[1],
         )
     ]
 
@@ -94,7 +99,9 @@ def changed(documents: Iterable[Document], name: str, path: str, value: Any) -> 
     """The documents with one field changed in the object ``Kind/name``; a value of None takes it out."""
     copies: list[Document] = json.loads(json.dumps(list(documents)))
     kind, _, called = name.partition("/")
-    (holder,) = [one for one in copies if (one["kind"], one["metadata"]["name"]) == (kind, called)]
+    (holder,) = [
+        copy for copy in copies if (copy["kind"], copy["metadata"]["name"]) == (kind, called)
+    ]
     *steps, last = _steps(path)
     at: Any = holder
     for step in steps:
@@ -108,7 +115,11 @@ def changed(documents: Iterable[Document], name: str, path: str, value: Any) -> 
 
 def without(documents: Iterable[Document], *names: str) -> list[Document]:
     """The documents without the objects ``Kind/name``."""
-    return [one for one in documents if f"{one['kind']}/{one['metadata']['name']}" not in names]
+    return [
+        document
+        for document in documents
+        if f"{document['kind']}/{document['metadata']['name']}" not in names
+    ]
 
 
 def object_of(api_version: str, kind: str, name: str, namespace: str = "", **rest: Any) -> Document:

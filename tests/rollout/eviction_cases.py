@@ -20,7 +20,7 @@ from tests.rollout.one_pass import Binding
 def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     """The conditions that end the eviction of the case, in the form of its ``expected``."""
     cluster, policy, budget = case["evictCluster"], case["policy"], case["budget"]
-    held = [_held(binding(one, case["release"])) for one in case["bindings"]]
+    held = [_held(binding(item, case["release"])) for item in case["bindings"]]
     handled = (
         missing_placement(cluster)
         if case.get("placementMissing")

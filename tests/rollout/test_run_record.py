@@ -112,10 +112,10 @@ def test_a_run_that_is_preempted_fails_with_each_cluster_that_was_under_way() ->
     assert (idle.outcome, idle.taken) == (FAILED, False)
     assert "update run next of the same placement counts from now on" in idle.message
     assert not idle.message.startswith("[")
-    one = preempted(attrs.evolve(begun(), updating=("b",)), "next")
-    assert one.taken
-    assert "the updating cluster `b` in the stage `prod`" in one.message
-    assert not one.message.startswith("[")
+    item = preempted(attrs.evolve(begun(), updating=("b",)), "next")
+    assert item.taken
+    assert "the updating cluster `b` in the stage `prod`" in item.message
+    assert not item.message.startswith("[")
     two = preempted(attrs.evolve(begun(), updating=("a", "b")), "next")
     assert two.message.startswith("[")
     assert "cluster `a` in the stage `canary`" in two.message

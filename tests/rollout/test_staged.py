@@ -175,7 +175,8 @@ def test_stage_without_clusters_keeps_its_wait_in_older_releases(
 ) -> None:
     waiting = stage("empty", "none", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}])
     named = [
-        waiting | {"name": f"empty{n}"} if one == "empty" else one for n, one in enumerate(stages)
+        waiting | {"name": f"empty{n}"} if item == "empty" else item
+        for n, item in enumerate(stages)
     ]
     world = old("ab")
     assert waves(world.plan(wanted("ab"), run(*named), Gates(as_of=as_of))) == expected
@@ -478,12 +479,13 @@ def test_sorting_label_beyond_64_bits_is_out_of_range(value: int, fits: bool) ->
 def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
     recorded = vectors("kubefleet-live/staged0-never-available")
     failed = next(
-        one for one in recorded["steps"][4]["after"]["hubObjects"] if one["name"] == "i0-2"
+        item for item in recorded["steps"][4]["after"]["hubObjects"] if item["name"] == "i0-2"
     )
-    (succeeded,) = (one for one in failed["status"]["conditions"] if one["type"] == "Succeeded")
-    stages = tuple(RolloutStage(one["stageName"]) for one in failed["status"]["stagesStatus"])
+    (succeeded,) = (item for item in failed["status"]["conditions"] if item["type"] == "Succeeded")
+    stages = tuple(RolloutStage(item["stageName"]) for item in failed["status"]["stagesStatus"])
     clusters = tuple(
-        tuple(c["clusterName"] for c in one["clusters"]) for one in failed["status"]["stagesStatus"]
+        tuple(c["clusterName"] for c in item["clusters"])
+        for item in failed["status"]["stagesStatus"]
     )
     record = RunRecord(
         spec="/i0#", revision=1, stages=stages, clusters=clusters, updating=("cluster1",)

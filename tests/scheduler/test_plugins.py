@@ -55,12 +55,12 @@ def test_a_filter_and_a_score_decide_with_those_of_kubefleet() -> None:
 
 def test_a_filter_and_a_score_decide_with_those_of_karmada() -> None:
     members = Inventory(labelled(**PRICES))
-    one = placement(
+    item = placement(
         spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]
     )
 
     def chosen(*plugins: Plugin) -> list[str]:
-        return list(karmada.schedule(members, deployment(2), one, plugins=plugins).memory.clusters)
+        return list(karmada.schedule(members, deployment(2), item, plugins=plugins).memory.clusters)
 
     assert chosen() == ["a"]
     assert chosen(outside.Cheapest()) == ["c"]
@@ -102,21 +102,21 @@ def test_a_plugin_may_skip_its_own_filter_and_score() -> None:
     assert scheduled(outside.Skipping()) == ["c"]
     decision = kubefleet.schedule(MEMBERS, pick_n(1), plugins=[outside.Skipping()])
     found = kubefleet.explain(MEMBERS, pick_n(1), decision, plugins=[outside.Skipping()])
-    assert all(verdict.plugin != "Skipping" for one in found for verdict in one.verdicts)
+    assert all(verdict.plugin != "Skipping" for item in found for verdict in item.verdicts)
 
 
 def test_a_score_of_ones_own_counts_when_members_are_given_up_again() -> None:
     cheap = [outside.Cheapest()]
     members = Inventory(labelled(a={"price": "1"}, b={"price": "9"}))
     both = kubefleet.schedule(members, pick_n(2), plugins=cheap)
-    assert {name: one.affinity_score for name, one in both.memory.bindings.items()} == {
+    assert {name: binding.affinity_score for name, binding in both.memory.bindings.items()} == {
         "a": -1,
         "b": -9,
     }
     fewer = kubefleet.schedule(members, pick_n(1), both.memory, plugins=cheap)
-    assert [name for name, one in fewer.memory.bindings.items() if one.state != "Unscheduled"] == [
-        "a"
-    ]
+    assert [
+        name for name, binding in fewer.memory.bindings.items() if binding.state != "Unscheduled"
+    ] == ["a"]
 
 
 @given(fleets(), policies)
@@ -126,8 +126,8 @@ def test_a_plugin_that_does_not_care_changes_nothing(members: Any, wanted: Any) 
     joined = kubefleet.schedule(inventory, wanted, plugins=[outside.Indifferent()])
     assert joined.error == alone.error
     assert joined.memory.bindings.keys() == alone.memory.bindings.keys()
-    assert [one.cluster_name for one in joined.status.decisions] == [
-        one.cluster_name for one in alone.status.decisions
+    assert [decision.cluster_name for decision in joined.status.decisions] == [
+        decision.cluster_name for decision in alone.status.decisions
     ]
 
 
@@ -306,8 +306,11 @@ def test_plans_say_which_plugins_decided_for_both_systems(folder: Path) -> None:
     assert f"{SAID} Karmada 1.19 decides" in table
     assert run("plan", folder, *NAMED, "-o", "markdown").stdout.count(SAID) == 2
     document = json.loads(run("plan", folder, *NAMED, "-o", "json").stdout)
-    assert [one["plugins"] for one in document["subjects"]] == [list(BOTH)] * 2
-    assert [[c["name"] for c in one["clusters"]] for one in document["subjects"]] == [["b"], ["b"]]
+    assert [item["plugins"] for item in document["subjects"]] == [list(BOTH)] * 2
+    assert [[c["name"] for c in item["clusters"]] for item in document["subjects"]] == [
+        ["b"],
+        ["b"],
+    ]
     assert "no longer as" not in run("plan", folder).stdout
 
 
@@ -405,9 +408,9 @@ def test_a_wrong_path_in_the_configuration_is_told_with_its_key(folder: Path) ->
 def test_spread_verdicts_are_left_out_for_members_that_are_picked() -> None:
     wanted = pick_n(1, topologySpreadConstraints=[spread("price")])
     decision = kubefleet.schedule(MEMBERS, wanted)
-    found = {one.cluster: one for one in kubefleet.explain(MEMBERS, wanted, decision)}
+    found = {item.cluster: item for item in kubefleet.explain(MEMBERS, wanted, decision)}
     asked = {
-        name: "TopologySpreadConstraints" in {v.plugin for v in one.verdicts}
-        for name, one in found.items()
+        name: "TopologySpreadConstraints" in {v.plugin for v in item.verdicts}
+        for name, item in found.items()
     }
     assert asked == {"a": True, "b": True, "c": False}

@@ -252,9 +252,9 @@ def azure_devops(job: Job, environment: Mapping[str, str]) -> int:
     steps = job.read(".azure-pipelines/fleet-review.yml")["steps"]
     fork = environment.get("SYSTEM_PULLREQUEST_ISFORK") == "True"
     kept = [
-        one
-        for one in steps
-        if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(one))
+        step
+        for step in steps
+        if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(step))
     ]
     return _steps(job, kept, {**own, **environment}, "bash", stops=False)
 
@@ -285,9 +285,9 @@ def observing(ci: str, job: Job, environment: Mapping[str, str]) -> int:
     return next(
         (
             status
-            for one in steps
-            if key in one
-            if (status := job.shell(one[key], own, stops=ci == "github"))
+            for step in steps
+            if key in step
+            if (status := job.shell(step[key], own, stops=ci == "github"))
         ),
         0,
     )

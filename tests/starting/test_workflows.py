@@ -279,7 +279,7 @@ def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path)
         r"Observe the hub( \[skip ci\])?\n\nfleet/observed/hub.yaml\nmain\n", job.pushed
     )
     assert (job.stub / "kubeconfig").read_text() == f"{HUB}600\n"
-    assert all(re.fullmatch(r"--hub \S+ --out fleet --update --strict", one) for one in job.asked)
+    assert all(re.fullmatch(r"--hub \S+ --out fleet --update --strict", item) for item in job.asked)
     if ci != "gitlab":
         assert not (job.stub / "fleet-kubeconfig").exists(), "the kubeconfig does not stay"
 
@@ -305,8 +305,8 @@ def scripts(data: Any) -> Iterator[str]:
                 yield from [value] if isinstance(value, str) else value
             else:
                 yield from scripts(value)
-    for one in data if isinstance(data, list) else ():
-        yield from scripts(one)
+    for item in data if isinstance(data, list) else ():
+        yield from scripts(item)
 
 
 @pytest.mark.parametrize("ci", JOBS)
@@ -354,15 +354,15 @@ def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_
     assert comment["permissions"] == {"actions": "read", "pull-requests": "write"}
     assert "secrets." not in str(review) + str(comment)
     used = [step.get("uses", "") for step in comment["jobs"]["comment"]["steps"]]
-    assert not any("checkout" in one for one in used)
+    assert not any("checkout" in item for item in used)
     every = [
         step["uses"]
-        for one in (review, comment)
-        for job_ in one["jobs"].values()
+        for item in (review, comment)
+        for job_ in item["jobs"].values()
         for step in job_["steps"]
         if "uses" in step
     ]
-    assert all(one.startswith("actions/") for one in every)
+    assert all(item.startswith("actions/") for item in every)
     (checkout,) = [
         step for step in review["jobs"]["review"]["steps"] if "checkout" in step.get("uses", "")
     ]
@@ -376,11 +376,11 @@ def test_every_action_is_a_commit_with_its_release_and_is_kept_up_to_date(tmp_pa
     used = re.findall(r"uses: (.*)", text)
     assert len(used) >= 6
     assert [
-        one
-        for one in used
-        if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one)
+        item
+        for item in used
+        if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", item)
     ] == []
-    assert len({one.partition("@")[0] for one in used}) == len(set(used)), (
+    assert len({item.partition("@")[0] for item in used}) == len(set(used)), (
         "one commit of each action"
     )
     updater = job.repository / ".github/dependabot.yml"
@@ -388,8 +388,8 @@ def test_every_action_is_a_commit_with_its_release_and_is_kept_up_to_date(tmp_pa
         check_jsonschema, ["--builtin-schema", "vendor.dependabot", str(updater)]
     )
     assert done.exit_code == 0, done.output
-    (one,) = yaml.safe_load(updater.read_text())["updates"]
-    assert (one["package-ecosystem"], one["directory"]) == ("github-actions", "/")
+    (item,) = yaml.safe_load(updater.read_text())["updates"]
+    assert (item["package-ecosystem"], item["directory"]) == ("github-actions", "/")
 
 
 @pytest.mark.parametrize("name", [".github/dependabot.yml", ".github/dependabot.yaml"])
@@ -399,7 +399,7 @@ def test_an_updater_that_is_there_stays(name: str, tmp_path: Path) -> None:
     there.write_text("version: 2\n")
     job = Job.written("github", tmp_path)
     assert there.read_text() == "version: 2\n"
-    assert [one.name for one in there.parent.glob("dependabot.*")] == [there.name]
+    assert [path.name for path in there.parent.glob("dependabot.*")] == [there.name]
     assert "let .github/dependabot.yml have package-ecosystem: github-actions" in job.said
 
 
@@ -504,11 +504,11 @@ def test_all_jobs_of_gitlab_run_in_the_image_that_is_given(given: bool, tmp_path
     assert ("is a tag, which can move: --image" in job.said) != given
     job.observed("gitlab", *(["--image", DIGEST] if given else []))
     jobs = [
-        one
+        item
         for path in files("gitlab", job)[:-1]
-        for one in yaml.safe_load(path.read_text()).values()
+        for item in yaml.safe_load(path.read_text()).values()
     ]
-    assert [one["image"] for one in jobs] == [DIGEST if given else "python:3.13"] * 2
+    assert [item["image"] for item in jobs] == [DIGEST if given else "python:3.13"] * 2
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class Stack:
             {"resource": {"urn": self.deployment(name)}, "type": "updating"}
             for name in self.pending
         ]
-        resources = [self._resource(one) for one in self.driver.state.resources.values()]
+        resources = [self._resource(resource) for resource in self.driver.state.resources.values()]
         return {"version": 3, "deployment": {"resources": resources, "pending_operations": pending}}
 
     def write(self, folder: Path) -> tuple[Path, Path, Path]:
@@ -92,18 +92,27 @@ class Stack:
         events.write_text("".join(f"{json.dumps(event)}\n" for event in self.events))
         return source, state, events
 
-    def _resource(self, one: StoredResource) -> Mapping[str, Any]:
+    def _resource(self, stored_resource: StoredResource) -> Mapping[str, Any]:
         errors = next(
-            (found for name, found in self.errors.items() if one.urn == self.deployment(name)), []
+            (
+                found
+                for name, found in self.errors.items()
+                if stored_resource.urn == self.deployment(name)
+            ),
+            [],
         )
         return {
-            "urn": one.urn,
-            "type": one.type,
+            "urn": stored_resource.urn,
+            "type": stored_resource.type,
             "custom": True,
-            "inputs": dict(one.inputs),
-            "outputs": dict(one.outputs or one.inputs),
+            "inputs": dict(stored_resource.inputs),
+            "outputs": dict(stored_resource.outputs or stored_resource.inputs),
             **({"initErrors": errors} if errors else {}),
-            **({"pendingReplacement": True} if one.urn in map(self.deployment, self.gone) else {}),
+            **(
+                {"pendingReplacement": True}
+                if stored_resource.urn in map(self.deployment, self.gone)
+                else {}
+            ),
         }
 
 

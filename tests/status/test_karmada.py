@@ -52,7 +52,7 @@ def seen(**copies: ObservedObject) -> dict[str, ObservedMember]:
 
 def applied(status: dict[str, Any]) -> list[str]:
     """The status of ``FullyApplied``; none if the condition is not there."""
-    return [one["status"] for one in status["conditions"] if one["type"] == "FullyApplied"]
+    return [item["status"] for item in status["conditions"] if item["type"] == "FullyApplied"]
 
 
 def test_copies_add_up_in_the_binding_and_in_the_template() -> None:
@@ -60,12 +60,12 @@ def test_copies_add_up_in_the_binding_and_in_the_template() -> None:
     binding, template = api_objects(decided("a", "b"), found)
     assert binding["kind"] == "ResourceBinding"
     assert binding["metadata"] == {"name": "web-deployment", "namespace": "shop"}
-    assert [(one["type"], one["status"]) for one in binding["status"]["conditions"]] == [
+    assert [(item["type"], item["status"]) for item in binding["status"]["conditions"]] == [
         ("Scheduled", "True"),
         ("FullyApplied", "True"),
     ]
     items = binding["status"]["aggregatedStatus"]
-    assert [(one["clusterName"], one["health"]) for one in items] == [
+    assert [(item["clusterName"], item["health"]) for item in items] == [
         ("a", "Healthy"),
         ("b", "Unhealthy"),
     ]
@@ -94,7 +94,7 @@ def test_an_object_without_a_namespace_has_a_binding_of_the_cluster() -> None:
 
 def test_what_was_never_placed_is_not_said_to_be_applied() -> None:
     status = binding_status(decided("nosuch"), {})
-    assert [(one["type"], one["reason"]) for one in status["conditions"]] == [
+    assert [(item["type"], item["reason"]) for item in status["conditions"]] == [
         ("Scheduled", "NoClusterFit")
     ]
     assert "aggregatedStatus" not in status
@@ -132,7 +132,7 @@ def test_a_member_that_does_not_answer_is_told(member: ObservedMember) -> None:
 
 def test_what_leaves_is_not_told() -> None:
     status = binding_status(decided("a"), seen(a=COPY, b=COPY))
-    assert [one["clusterName"] for one in status["aggregatedStatus"]] == ["a"]
+    assert [item["clusterName"] for item in status["aggregatedStatus"]] == ["a"]
     assert applied(status) == ["True"]
 
 
@@ -150,7 +150,8 @@ def test_health_comes_from_the_status_or_from_what_the_engine_saw(
     copy: ObservedObject, health: str
 ) -> None:
     assert [
-        one["health"] for one in binding_status(decided("a"), seen(a=copy))["aggregatedStatus"]
+        status["health"]
+        for status in binding_status(decided("a"), seen(a=copy))["aggregatedStatus"]
     ] == [health]
 
 
@@ -159,7 +160,7 @@ def test_replicas_that_the_member_keeps_prove_nothing() -> None:
     template["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": "true"}
     kept = binding_status(decided("a", template=template), seen(a=COPY))
     sent = binding_status(decided("a", template=deployment(replicas=5)), seen(a=COPY))
-    assert [one["aggregatedStatus"][0]["health"] for one in (kept, sent)] == [
+    assert [item["aggregatedStatus"][0]["health"] for item in (kept, sent)] == [
         "Healthy",
         "Unhealthy",
     ]
@@ -168,7 +169,7 @@ def test_replicas_that_the_member_keeps_prove_nothing() -> None:
 def test_a_member_to_which_dispatching_is_suspended_has_an_entry() -> None:
     suspended = decided("a", "b", suspension={"dispatchingOnClusters": {"clusterNames": ["a"]}})
     status = binding_status(suspended, seen(b=COPY))
-    assert [(one["clusterName"], one["health"]) for one in status["aggregatedStatus"]] == [
+    assert [(item["clusterName"], item["health"]) for item in status["aggregatedStatus"]] == [
         ("a", "Unknown"),
         ("b", "Healthy"),
     ]

@@ -34,7 +34,7 @@ CHANGED = FieldDifference("/data/a", "1", "2")
 
 def seen(*objects: ObservedObject) -> ObservedMember:
     """What is known of a member."""
-    return ObservedMember({one.key: one for one in objects})
+    return ObservedMember({data.key: data for data in objects})
 
 
 def placement(**spec: Any) -> Decided:
@@ -68,7 +68,7 @@ def test_what_an_envelope_holds_is_told_with_the_envelope() -> None:
     conditions, details = written(
         works_of("team/shop", (NAMESPACE, ENVELOPE), seen(namespace_stands(), refused))
     )
-    assert [one.message for one in conditions] == [
+    assert [condition.message for condition in conditions] == [
         "Work object team.shop-work-envelope-wrapped has failed to apply"
     ]
     assert details["failedPlacements"] == [
@@ -92,7 +92,7 @@ def test_what_an_envelope_holds_is_told_with_the_envelope() -> None:
 def test_of_a_member_that_does_not_answer_nothing_is_said_that_may_be_old() -> None:
     silent = attrs.evolve(seen(attrs.evolve(STANDS, differences=(CHANGED,))), unreached="timed out")
     conditions, details = written(works_of("shop", (CONFIG,), silent))
-    assert [(one.status, one.message) for one in conditions] == [
+    assert [(condition.status, condition.message) for condition in conditions] == [
         ("False", "Work object shop-work has not yet completed the apply op")
     ]
     assert details == {}
@@ -105,7 +105,7 @@ def test_no_more_than_a_hundred_objects_and_fields_are_told() -> None:
         for n in range(150)
     ]
     conditions, details = written([Work("w", tuple(drifted))])
-    assert [one.status for one in conditions] == ["True", "True"]
+    assert [condition.status for condition in conditions] == ["True", "True"]
     assert (
         len(details["driftedPlacements"])
         == len(details["driftedPlacements"][0]["observedDrifts"])
@@ -127,7 +127,7 @@ def test_a_comparison_in_degraded_mode_does_not_count_as_reported() -> None:
 
 def test_the_users_of_a_namespace_read_the_status_there() -> None:
     shown, snapshot, copy = api_objects(placement(statusReportingScope="NamespaceAccessible"), {})
-    assert [(one["type"], one["status"]) for one in shown["status"]["conditions"]] == [
+    assert [(item["type"], item["status"]) for item in shown["status"]["conditions"]] == [
         ("ClusterResourcePlacementScheduled", "True"),
         ("ClusterResourcePlacementStatusSynced", "True"),
         ("ClusterResourcePlacementRolloutStarted", "False"),
@@ -138,7 +138,7 @@ def test_the_users_of_a_namespace_read_the_status_there() -> None:
         {"name": "shop", "namespace": "shop"},
     )
     told = [
-        one for one in shown["status"]["conditions"] if not one["type"].endswith("StatusSynced")
+        item for item in shown["status"]["conditions"] if not item["type"].endswith("StatusSynced")
     ]
     assert copy["sourceStatus"] == {**shown["status"], "conditions": told}
     assert len(api_objects(placement(), {})) == 2
@@ -147,7 +147,7 @@ def test_the_users_of_a_namespace_read_the_status_there() -> None:
 def test_no_revision_is_observed_that_only_some_members_of_an_update_run_have() -> None:
     status = api_objects(placement(strategy={"type": "External"}))[0]["status"]
     assert (status["observedResourceIndex"], status["selectedResources"]) == ("", [])
-    assert [one["clusterName"] for one in status["placementStatuses"]] == ["a"]
+    assert [item["clusterName"] for item in status["placementStatuses"]] == ["a"]
 
 
 def namespace_stands() -> ObservedObject:

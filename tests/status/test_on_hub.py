@@ -30,24 +30,24 @@ def forecast(objects: list[Data], way: str, name: str) -> Decided:
     plan = plan_fleet(
         source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings)
     )
-    (found,) = (one for one in plan.subjects if one.name == name)
+    (found,) = (subject for subject in plan.subjects if subject.name == name)
     return found
 
 
 def listing(system: System, *objects: Mapping[str, Any]) -> Listing:
     answers: dict[Query, tuple[Mapping[str, Any], ...]] = {}
     served = {}
-    for one in objects:
-        query, manifest = Query(one["apiVersion"], one["kind"]), Manifest(one)
-        answers[query] = (*answers.get(query, ()), one)
+    for data in objects:
+        query, manifest = Query(data["apiVersion"], data["kind"]), Manifest(data)
+        answers[query] = (*answers.get(query, ()), data)
         served[manifest.group, manifest.kind] = ServedResource(
-            one["apiVersion"], one["kind"], "x", namespaced=False
+            data["apiVersion"], data["kind"], "x", namespaced=False
         )
     return Listing(system, AS_OF, served, answers)
 
 
 def row(found: OnHub, member: str) -> HubRow:
-    (only,) = (one for one in found.rows if one.member == member)
+    (only,) = (item for item in found.rows if item.member == member)
     return only
 
 
@@ -55,23 +55,23 @@ def with_done(observation: HubObservation, name: str, **members: Done | None) ->
     """The hub with something else on some members; None for nothing."""
 
     def changed(done: Mapping[str, Done]) -> dict[str, Done]:
-        left = {member: one for member, one in done.items() if member not in members}
-        return left | {member: one for member, one in members.items() if one}
+        left = {member: item for member, item in done.items() if member not in members}
+        return left | {member: item for member, item in members.items() if item}
 
     subjects = [
-        attrs.evolve(one, done=changed(one.done)) if one.name == name else one
-        for one in observation.subjects
+        attrs.evolve(subject, done=changed(subject.done)) if subject.name == name else subject
+        for subject in observation.subjects
     ]
     return attrs.evolve(observation, subjects=tuple(subjects))
 
 
 def placement(objects: list[Data], **status: Any) -> Data:
-    (found,) = (one for one in objects if one["kind"] == "ClusterResourcePlacement")
+    (found,) = (data for data in objects if data["kind"] == "ClusterResourcePlacement")
     return {**found, "status": status}
 
 
 def members(objects: list[Data]) -> list[Data]:
-    return [one for one in objects if one["kind"] in ("MemberCluster", "Cluster")]
+    return [data for data in objects if data["kind"] in ("MemberCluster", "Cluster")]
 
 
 def test_a_hub_that_has_done_as_forecast_has_nothing_to_tell() -> None:
@@ -81,8 +81,8 @@ def test_a_hub_that_has_done_as_forecast_has_nothing_to_tell() -> None:
     found = on_hub(
         decided, listing(SYSTEMS["kubefleet"], shop, *members(objects)), observed(objects)
     )
-    assert {one.member for one in found.rows} == set(decided.record.decisions)
-    assert not any(one.differs or one.causes for one in found.rows)
+    assert {item.member for item in found.rows} == set(decided.record.decisions)
+    assert not any(item.differs or item.causes for item in found.rows)
     assert found.shown["metadata"] == {"name": "shop"}
 
 
@@ -124,9 +124,9 @@ def test_a_taint_since_and_a_member_that_is_gone_are_causes() -> None:
     objects = kubefleet()
     decided = forecast(objects, "kubefleet", "ClusterResourcePlacement/shop")
     first, second, *_ = sorted(decided.record.decisions)
-    live = [one for one in members(objects) if one["metadata"]["name"] != second]
+    live = [member for member in members(objects) if member["metadata"]["name"] != second]
     tainted = {"spec": {"taints": [{"key": "drained", "effect": "NoSchedule"}]}}
-    live = [{**one, **tainted} if one["metadata"]["name"] == first else one for one in live]
+    live = [{**item, **tainted} if item["metadata"]["name"] == first else item for item in live]
     hub = with_done(observed(objects), decided.name, **{first: None, second: None})
     found = on_hub(
         decided, listing(SYSTEMS["kubefleet"], placement(objects, conditions=[]), *live), hub
@@ -189,7 +189,7 @@ def test_replicas_on_a_hub_are_those_after_overrides() -> None:
         listing(SYSTEMS["karmada"], *members(objects)),
         observed(objects, SYSTEMS["karmada"]),
     )
-    assert {one.member: (one.forecast, one.hub) for one in found.rows} == {
+    assert {item.member: (item.forecast, item.hub) for item in found.rows} == {
         "a": ("newest, 7 replicas", "newest, 7 replicas"),
         "b": ("newest, 2 replicas", "newest, 2 replicas"),
     }

@@ -38,7 +38,7 @@ def members(stack: Stack, folder: Path, *, events: bool = True) -> dict[str, Obs
 
 
 def web(member: ObservedMember) -> ObservedObject:
-    return next(one for key, one in member.objects.items() if key.kind == "Deployment")
+    return next(data for key, data in member.objects.items() if key.kind == "Deployment")
 
 
 def test_a_refused_object_is_told_by_the_state_alone(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ def test_an_object_that_was_written_and_is_not_ready(tmp_path: Path) -> None:
     stack.driver.up(fails={"b"})
     sent = dict(stack.driver.state.resources[stack.deployment("a")].inputs)
     export = stack.export()
-    for one in export["deployment"]["resources"]:
-        if one["urn"] == stack.deployment("b"):
-            one["inputs"], one["initErrors"] = sent, UNREADY
+    for item in export["deployment"]["resources"]:
+        if item["urn"] == stack.deployment("b"):
+            item["inputs"], item["initErrors"] = sent, UNREADY
     state = parse_state(json.dumps(export).encode(), "state.json")
     source, _, _ = stack.write(tmp_path)
     (status,) = statuses([source], CommandLine(state=state)).of
@@ -244,18 +244,20 @@ def test_a_report_tells_what_is_compared_only(tmp_path: Path) -> None:
     )
     assert driver.up().ok
     stack, said = Stack(driver), {"wanted": "1", "there": "5"}
-    for one in driver.state.resources.values():
-        if one.type.endswith(":Report") and not one.name.endswith("@d"):
+    for item in driver.state.resources.values():
+        if item.type.endswith(":Report") and not item.name.endswith("@d"):
             differences = (
-                {} if one.name.endswith("@a") else {"Deployment shop/web": {"/spec/replicas": said}}
+                {}
+                if item.name.endswith("@a")
+                else {"Deployment shop/web": {"/spec/replicas": said}}
             )
-            failures = {"Namespace shop": "it hangs"} if one.name.endswith("@c") else {}
-            cast(dict[str, Any], one.outputs).update(
+            failures = {"Namespace shop": "it hangs"} if item.name.endswith("@c") else {}
+            cast(dict[str, Any], item.outputs).update(
                 differences=differences, failures=failures, degraded=[]
             )
     found = known(stack, tmp_path, events=False)
     compared = {
-        name: [one.compared for one in member.objects.values()]
+        name: [data.compared for data in member.objects.values()]
         for name, member in found.of[0].observed.items()
     }
     assert compared == {
@@ -266,7 +268,7 @@ def test_a_report_tells_what_is_compared_only(tmp_path: Path) -> None:
     }
     status = api_list(found)["items"][0]["status"]
     differing = {
-        entry["clusterName"]: [one["observedDiffs"] for one in entry.get("diffedPlacements", ())]
+        entry["clusterName"]: [item["observedDiffs"] for item in entry.get("diffedPlacements", ())]
         for entry in status["placementStatuses"]
     }
     told = [[{"path": "/spec/replicas", "valueInHub": "1", "valueInMember": "5"}]]
@@ -278,14 +280,14 @@ def test_update_runs_and_evictions_are_told_in_the_form_of_the_api(tmp_path: Pat
     released(driver)
     assert driver.up().ok
     items = api_list(known(Stack(driver), tmp_path, events=False))["items"]
-    (one,) = [one for one in items if one["kind"] == "ClusterStagedUpdateRun"]
-    assert one["metadata"] == {"name": "go"}
-    succeeded = {each["type"]: each["status"] for each in one["status"]["conditions"]}
+    (item,) = [item for item in items if item["kind"] == "ClusterStagedUpdateRun"]
+    assert item["metadata"] == {"name": "go"}
+    succeeded = {each["type"]: each["status"] for each in item["status"]["conditions"]}
     assert succeeded == {"Initialized": "True", "Progressing": "False", "Succeeded": "True"}
     driver = InProcess()
     assert driver.up().ok
     driver.world.extra = [eviction("away", "a")]
     assert driver.up().ok
     items = api_list(known(Stack(driver), tmp_path, events=False))["items"]
-    (evicted,) = [one for one in items if one["kind"].endswith("Eviction")]
-    assert [one["type"] for one in evicted["status"]["conditions"]] == ["Valid", "Executed"]
+    (evicted,) = [item for item in items if item["kind"].endswith("Eviction")]
+    assert [item["type"] for item in evicted["status"]["conditions"]] == ["Valid", "Executed"]

@@ -85,7 +85,7 @@ def test_without_an_update_run_members_stay_as_decided(folder: Path) -> None:
 def test_an_object_that_a_refresh_did_not_find_is_missing(folder: Path) -> None:
     stack = settled()
     gone = stack.deployment("b")
-    left = {urn: one for urn, one in stack.driver.state.resources.items() if urn != gone}
+    left = {urn: resource for urn, resource in stack.driver.state.resources.items() if urn != gone}
     stack.driver.state = StackState(left)
     found = status(stack, folder)
     assert found.exit_code == 2
@@ -149,7 +149,7 @@ def leftover() -> Stack:
     before = driver.state.resources
     driver.world.extra = []
     assert driver.up().ok
-    left = {urn: one for urn, one in before.items() if urn not in driver.state.resources}
+    left = {urn: item for urn, item in before.items() if urn not in driver.state.resources}
     assert len(left) == 3
     driver.state = attrs.evolve(driver.state, resources={**driver.state.resources, **left})
     return Stack(driver)
@@ -215,7 +215,7 @@ def test_the_note_of_a_killed_creation_outlives_later_updates(
     export = stack.export()["deployment"]
     urn = stack.deployment("b")
     note = {"resource": {"urn": urn.replace("shop/web", where)}, "type": "creating"}
-    kept = [one for one in export["resources"] if not (absent and one["urn"] == urn)]
+    kept = [item for item in export["resources"] if not (absent and item["urn"] == urn)]
     state.write_text(
         json.dumps({"version": 3, "deployment": {"resources": kept, "pending_operations": [note]}})
     )
@@ -223,5 +223,5 @@ def test_the_note_of_a_killed_creation_outlives_later_updates(
     assert found.exit_code == (2 if said else 0), found.stdout
     assert ("the last update was killed" in found.stdout) is said
     planned = run("plan", str(source), "--state", "state.json", "-o", "json").stdout
-    contents = [entry for one in json.loads(planned)["subjects"] for entry in one["content"]]
+    contents = [entry for load in json.loads(planned)["subjects"] for entry in load["content"]]
     assert bool(contents) is said

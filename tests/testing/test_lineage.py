@@ -51,12 +51,12 @@ def went(program: Callable[[], Any], state: StackState | None = None) -> Program
 
 def former(before: ProgramRun, after: ProgramRun) -> dict[str, str]:
     """Where each resource was found, by name; empty for a new one. As the engine looks: its own URN first."""
-    stood = {one.urn for one in before.registrations}
+    stood = {registration.urn for registration in before.registrations}
     return {
-        one.name: next((urn for urn in (one.urn, *one.aliases) if urn in stood), "").removeprefix(
-            STACK
-        )
-        for one in after.registrations
+        registration.name: next(
+            (urn for urn in (registration.urn, *registration.aliases) if urn in stood), ""
+        ).removeprefix(STACK)
+        for registration in after.registrations
     }
 
 
@@ -153,7 +153,9 @@ def test_what_comes_down_unless_it_is_said_otherwise(option: str) -> None:
         thing("two", above, **{option: False})
 
     done = went(program)
-    assert {one.name for one in done.registrations if one.options.get(shown)} == {
+    assert {
+        registration.name for registration in done.registrations if registration.options.get(shown)
+    } == {
         *("app", "app-part", "app-part-thing", "other", "one"),
     }
 
@@ -172,7 +174,11 @@ def test_a_transform_hands_its_options_down(kind: str) -> None:
         return pulumi.ResourceTransformResult(args.props, opts)
 
     done = went(lambda: App("app", ResourceOptions(transforms=[protecting])))
-    assert {one.name for one in done.registrations if one.options.get("retainOnDelete")} == {
+    assert {
+        registration.name
+        for registration in done.registrations
+        if registration.options.get("retainOnDelete")
+    } == {
         *({"app"} if kind == "App" else set()),
         *("app-part", "app-part-thing", "other"),
     }

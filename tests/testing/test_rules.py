@@ -68,7 +68,10 @@ def broken_by(check: Callable[[], None]) -> list[str]:
     try:
         check()
     except BrokenRuleError as error:
-        return [f"{one.name.rpartition('/')[2] or '-'} {one.what}" for one in error.violations]
+        return [
+            f"{violation.name.rpartition('/')[2] or '-'} {violation.what}"
+            for violation in error.violations
+        ]
     return []
 
 
@@ -96,8 +99,8 @@ def test_what_rules_see_is_what_the_document_says(before: Written, now: Written)
         found = [_both(Path(folder), world) for world in (before, now)]
     for fleet, surveyed in found:
         document = as_data(plan_document(surveyed, EVERYTHING))
-        assert {one.name for one in fleet.placements(optional=True)} == {
-            one["name"] for one in document["subjects"]
+        assert {placement.name for placement in fleet.placements(optional=True)} == {
+            item["name"] for item in document["subjects"]
         }
         assert len(fleet.members) == document["members"]
         for told in document["subjects"]:
@@ -123,9 +126,9 @@ def _seen(placement: PlannedPlacement, told: dict[str, Any]) -> None:
     by_word: dict[str, set[str]] = {
         word: set() for word in ("joins", "leaves", "updated", "held", "stays")
     }
-    for one in told["clusters"]:
-        by_word[one["change"]].add(one["name"])
-    has_it = {one["name"] for one in told["clusters"] if one["revision"]["new"] is not None}
+    for item in told["clusters"]:
+        by_word[item["change"]].add(item["name"])
+    has_it = {item["name"] for item in told["clusters"] if item["revision"]["new"] is not None}
     assert set(placement.members) == has_it
     assert set(placement.joins) == by_word["joins"]
     assert set(placement.leaves) == by_word["leaves"]
@@ -136,8 +139,8 @@ def _seen(placement: PlannedPlacement, told: dict[str, Any]) -> None:
     assert set(placement.dropped) == by_word["leaves"] | (by_word["held"] & has_it) - set(
         placement.picked
     )
-    for one in told["clusters"]:
-        assert one["why"].startswith(placement.why(one["name"]))
+    for item in told["clusters"]:
+        assert item["why"].startswith(placement.why(item["name"]))
     # A member that is held keeps the objects that it has.
     now = set(placement.members) - by_word["held"]
     assert all(len(placement.objects_on(name)) == len(placement.objects) for name in now)
@@ -149,15 +152,15 @@ def test_a_placement_is_the_same_under_either_system(system: str, tmp_path: Path
     shop = fleet.placed("shop")
     assert shop.members == ("a", "c")
     assert "a" in shop.members
-    assert [one.region for one in shop.members] == ["north", "south"]
+    assert [item.region for item in shop.members] == ["north", "south"]
     assert shop.regions == ("north", "south")
     assert shop.spread("region") == {"north": ("a",), "south": ("c",)}
-    assert shop.spread(lambda one: one.region[0]) == {"n": ("a",), "s": ("c",)}
+    assert shop.spread(lambda item: item.region[0]) == {"n": ("a",), "s": ("c",)}
     assert shop.replicas == {"a": 3, "c": 3}
     assert shop.labels == {"policy": "shop"}
     assert shop.has_label("tier=0, policy in (shop,other)")
     assert not shop.has_label("tier!=0")
-    assert [one["kind"] for one in shop.objects_on("a", "Deployment")] == ["Deployment"]
+    assert [item["kind"] for item in shop.objects_on("a", "Deployment")] == ["Deployment"]
     assert shop.objects_on("b") == ()
     line = (
         (tmp_path / "fleet.yaml")
@@ -274,15 +277,15 @@ def test_a_member_whose_taint_is_tolerated_for_a_while_is_not_picked_any_more(
     assert shop.members == ("a", "c")
     assert shop.picked == ("c",)
     assert shop.dropped == ("a",)
-    assert [one.taints[0].key for one in shop.members[:1]] == ["down"]
+    assert [item.taints[0].key for item in shop.members[:1]] == ["down"]
 
 
 def test_residency_counts_where_it_still_is_and_where_it_will_be(tmp_path: Path) -> None:
     """A rollout of one member at a time: c is left later, and b joins later."""
     state = state_after(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "ac")])
-    one = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
+    item = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
     policy = by_kubefleet(
-        "shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=one
+        "shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=item
     )
     documents = [*members(REGIONS), policy, namespace("shop"), deployment("shop", tier="0")]
     shop = planned(tmp_path / "now", documents, state=state).placed("shop")
@@ -335,7 +338,7 @@ def test_spread_and_residency_hold_where_the_members_say_so(
     assume(where)
     number = data.draw(st.integers(1, 3))
     with tempfile.TemporaryDirectory() as folder:
-        services = [one for name in where for one in service(name, system, where[name])]
+        services = [item for name in where for item in service(name, system, where[name])]
         found = planned(Path(folder), [*members(REGIONS), *services]).placements("tier=0")
     by = data.draw(st.sampled_from(["member", "region"]))
     groups = {
@@ -352,7 +355,7 @@ def test_spread_and_residency_hold_where_the_members_say_so(
     }
     assert {text[0] for text in broken_by(lambda: not_only_together(found, by))} == same
     pairs = sum(
-        bool(groups[one] & groups[other]) for one in groups for other in groups if one < other
+        bool(groups[group] & groups[other]) for group in groups for other in groups if group < other
     )
     assert len(broken_by(lambda: never_together(found, by))) == pairs
 
@@ -466,7 +469,7 @@ def test_what_would_do_does(
 
     with pytest.raises(BrokenRuleError) as error:
         at_least(shop(policy), 2, by="region")
-    assert [one.hint for one in error.value.violations] == [hint]
+    assert [violation.hint for violation in error.value.violations] == [hint]
     at_least(shop({**policy, **changed}), 2, by="region")
 
 
@@ -506,7 +509,7 @@ def test_what_would_keep_it_there_does(
 
     with pytest.raises(BrokenRuleError) as error:
         stays_in(shop(policy), {"north"})
-    assert [one.hint for one in error.value.violations] == [hint]
+    assert [violation.hint for violation in error.value.violations] == [hint]
     stays_in(shop({**policy, **changed}), {"north"})
 
 
@@ -583,7 +586,7 @@ def test_a_rule_of_ones_own_tells_all_at_once_and_under_which_assumption(tmp_pat
             with broken.when(f"{region} is lost"):
                 at_least(rest.placements("tier=0"), 1)
         broken.by(fleet.placed("cart"), "is alone", hint="a second one")
-    assert [str(one).splitlines()[0] for one in error.value.violations] == [
+    assert [str(violation).splitlines()[0] for violation in error.value.violations] == [
         f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on no member",
         f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on no member",
         f"ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is alone",
@@ -659,7 +662,7 @@ def test_the_loss_is_that_of_the_fleet_as_it_was_planned(
         ),
         (lambda fleet: fleet.placements(kind="Job"), r"no placement has the kind Job \(there is:"),
         (
-            lambda fleet: fleet.placements(where=lambda one: False),
+            lambda fleet: fleet.placements(where=lambda item: False),
             r"with optional=True there may be none",
         ),
         (lambda fleet: fleet.placed("shp"), r'there is no placement "shp" \(did you mean "shop"\?'),

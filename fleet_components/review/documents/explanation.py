@@ -18,20 +18,16 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import find, fleet_to_name, unknown
 from fleet_components.review.documents.schema import (
     VERSION,
-    EvictionDocument,
     FieldAndRule,
     OverriddenMembers,
     OverriddenObject,
-    PolicyDocument,
     RuleDocument,
-    StageDocument,
-    UpdateRunDocument,
 )
 from fleet_components.review.documents.wire import as_data
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Verdict
-from fleet_components.status.facts import SubjectFacts
+from fleet_components.status.facts import PolicyDocument, SubjectFacts
 
 
 @attrs.frozen
@@ -141,7 +137,7 @@ def _subject(
         kind=subject.kind,
         key=subject.key,
         source=subject.origin or None,
-        policies=policies_in(facts),
+        policies=facts.policies,
         other_policies=facts.other_policies,
         plugins=subject.plugins,
         decided_by=subject.decided_by or None,
@@ -193,41 +189,6 @@ def _member(
 def facts_of(decided: Decided) -> SubjectFacts:
     """Return the facts of a placement or template."""
     return decided.subject.system.facts(decided)
-
-
-def policies_in(facts: SubjectFacts) -> list[PolicyDocument]:
-    """Return the policies that match a template, and a few that do not."""
-    return [
-        PolicyDocument(fact["policy"], fact["wins"], fact["matches"], fact["why"])
-        for fact in facts.policies
-    ]
-
-
-def update_run_in(facts: SubjectFacts) -> UpdateRunDocument | None:
-    """Return the update run that is or was in force, with its stages."""
-    run = facts.update_run
-    if run is None:
-        return None
-    stages = [
-        StageDocument(
-            stage["name"],
-            stage["clusters"],
-            stage["done"],
-            stage["moves"],
-            stage["waitsBefore"],
-            stage["waitsAfter"],
-        )
-        for stage in run["stages"]
-    ]
-    return UpdateRunDocument(**{**run, "stages": stages})
-
-
-def evictions_in(facts: SubjectFacts) -> list[EvictionDocument]:
-    """Return the evictions that a placement remembers."""
-    return [
-        EvictionDocument(fact["name"], fact["member"], fact["checkedNow"], fact["conditions"])
-        for fact in facts.evictions
-    ]
 
 
 # Document of the fields that overrides change on the members: members with equal changes

@@ -20,6 +20,7 @@ from fleet_components.review.documents.wire import ABSENT, Absent, Choice, Schem
 from fleet_components.review.planning.resource import CHANGES, SAME
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.rollout.rollout import Change, Opens
+from fleet_components.status.facts import EvictionDocument, PolicyDocument, UpdateRunDocument
 
 VERSION: Literal[3] = 3
 WORDS = {
@@ -182,58 +183,11 @@ class MemberDocument:
 
 
 @attrs.frozen
-class StageDocument:
-    """A stage of an update run."""
-
-    name: str
-    clusters: Sequence[Sequence[str]]
-    done: Sequence[str]
-    moves: Sequence[str]
-    waits_before: str | None
-    waits_after: str | None
-
-
-@attrs.frozen
-class UpdateRunDocument:
-    """The update run that is or was in force."""
-
-    DEFINITION: ClassVar = "updateRun"
-    name: str
-    revision: int | None
-    state: str | None
-    outcome: Annotated[str, Choice(("Succeeded", "Failed"))] | None
-    message: str | None
-    approvals: Sequence[str]
-    stages: Sequence[StageDocument]
-    words: Sequence[str]
-
-
-@attrs.frozen
-class PolicyDocument:
-    """A policy that may claim a template."""
-
-    policy: str
-    wins: bool
-    matches: bool
-    why: str
-
-
-@attrs.frozen
 class NotPickedDocument:
     """Members that a subject does not concern: their number, and some of them."""
 
     count: int
     shown: Sequence[NameAndReason]
-
-
-@attrs.frozen
-class EvictionDocument:
-    """An eviction that a placement remembers."""
-
-    name: str
-    member: str
-    checked_now: bool
-    conditions: Sequence[Mapping[str, Any]]
 
 
 @attrs.frozen

@@ -15,11 +15,8 @@ from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.differences import differences
 from fleet_components.review.documents.explanation import (
-    evictions_in,
     facts_of,
     overridden_members,
-    policies_in,
-    update_run_in,
 )
 from fleet_components.review.documents.form import EVERYTHING, View
 from fleet_components.review.documents.schema import (
@@ -91,7 +88,7 @@ def subject_document(
         as_before=sorted(standing),
         source=decided.subject.origin or None,
         policy=facts.policy,
-        policies=policies_in(facts),
+        policies=facts.policies,
         other_policies=facts.other_policies,
         plugins=decided.subject.plugins,
         decided_by=decided.subject.decided_by or None,
@@ -123,8 +120,8 @@ def subject_document(
         due=[NameAndReason(name, why) for name, why in facts.due.items()],
         left=facts.left or None,
         remaining=remainder_document(plan.remainders[decided.name]),
-        update_run=update_run_in(facts),
-        evictions=evictions_in(facts),
+        update_run=facts.update_run,
+        evictions=facts.evictions,
         notes=[*decided.outcome.notes, *plan.precedence.notes(decided)],
         warnings=warnings_of(decided),
         skipped=[SkippedDocument(name, why) for name, why in facts.skipped],

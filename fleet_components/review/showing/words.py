@@ -26,11 +26,10 @@ from fleet_components.review.documents.schema import (
     FilesDocument,
     OverriddenObject,
     PlanDocument,
-    PolicyDocument,
     RuleDocument,
     SubjectDocument,
-    UpdateRunDocument,
 )
+from fleet_components.status.facts import PolicyDocument, UpdateRunDocument
 
 _SUMMARY = {
     "joins": ("joins", "join"),

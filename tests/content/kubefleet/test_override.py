@@ -444,7 +444,7 @@ def test_the_order_of_the_input_has_no_effect_and_nothing_is_changed_in_place(
         == parts
     )
     read = [read_in_force(json.loads(json.dumps(write_in_force(part)))) for part in parts]
-    assert [apply_overrides([one], parts, "m")[0] for one in _ALL] == apply_overrides(
+    assert [apply_overrides([item], parts, "m")[0] for item in _ALL] == apply_overrides(
         _ALL, read, "m"
     )
     assert (before, kept) == (_ALL, parts)
@@ -457,17 +457,17 @@ def test_each_changed_field_has_a_rule_and_each_rule_selects_the_member(
     written = {
         str(override.manifest.key): override.spec.policy.override_rules for override in overrides
     }
-    for one, done in zip(
+    for item, done in zip(
         _ALL, apply_overrides(_ALL, _parts(overrides, cluster=cluster), cluster.name), strict=True
     ):
         assert all(written[it.override][it.rule].applies_to(cluster) for it in done.steps)
         if done.problem:
             continue
-        assert [one, *(it.data for it in done.steps)] == [
+        assert [item, *(it.data for it in done.steps)] == [
             *(it.before for it in done.steps),
             done.data,
         ]
-        assert (done.data == one) or any(it.fields for it in done.steps)
+        assert (done.data == item) or any(it.fields for it in done.steps)
 
 
 @given(overrides=_OVERRIDES)

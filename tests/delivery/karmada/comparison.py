@@ -123,7 +123,7 @@ def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict
         "evictions": [_task_there(task) for task in binding.get("gracefulEvictionTasks") or ()],
         "policy": _policy(binding),
         "requiredBy": {
-            one["name"]: sorted(dict(_targets(one))) for one in binding.get("requiredBy") or ()
+            item["name"]: sorted(dict(_targets(item))) for item in binding.get("requiredBy") or ()
         },
         **claim,
     }

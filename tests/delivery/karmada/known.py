@@ -63,8 +63,8 @@ def _stayed(difference: Difference) -> bool:
     """What was seen is what was seen one step before."""
     found, _ = _found(difference)
     before = [seen(step) for step in _steps(difference)[:-1][-1:]]
-    old = [one[found.name] for one in before if found.name in one]
-    return found.there in ([one.get(found.field) for one in old] if found.field else old)
+    old = [item[found.name] for item in before if found.name in item]
+    return found.there in ([item.get(found.field) for item in old] if found.field else old)
 
 
 def _by_hand(difference: Difference) -> bool:
@@ -91,7 +91,7 @@ def _written(difference: Difference, of: Of) -> Data | None:
     data: Data | None = None
     for step in _steps(difference):
         for action in (
-            one["memberAction"] for one in step.data.get("do", ()) if "memberAction" in one
+            item["memberAction"] for item in step.data.get("do", ()) if "memberAction" in item
         ):
             if action["member"] != of.member:
                 continue
@@ -124,9 +124,9 @@ def _away(step: Step) -> set[str]:
     """The members that do not answer after a step."""
     members = step.after.get("clusters") or ()
     return {
-        one["name"]
-        for one in members
-        if any(taint["key"] == NOT_READY for taint in one.get("taints") or ())
+        member["name"]
+        for member in members
+        if any(taint["key"] == NOT_READY for taint in member.get("taints") or ())
     }
 
 
@@ -170,9 +170,11 @@ def _copy(step: Any, of: Of) -> Data:
     """The status of a copy on a member as it was seen there."""
     copies = step.after["memberObjects"][of.member]
     named = (
-        one for one in copies if (one["kind"], one["name"].rpartition("/")[2]) == (of.kind, of.name)
+        copy
+        for copy in copies
+        if (copy["kind"], copy["name"].rpartition("/")[2]) == (of.kind, of.name)
     )
-    return next((one.get("status") or {} for one in named), {})
+    return next((item.get("status") or {} for item in named), {})
 
 
 def _differs_by(found: Differing, kind: str, statuses: list[Data], sign: int) -> bool:
@@ -236,12 +238,12 @@ def _evicted(step: Any, of: Of) -> set[str]:
 
 
 def _binding(step: Any, of: Of) -> Data:
-    found = (one for one in step.after["bindings"] if _is(one["resource"], of))
+    found = (item for item in step.after["bindings"] if _is(item["resource"], of))
     return next(found, {})
 
 
 def _targets(step: Any, of: Of) -> set[str]:
-    return {one["name"] for one in _binding(step, of).get("clusters") or ()}
+    return {item["name"] for item in _binding(step, of).get("clusters") or ()}
 
 
 def _duplicated(step: Any, of: Of) -> bool:
@@ -263,9 +265,9 @@ def _asks_directly(difference: Difference) -> bool:
         for data in step.data.get("apply", ()):
             policies[data["kind"], data["metadata"]["name"]] = data.get("spec", {})
     applications = [
-        one["failover"]["application"] for one in policies.values() if "failover" in one
+        policy["failover"]["application"] for policy in policies.values() if "failover" in policy
     ]
-    return any(one.get("purgeMode") == "Directly" for one in applications)
+    return any(application.get("purgeMode") == "Directly" for application in applications)
 
 
 def _undiscovered(difference: Difference) -> bool:
@@ -302,9 +304,9 @@ def _renamed(difference: Difference) -> bool:
     ]
     names = {patch["value"] for _, patch in patches}
     names |= {
-        one.get("name", "")
+        item.get("name", "")
         for override, _ in patches
-        for one in override["spec"]["resourceSelectors"]
+        for item in override["spec"]["resourceSelectors"]
     }
     return of.name in names and _stayed(difference)
 

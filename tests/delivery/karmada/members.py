@@ -54,15 +54,15 @@ def _stands(step: Step, cluster: str, manifest: Manifest) -> bool:
     """Whether there is a copy: of kinds that are not recorded on members, whether one was sent."""
     if manifest.kind in RECORDED:
         return _there(step, cluster, manifest) is not None
-    sent = (one for work in step.after["works"].get(cluster, ()) for one in work["manifests"])
-    return any((one["kind"], one["name"]) == (manifest.kind, _path(manifest)) for one in sent)
+    sent = (item for work in step.after["works"].get(cluster, ()) for item in work["manifests"])
+    return any((item["kind"], item["name"]) == (manifest.kind, _path(manifest)) for item in sent)
 
 
 def _there(step: Step, cluster: str, manifest: Manifest) -> Data | None:
     path = _path(manifest)
     copies: Mapping[str, list[Data]] = step.after["memberObjects"]
     return next(
-        (one for one in copies[cluster] if (one["kind"], one["name"]) == (manifest.kind, path)),
+        (copy for copy in copies[cluster] if (copy["kind"], copy["name"]) == (manifest.kind, path)),
         None,
     )
 

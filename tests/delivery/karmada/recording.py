@@ -130,13 +130,14 @@ class Recording(recording.Recording[Step]):
             return found
         for step in self.data["steps"]:
             bound = {
-                one["name"].rpartition("/")[2]: one["resource"] for one in step["after"]["bindings"]
+                item["name"].rpartition("/")[2]: item["resource"]
+                for item in step["after"]["bindings"]
             }
             for _, _, _, kind, name, state in step["after"]["timeline"]:
                 members = [
-                    one
-                    for one in state.get("evicting", ())
-                    if state["agg"].get(one) == "applied Unhealthy"
+                    item
+                    for item in state.get("evicting", ())
+                    if state["agg"].get(item) == "applied Unhealthy"
                 ]
                 if members and kind.endswith("Binding") and name in bound:
                     key = bound[name]["kind"], bound[name]["name"]
@@ -307,7 +308,7 @@ def _refusals(step: Step) -> dict[Key, tuple[str, ...]]:
     answers = [
         answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400
     ]
-    return {_named(one["on"]): reasons(one["message"]) for one in answers}
+    return {_named(item["on"]): reasons(item["message"]) for item in answers}
 
 
 def _deleted(action: Data) -> Key:

@@ -68,7 +68,7 @@ class Replay(replay.Replay[Recording, Step]):
         yield copies_there(step), copies_here(self.state)
         yield (
             bindings_there(step),
-            bindings_here({one.subject.key: one.outcome for one in templates}),
+            bindings_here({template.subject.key: template.outcome for template in templates}),
         )
         yield statuses_there(step), statuses_here(step, templates)
 

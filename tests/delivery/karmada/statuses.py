@@ -21,7 +21,7 @@ def statuses_there(step: Step) -> Seen:
         if counts(b)
     }
     templates = {
-        (one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]
+        (item["kind"], item["name"].rpartition("/")[2]): item for item in step.after["templates"]
     }
     found = (
         _statuses(kind, name, binding, templates.get((kind, name), {}).get("status"))
@@ -32,12 +32,12 @@ def statuses_there(step: Step) -> Seen:
 
 def statuses_here(step: Step, templates: Iterable[Decided]) -> Seen:
     """Our own, of the templates that have bindings, from what is known of their copies after a step."""
-    found = (_ours(step, one) for one in templates if is_bound(one.outcome))
+    found = (_ours(step, template) for template in templates if is_bound(template.outcome))
     return {name: status for pairs in found for name, status in pairs}
 
 
-def _ours(step: Step, one: Decided) -> Iterator[tuple[str, Data]]:
-    binding, template = api_objects(one, observed(step, one))
+def _ours(step: Step, decided: Decided) -> Iterator[tuple[str, Data]]:
+    binding, template = api_objects(decided, observed(step, decided))
     return _statuses(
         template["kind"], template["metadata"]["name"], binding["status"], template["status"]
     )
@@ -47,8 +47,8 @@ def _statuses(
     kind: str, name: str, binding: Data, template: Data | None
 ) -> Iterator[tuple[str, Data]]:
     conditions = {
-        one["type"]: (one["status"], one["reason"], one["message"])
-        for one in binding.get("conditions", ())
+        each["type"]: (each["status"], each["reason"], each["message"])
+        for each in binding.get("conditions", ())
     }
     yield (
         f"binding of {kind} {name}",
@@ -66,5 +66,5 @@ def _statuses(
 def _told(kind: str, status: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """The part of a status that recordings tell; they have no times, and conditions in any order."""
     fields = {field: (status or {}).get(field) for field in TOLD.get(kind, ())}
-    conditions = sorted(fields.pop("conditions", None) or (), key=lambda one: str(one["type"]))
+    conditions = sorted(fields.pop("conditions", None) or (), key=lambda item: str(item["type"]))
     return {**{field: value for field, value in fields.items() if value}, "conditions": conditions}

@@ -64,7 +64,7 @@ def recorded() -> Any:
 
 
 def found(data: Any) -> list[str]:
-    return [one.words for one in Replay.of(Recording("attached", data)).unexplained()]
+    return [item.words for item in Replay.of(Recording("attached", data)).unexplained()]
 
 
 def test_what_goes_along_is_as_recorded() -> None:
@@ -101,7 +101,7 @@ def _elsewhere(after: Any) -> None:
 def test_another_recording_does_not_pass(change: Callable[[Any], object], words: str) -> None:
     data = recorded()
     change(data["steps"][0]["after"])
-    assert any(one.startswith(words) for one in found(data))
+    assert any(item.startswith(words) for item in found(data))
 
 
 def test_a_binding_that_is_attached_to_nothing_any_more_counts_for_nothing() -> None:

@@ -95,8 +95,8 @@ NAMES = (
 def test_each_member_gets_its_replicas_its_override_and_its_stamp(world: RenderedFleet) -> None:
     files = world.render()
     on_a, on_b = (yaml.safe_load(files[f"{name}/{MANIFEST}"]) for name in "ab")
-    assert [one["spec"]["replicas"] for one in (on_a, on_b)] == [3, 1]
-    assert [one["metadata"]["labels"].get("mirror") for one in (on_a, on_b)] == [None, "b"]
+    assert [item["spec"]["replicas"] for item in (on_a, on_b)] == [3, 1]
+    assert [item["metadata"]["labels"].get("mirror") for item in (on_a, on_b)] == [None, "b"]
     stamp = {
         "fleet-components/placement": f"Template/{WEB}",
         "fleet-components/stack": "local",

@@ -247,7 +247,7 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateSubject]) -> None:
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             (data,) = record.objects(share, member)
             if not any(
-                one.needs.required_by for one in history
+                item.needs.required_by for item in history
             ):  # what others need is not a workload in real fleets
                 assert share.replicas in (None, data["spec"].get("replicas"))
             if cluster in outcome.rollout.held:

@@ -72,12 +72,14 @@ def is_there(difference: Difference) -> bool:
     """Whether an object is on a member, and belongs to a placement."""
     cluster, kind, name = about(difference).name.split()
     named = [
-        one
-        for one in difference.step.after["memberObjects"][cluster]
-        if (one["kind"], "/".join(filter(None, (one.get("namespace"), one["name"]))))
+        item
+        for item in difference.step.after["memberObjects"][cluster]
+        if (item["kind"], "/".join(filter(None, (item.get("namespace"), item["name"]))))
         == (kind, name)
     ]
-    return any(owner.startswith("AppliedWork/") for one in named for owner in one.get("owners", ()))
+    return any(
+        owner.startswith("AppliedWork/") for item in named for owner in item.get("owners", ())
+    )
 
 
 def waits(difference: Difference) -> bool:

@@ -65,9 +65,11 @@ Entry = tuple[str, str, str]
 
 def placements_there(step: Step) -> Seen:
     """The recorded placements, and each of their members."""
-    found = [one for one in step.after["placements"] if not one.get("absent") and not _refused(one)]
+    found = [
+        item for item in step.after["placements"] if not item.get("absent") and not _refused(item)
+    ]
     return dict(
-        pair for one in found for pair in _placement(one["kind"], one.get("namespace", ""), one)
+        pair for item in found for pair in _placement(item["kind"], item.get("namespace", ""), item)
     )
 
 
@@ -83,12 +85,12 @@ def placement_here(
 def others_there(step: Step) -> Seen:
     """The recorded statuses of update runs and evictions, and those that a namespace can read."""
     found = {
-        _name(one["kind"], one.get("namespace", ""), one["name"]): (
-            one["kind"],
-            one.get("status") or one.get("sourceStatus"),
+        _name(item["kind"], item.get("namespace", ""), item["name"]): (
+            item["kind"],
+            item.get("status") or item.get("sourceStatus"),
         )
-        for one in step.after.get("hubObjects", ())
-        if not one.get("absent")
+        for item in step.after.get("hubObjects", ())
+        if not item.get("absent")
     }
     return {
         name: _other(status) for name, (kind, status) in found.items() if kind in _OTHERS and status
@@ -111,11 +113,11 @@ def others_here(
     }
     for name, status in eviction_statuses(decided).items():
         found[_name(_EVICTION, "", name)] = _EVICTION, status
-    for one in accessible_status(subject, placement_status(decided, shown.status, observed)):
-        metadata = one["metadata"]
-        found[_name(one["kind"], metadata["namespace"], metadata["name"])] = (
-            one["kind"],
-            one["sourceStatus"],
+    for item in accessible_status(subject, placement_status(decided, shown.status, observed)):
+        metadata = item["metadata"]
+        found[_name(item["kind"], metadata["namespace"], metadata["name"])] = (
+            item["kind"],
+            item["sourceStatus"],
         )
     return {name: _other(status) for name, (_, status) in found.items()}
 
@@ -128,14 +130,16 @@ def _other(status: Data) -> Data:
 def _plainly(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            name: _plainly(one)
-            for name, one in value.items()
-            if name != "observedGeneration" and one != []
+            name: _plainly(item)
+            for name, item in value.items()
+            if name != "observedGeneration" and item != []
         }
     if isinstance(value, list):
-        plain = [_plainly(one) for one in value]
+        plain = [_plainly(item) for item in value]
         return (
-            sorted(plain, key=lambda one: one["type"]) if plain and "reason" in plain[0] else plain
+            sorted(plain, key=lambda item: item["type"])
+            if plain and "reason" in plain[0]
+            else plain
         )
     return value
 
@@ -143,14 +147,14 @@ def _plainly(value: Any) -> Any:
 def bindings_there(step: Step) -> Seen:
     """The recorded bindings; those that are being deleted are gone already."""
     return {
-        f"{_name('binding', one.get('namespace', ''), one['placement'])} {one['targetCluster']}": {
-            "state": one["state"],
-            "policy": int(one["schedulingPolicySnapshotName"].rpartition("-")[2]),
-            "resources": _index_of(one["resourceSnapshotName"]),
-            "scores": tuple((one["clusterDecision"].get("clusterScore") or {}).values()),
+        f"{_name('binding', item.get('namespace', ''), item['placement'])} {item['targetCluster']}": {
+            "state": item["state"],
+            "policy": int(item["schedulingPolicySnapshotName"].rpartition("-")[2]),
+            "resources": _index_of(item["resourceSnapshotName"]),
+            "scores": tuple((item["clusterDecision"].get("clusterScore") or {}).values()),
         }
-        for one in step.after["bindings"]
-        if not one.get("deleting")
+        for item in step.after["bindings"]
+        if not item.get("deleting")
     }
 
 
@@ -180,7 +184,9 @@ def bindings_here(decided: Decided) -> Iterator[tuple[str, Data]]:
 
 def out_of_order(step: Step, placement: str, waves: Sequence[set[str]]) -> Iterator[str]:
     """Members that began before others of an earlier wave: the waves go one after the other, as the timeline tells."""
-    began = _began(step) if [one["name"] for one in step.after["placements"]] == [placement] else {}
+    began = (
+        _began(step) if [item["name"] for item in step.after["placements"]] == [placement] else {}
+    )
     for earlier, later in pairwise(waves):
         hurried = [
             (a, b)
@@ -210,7 +216,7 @@ def _began(step: Step) -> dict[str, float]:
 
 def copies_there(step: Step) -> Seen:
     """The recorded objects on the members that the placements of the recording have brought."""
-    works = tuple(f"AppliedWork/{_work(one)}-" for one in step.after["placements"])
+    works = tuple(f"AppliedWork/{_work(item)}-" for item in step.after["placements"])
     return {
         f"{member} {_name(copy['kind'], copy.get('namespace', ''), copy['name'])}": {
             **{field: _plain(field, value) for field, value in copy.items() if field in _FIELDS},
@@ -230,10 +236,12 @@ def copies_there(step: Step) -> Seen:
 def sent(state: StackState) -> dict[tuple[str, str], list[Data]]:
     """The objects of a stack, by the key of the placement and the member."""
     found: dict[tuple[str, str], list[Data]] = {}
-    for one in state.resources.values():
-        if one.type.startswith("kubernetes:"):
-            placement = one.name.partition("@")[0].removeprefix(f"{FLEET}/")
-            found.setdefault((placement, cluster_of(one.name)), []).append(reveal(one.inputs))
+    for resource in state.resources.values():
+        if resource.type.startswith("kubernetes:"):
+            placement = resource.name.partition("@")[0].removeprefix(f"{FLEET}/")
+            found.setdefault((placement, cluster_of(resource.name)), []).append(
+                reveal(resource.inputs)
+            )
     return found
 
 
@@ -251,7 +259,7 @@ def _placement(kind: str, namespace: str, data: Data) -> Iterator[tuple[str, Dat
     """A placement with its status, and each of its members."""
     name, status = _name(kind, namespace, data["name"]), data.get("status") or {}
     entries = status.get("placementStatuses") or []
-    found = [(one, _condition(one, "Scheduled")) for one in entries]
+    found = [(entry, _condition(entry, "Scheduled")) for entry in entries]
     yield (
         name,
         {
@@ -259,21 +267,23 @@ def _placement(kind: str, namespace: str, data: Data) -> Iterator[tuple[str, Dat
                 _field(kind): _condition(status, kind)
                 for kind in (f"{kind}{part}" for part in _SUMMED)
             },
-            "order": [one["type"].removeprefix(kind) for one in status.get("conditions") or ()],
+            "order": [item["type"].removeprefix(kind) for item in status.get("conditions") or ()],
             "entries": _in_order(
-                [(one.get("clusterName", ""), *words[1:]) for one, words in found if words]
+                [(item.get("clusterName", ""), *words[1:]) for item, words in found if words]
             ),
             "index": _number(status.get("observedResourceIndex")),
             "indexes": {
-                one["clusterName"]: _number(one.get("observedResourceIndex"))
-                for one in entries
-                if "clusterName" in one
+                entry["clusterName"]: _number(entry.get("observedResourceIndex"))
+                for entry in entries
+                if "clusterName" in entry
             },
-            "selected": [_identity(one) for one in status.get("selectedResources") or ()],
+            "selected": [_identity(item) for item in status.get("selectedResources") or ()],
         },
     )
     yield from (
-        (f"{name} on {one['clusterName']}", _member(one)) for one in entries if "clusterName" in one
+        (f"{name} on {entry['clusterName']}", _member(entry))
+        for entry in entries
+        if "clusterName" in entry
     )
 
 
@@ -285,22 +295,22 @@ def _member(entry: Data) -> Data:
         "overrides": [
             *map(_without_number, entry.get("applicableClusterResourceOverrides") or ()),
             *(
-                f"{one['namespace']}/{_without_number(one['name'])}"
-                for one in entry.get("applicableResourceOverrides") or ()
+                f"{item['namespace']}/{_without_number(item['name'])}"
+                for item in entry.get("applicableResourceOverrides") or ()
             ),
         ],
     }
 
 
-def _failing(one: Data) -> tuple[str, str]:
+def _failing(data: Data) -> tuple[str, str]:
     """An object that has failed, drifted or differs, and all that is said of it."""
-    rest = {name: value for name, value in one.items() if name not in _NAMING}
-    return _identity(one), json.dumps(rest, sort_keys=True)
+    rest = {name: value for name, value in data.items() if name not in _NAMING}
+    return _identity(data), json.dumps(rest, sort_keys=True)
 
 
-def _identity(one: Data) -> str:
-    version = f"{one.get('group', '')}/{one['version']}".lstrip("/")
-    return identity((one["kind"], one.get("namespace", ""), one["name"]), version)
+def _identity(data: Data) -> str:
+    version = f"{data.get('group', '')}/{data['version']}".lstrip("/")
+    return identity((data["kind"], data.get("namespace", ""), data["name"]), version)
 
 
 def _without_number(snapshot: str) -> str:
@@ -328,7 +338,7 @@ def _in_order(entries: Sequence[Entry]) -> list[Entry]:
 def _refused(placement: Data) -> bool:
     """Whether its selectors are refused, so that nothing was decided."""
     conditions = placement.get("status", {}).get("conditions", ())
-    return any(one["reason"] == "InvalidResourceSelectors" for one in conditions)
+    return any(condition["reason"] == "InvalidResourceSelectors" for condition in conditions)
 
 
 def _work(placement: Data) -> str:
@@ -336,8 +346,8 @@ def _work(placement: Data) -> str:
 
 
 def _condition(status: Data, kind: str) -> tuple[str, str, str] | None:
-    found = (one for one in status.get("conditions", ()) if one["type"] == kind)
-    return next(((one["status"], one["reason"], one["message"]) for one in found), None)
+    found = (item for item in status.get("conditions", ()) if item["type"] == kind)
+    return next(((item["status"], item["reason"], item["message"]) for item in found), None)
 
 
 def _number(text: str | None) -> int | None:
@@ -368,7 +378,7 @@ def fields(data: Data) -> Data:
     return {
         **found,
         **{f"spec.{field}": value for field, value in spec.items()},
-        "images": [one["image"] for one in pod or ()],
+        "images": [item["image"] for item in pod or ()],
     }
 
 

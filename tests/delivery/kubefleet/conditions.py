@@ -36,8 +36,8 @@ def applies(**fields: Any) -> When:
 
     def holds(difference: Difference) -> bool:
         return any(
-            fields.items() <= one.get("applyStrategy", {}).items()
-            for one in _strategies(difference)
+            fields.items() <= strategy.get("applyStrategy", {}).items()
+            for strategy in _strategies(difference)
         )
 
     return holds
@@ -106,34 +106,38 @@ def drifted(difference: Difference) -> bool:
 
 def fails(difference: Difference) -> bool:
     """An override fails on a member."""
-    return any(one["reason"] == "OverriddenFailed" for one in _conditions(difference.step))
+    return any(
+        condition["reason"] == "OverriddenFailed" for condition in _conditions(difference.step)
+    )
 
 
 def taken_over(difference: Difference) -> bool:
     """Another update run came after this one, which fails for that here, and there a moment later."""
     shown = difference.step.after.get("hubObjects", ())
     runs = [
-        one["name"]
-        for one in shown
-        if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")
+        item["name"]
+        for item in shown
+        if item["kind"].endswith("StagedUpdateRun") and not item.get("absent")
     ]
     found = about(difference)
     if found.name.rpartition(" ")[2] not in runs[:-1]:
         return False
     if found.field == "stagesStatus":
         return bool(found.there == list(map(_going_on, found.here)))
-    failed = any(one["reason"] == "UpdateRunFailed" for one in found.here)
+    failed = any(item["reason"] == "UpdateRunFailed" for item in found.here)
     run = seen(difference.step).get(found.name, {})
-    return failed and found.there in [[found.here[0], one] for one in (_PROGRESSING, *_stuck(run))]
+    return failed and found.there in [
+        [found.here[0], item] for item in (_PROGRESSING, *_stuck(run))
+    ]
 
 
 def _stuck(run: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the condition of a run that has been updating the same clusters for five minutes."""
     for stage in _maps(run.get("stagesStatus")):
         clusters = [
-            str(one.get("clusterName"))
-            for one in _maps(stage.get("clusters"))
-            if [it.get("type") for it in _maps(one.get("conditions"))] == ["Started"]
+            str(item.get("clusterName"))
+            for item in _maps(stage.get("clusters"))
+            if [it.get("type") for it in _maps(item.get("conditions"))] == ["Started"]
         ]
         what = f"The updateRun is stuck waiting for {', '.join(clusters)} cluster(s) in stage {stage.get('stageName')}"
         hint = "to finish updating, please check placement status for potential errors"
@@ -146,12 +150,16 @@ def _stuck(run: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _maps(values: Any) -> list[Mapping[str, Any]]:
-    return [one for one in values if isinstance(one, Mapping)] if isinstance(values, list) else []
+    return (
+        [value for value in values if isinstance(value, Mapping)]
+        if isinstance(values, list)
+        else []
+    )
 
 
 def _going_on(stage: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stage as it was before another run took the clusters that it was updating."""
-    if "StageUpdatingFailed" not in (one["reason"] for one in stage.get("conditions", ())):
+    if "StageUpdatingFailed" not in (item["reason"] for item in stage.get("conditions", ())):
         return stage
     started = (
         "Progressing",
@@ -161,14 +169,14 @@ def _going_on(stage: Mapping[str, Any]) -> Mapping[str, Any]:
     )
     clusters = [
         {
-            **one,
+            **item,
             "conditions": [
-                it for it in one["conditions"] if it["reason"] != "ClusterUpdatingFailed"
+                it for it in item["conditions"] if it["reason"] != "ClusterUpdatingFailed"
             ],
         }
-        if "conditions" in one
-        else one
-        for one in stage["clusters"]
+        if "conditions" in item
+        else item
+        for item in stage["clusters"]
     ]
     names = ("type", "status", "reason", "message")
     return {**stage, "clusters": clusters, "conditions": [dict(zip(names, started, strict=True))]}
@@ -185,18 +193,20 @@ def unnamed_binding(difference: Difference) -> bool:
 
 def of_nothing(difference: Difference) -> bool:
     """An eviction names a placement that is not there."""
-    there = {one["name"] for one in difference.step.after["placements"] if not one.get("absent")}
+    there = {item["name"] for item in difference.step.after["placements"] if not item.get("absent")}
     seen = [
-        one
-        for one in difference.step.after["hubObjects"]
-        if f" {one['name']}: " in difference.words
+        item
+        for item in difference.step.after["hubObjects"]
+        if f" {item['name']}: " in difference.words
     ]
-    return bool(seen) and all(one["spec"]["placementName"] not in there for one in seen)
+    return bool(seen) and all(item["spec"]["placementName"] not in there for item in seen)
 
 
 def unopened(difference: Difference) -> bool:
     """An envelope cannot be opened."""
-    return any(one["reason"] == "SyncWorkFailed" for one in _conditions(difference.step))
+    return any(
+        condition["reason"] == "SyncWorkFailed" for condition in _conditions(difference.step)
+    )
 
 
 def left(difference: Difference) -> bool:
@@ -232,7 +242,7 @@ def ahead(difference: Difference) -> bool:
         if "index" in entry and name.split(" ")[1:] == names[: 1 if kind == "binding" else None]
     ]
     counts = {
-        _count(one) for entry in shown for one in (entry["index"], *entry["indexes"].values())
+        _count(item) for entry in shown for item in (entry["index"], *entry["indexes"].values())
     }
     there, here = ([*map(_count, _listed(value))] for value in (found.there, found.here))
     alike = counts == {*there} or (
@@ -272,23 +282,24 @@ def _conditions(step: Step) -> Iterator[Data]:
 
 def on_its_way(difference: Difference) -> bool:
     """A rolling update had not come to its end when the recording went on."""
-    external = any(one.get("type") == "External" for one in _strategies(difference))
+    external = any(strategy.get("type") == "External" for strategy in _strategies(difference))
     return not external and any(
-        one.get("deleting") or one["state"] != "Bound" for one in difference.step.after["bindings"]
+        item.get("deleting") or item["state"] != "Bound"
+        for item in difference.step.after["bindings"]
     )
 
 
 def untold(difference: Difference) -> bool:
     """Members wait until the time is over in which nobody can tell whether objects of another are ready."""
     return any(
-        one["reason"] == "NotAllWorkAreAvailabilityTrackable"
-        for one in _conditions(difference.step)
+        condition["reason"] == "NotAllWorkAreAvailabilityTrackable"
+        for condition in _conditions(difference.step)
     )
 
 
 def nothing_selected(difference: Difference) -> bool:
     """The hub had none of the content, as the namespace of an earlier recording was still going."""
-    return all(one.get("manifests") in ([], None) for one in difference.step.after["works"])
+    return all(item.get("manifests") in ([], None) for item in difference.step.after["works"])
 
 
 def moves(difference: Difference) -> bool:
@@ -307,9 +318,9 @@ def namespace_goes(difference: Difference) -> bool:
         if key_of(data) in gone
     ]
     brought = {
-        one.get("name")
+        item.get("name")
         for data in written
-        for one in data.get("spec", {}).get("resourceSelectors", ())
+        for item in data.get("spec", {}).get("resourceSelectors", ())
     }
     return any(f" {name}/" in difference.words for name in brought) and not is_there(difference)
 
@@ -323,8 +334,8 @@ def owned_twice(difference: Difference) -> bool:
         for failed in member.get("failedPlacements") or ()
     )
     return any(
-        "already owned by some other sources" in one or "owned by another Fleet" in one
-        for one in failing
+        "already owned by some other sources" in item or "owned by another Fleet" in item
+        for item in failing
     )
 
 
@@ -336,8 +347,8 @@ def pending(difference: Difference) -> bool:
         for condition in (placement.get("status") or {}).get("conditions", ())
     )
     return any(
-        one["type"].endswith("Scheduled") and one["reason"] == "SchedulePending"
-        for one in conditions
+        item["type"].endswith("Scheduled") and item["reason"] == "SchedulePending"
+        for item in conditions
     )
 
 
@@ -354,7 +365,9 @@ def forgotten(difference: Difference) -> bool:
     found = about(difference)
     run = re.search(r", resourceSnapshotIndex: \d*, updateRun: (\S+)$", found.there[2])
     runs = [
-        one["name"] for one in difference.step.after.get("hubObjects", ()) if not one.get("absent")
+        item["name"]
+        for item in difference.step.after.get("hubObjects", ())
+        if not item.get("absent")
     ]
     if run is None or run[1] in runs:
         return False
@@ -386,13 +399,15 @@ def moving(difference: Difference) -> bool:
     """A binding is to go, or has just been made, and so is what it has brought to its member."""
     found = about(difference)
     cluster = found.name.split(" ")[-1 if found.name.startswith("binding ") else 0]
-    bindings = [one for one in difference.step.after["bindings"] if one["targetCluster"] == cluster]
+    bindings = [
+        item for item in difference.step.after["bindings"] if item["targetCluster"] == cluster
+    ]
     goes = any(
-        one.get("deleting") or one["state"] == "Unscheduled" for one in bindings
+        binding.get("deleting") or binding["state"] == "Unscheduled" for binding in bindings
     ) and _was_there(difference)
-    comes = any(one["state"] == "Scheduled" for one in bindings) and not found.name.startswith(
-        "binding "
-    )
+    comes = any(
+        binding["state"] == "Scheduled" for binding in bindings
+    ) and not found.name.startswith("binding ")
     return not found.field and ((found.here is None and goes) or (found.there is None and comes))
 
 
@@ -407,7 +422,7 @@ def only_immutable(difference: Difference) -> bool:
     return (
         found.field == "failedPlacements"
         and not found.here
-        and all("immutable" in one[1] for one in found.there)
+        and all("immutable" in item[1] for item in found.there)
     )
 
 
@@ -433,10 +448,11 @@ def stuck_at_once(difference: Difference) -> bool:
 
 def _alike(there: list[Any], here: list[Any]) -> bool:
     """Whether two lists of conditions are alike beside Progressing."""
-    one, other = (
-        [one for one in conditions if not _progresses(one)] for conditions in (there, here)
+    item, other = (
+        [condition for condition in conditions if not _progresses(condition)]
+        for conditions in (there, here)
     )
-    return one == other and len(there) == len(here)
+    return item == other and len(there) == len(here)
 
 
 def _progresses(condition: Any) -> bool:
@@ -452,7 +468,7 @@ def moves_nothing(difference: Difference) -> bool:
     revisions = {
         str(entry["resources"]) for name, entry in had.items() if name.startswith("binding ")
     }
-    over = any(one["type"] == "Succeeded" for one in run["conditions"])
+    over = any(item["type"] == "Succeeded" for item in run["conditions"])
     if over or revisions != {run["resourceSnapshotIndexUsed"]}:
         return False
     return (
@@ -477,7 +493,9 @@ def not_synchronized(difference: Difference) -> bool:
     """A member says that an envelope could not be opened, and why."""
     found = about(difference)
     texts = [
-        one["message"] for one in _conditions(difference.step) if one["reason"] == "SyncWorkFailed"
+        condition["message"]
+        for condition in _conditions(difference.step)
+        if condition["reason"] == "SyncWorkFailed"
     ]
     failing = [("False", "SyncWorkFailed", text) for text in texts]
     if found.field == "condition WorkSynchronized":

@@ -55,19 +55,19 @@ KNOWN: tuple[Known, ...] = (
         HELD,
         "an object that has drifted is left alone by itself: its member gets everything else, and others do not wait",
         "docs/delivery.md#drift-that-is-left-alone",
-        lambda one: drifted(one) and waits(one),
+        lambda item: drifted(item) and waits(item),
     ),
     Known(
         HELD,
         "what others have set on a member is not seen in process; an update is refused because of that conflict",
         "docs/delivery.md#apply-strategies",
-        lambda one: applies(type="ServerSideApply")(one) and (waits(one) or field_left(one)),
+        lambda item: applies(type="ServerSideApply")(item) and (waits(item) or field_left(item)),
     ),
     Known(
         rf"{PLACEMENT}failedPlacements .*work-api-agent",
         "an agent of KubeFleet conflicts with what it wrote itself, as it wrote it first in another way",
         "pkg/controllers/workapplier/apply.go (KubeFleet 0.3.1)",
-        lambda one: applies(type="ServerSideApply")(one) and conflicts_with_itself(one),
+        lambda item: applies(type="ServerSideApply")(item) and conflicts_with_itself(item),
     ),
     Known(
         "refused: .*is brought to cluster\\d by .* and .*FailedToTakeOver",
@@ -91,13 +91,13 @@ KNOWN: tuple[Known, ...] = (
         HELD,
         "an override that fails holds its member alone, and others do not wait behind the budget for it",
         "docs/delivery.md#overrides",
-        lambda one: fails(one) and waits(one),
+        lambda item: fails(item) and waits(item),
     ),
     Known(
         HELD,
         "a member whose agent is silent is reached all the same, and others do not wait for it",
         "docs/delivery.md#after-a-failure",
-        lambda one: silent(one) and (waits(one) or unfinished(one)),
+        lambda item: silent(item) and (waits(item) or unfinished(item)),
     ),
     Known(
         rf"({COPY}|binding \S+ cluster\d: )only there",
@@ -115,13 +115,15 @@ KNOWN: tuple[Known, ...] = (
         rf"({HELD}|{PLACEMENT}entries )",
         "the recording went on while a rolling update was on its way; here each update comes to its end",
         "docs/delivery.md#waves",
-        lambda one: on_its_way(one) and (waits(one) or moving(one) or entries_in_any_order(one)),
+        lambda item: (
+            on_its_way(item) and (waits(item) or moving(item) or entries_in_any_order(item))
+        ),
     ),
     Known(
         rf"({COPY}only here|{HELD})",
         "the recording went on while members waited for what nobody can tell; here each update comes to its end",
         "docs/delivery.md#waves",
-        lambda one: untold(one) and waits(one),
+        lambda item: untold(item) and waits(item),
     ),
     Known(
         rf"({COPY}only here|{PLACEMENT}selected \[\])",
@@ -139,7 +141,7 @@ KNOWN: tuple[Known, ...] = (
         rf"({HELD}|{PLACEMENT}failedPlacements )",
         "a field that an API server does not change is changed by a replacement, for which no member waits",
         "docs/delivery.md#what-cannot-be-changed-afterwards",
-        lambda one: immutable(one) and (waits(one) or unfinished(one) or only_immutable(one)),
+        lambda item: immutable(item) and (waits(item) or unfinished(item) or only_immutable(item)),
     ),
     Known(
         rf"{PLACEMENT}condition Overridden \('False', 'OverriddenFailed'.*, here \('False', 'OverriddenFailed'",
@@ -187,7 +189,7 @@ KNOWN: tuple[Known, ...] = (
         rf"({HELD}|{PLACEMENT}condition WorkSynchronized )",
         "an envelope that cannot be opened is refused before anything is sent",
         "docs/delivery.md#what-is-in-an-envelope",
-        lambda one: unopened(one) and (waits(one) or not_synchronized(one)),
+        lambda item: unopened(item) and (waits(item) or not_synchronized(item)),
     ),
     Known(
         rf"{COPY}only here",

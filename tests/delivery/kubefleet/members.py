@@ -98,7 +98,7 @@ class Members:
         """Bring the objects of a placement to a member, and say what came of each."""
         here = self.there.setdefault(cluster, {})
         unready = {
-            _key(one) for one in step.after["memberObjects"].get(cluster, ()) if not ready(one)
+            _key(item) for item in step.after["memberObjects"].get(cluster, ()) if not ready(item)
         }
         found = {}
         for data in map(_clean, objects):
@@ -119,9 +119,9 @@ class Members:
     def _remove(self, cluster: str, key: ObjectKey) -> None:
         here = self.there.get(cluster, {})
         self.gone |= {(cluster, key.name)} if key.kind == "Namespace" else set()
-        for one in list(here):
-            if one == key or (key.kind == "Namespace" and one.namespace == key.name):
-                del here[one]
+        for item in list(here):
+            if item == key or (key.kind == "Namespace" and item.namespace == key.name):
+                del here[item]
 
     def _compared(
         self, here: Mapping[ObjectKey, _Live], owner: str, data: Data, mode: ApplyMode
@@ -180,7 +180,7 @@ def _not_taken(live: _Live, owner: str, data: Data, mode: ApplyMode) -> Observed
     if mode.takes_over is TakeOver.NEVER:
         return _seen(live, data, applied="NotTakenOver")
     if (owners := live.data["metadata"].get("ownerReferences")) and not mode.co_owned:
-        words = " ".join(f"{{{_owner(one)}}}" for one in owners)
+        words = " ".join(f"{{{_owner(item)}}}" for item in owners)
         refused = (
             "the object is already owned by some other sources(s) and co-ownership is disallowed"
         )
@@ -227,7 +227,11 @@ def _conflict(fields: list[str]) -> str:
 
 def _applied(live: _Live, data: Data) -> Data:
     """The object after a three-way merge."""
-    gone = {one.path for one in differences(live.sent or {}, data) if one.new is None}
+    gone = {
+        difference.path
+        for difference in differences(live.sent or {}, data)
+        if difference.new is None
+    }
     patched: Any = merged(live.data, data)
     for path in gone:
         patch: Any = None
@@ -250,12 +254,12 @@ def _differing(there: Data, wanted: Data, *, full: bool) -> Iterator[FieldDiffer
     plain = {
         **there,
         "metadata": {
-            name: one for name, one in there["metadata"].items() if name != "ownerReferences"
+            name: item for name, item in there["metadata"].items() if name != "ownerReferences"
         },
     }
-    for one in differences(plain, wanted):
-        if one.new is not None or full:
-            yield from _fields(one.path, one.new, one.old)
+    for difference in differences(plain, wanted):
+        if difference.new is not None or full:
+            yield from _fields(difference.path, difference.new, difference.old)
 
 
 def _fields(path: Path, wanted: Any, there: Any) -> Iterator[FieldDifference]:

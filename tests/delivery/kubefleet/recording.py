@@ -71,7 +71,7 @@ class Recording(recording.Recording[Step]):
         """
         found: dict[Key, str] = {}
         for step in self.steps:
-            changes = changed_content(one for one in self.steps if one.number <= step.number)
+            changes = changed_content(item for item in self.steps if item.number <= step.number)
             for data in step.data.get("apply", ()):
                 used = self._taken(key_of(data)) if data["kind"] in _REQUESTS else None
                 if (
@@ -85,12 +85,12 @@ class Recording(recording.Recording[Step]):
     def _taken(self, run: Key) -> str | None:
         """The revision that an update run has taken."""
         seen = (
-            one
+            item
             for step in self.steps
-            for one in step.after.get("hubObjects", ())
-            if _key_seen(one) == run
+            for item in step.after.get("hubObjects", ())
+            if _key_seen(item) == run
         )
-        used = (one.get("status", {}).get("resourceSnapshotIndexUsed") for one in seen)
+        used = (item.get("status", {}).get("resourceSnapshotIndexUsed") for item in seen)
         return next(filter(None, used), None)
 
     @cached_property
@@ -132,10 +132,10 @@ class Recording(recording.Recording[Step]):
     def _delete(self, objects: Objects, key: Key) -> None:
         """A Namespace goes with all that is in it."""
         gone = [
-            one for one in objects if one == key or (key[0] == "Namespace" and one[1] == key[2])
+            data for data in objects if data == key or (key[0] == "Namespace" and data[1] == key[2])
         ]
-        for one in gone:
-            del objects[one]
+        for item in gone:
+            del objects[item]
 
     def _act(self, objects: Objects, action: str, step: Step) -> None:
         """What the user did, told in words."""
@@ -148,9 +148,9 @@ class Recording(recording.Recording[Step]):
                 objects[key_of(data)] = merged(data, {"spec": {"state": state[1]}})
         if "ConfigMap is changed" in action:
             seen = {
-                _key_seen(one): one
+                _key_seen(copy): copy
                 for copies in step.after["memberObjects"].values()
-                for one in copies
+                for copy in copies
             }
             for key in [key for key in objects if key[0] == "ConfigMap" and key in seen]:
                 objects[key] = merged(objects[key], {"data": seen[key]["data"]})
@@ -189,14 +189,14 @@ class Recording(recording.Recording[Step]):
         found: Objects = {}
         for step in self.steps:
             seen = {
-                _key_seen(one): one
+                _key_seen(copy): copy
                 for copies in step.after["memberObjects"].values()
-                for one in copies
+                for copy in copies
             }
             for placement in step.after["placements"]:
-                for one in placement.get("status", {}).get("selectedResources", ()):
-                    key = _key_seen(one)
-                    found.setdefault(key, _as_seen(one, seen.get(key, {})))
+                for item in placement.get("status", {}).get("selectedResources", ()):
+                    key = _key_seen(item)
+                    found.setdefault(key, _as_seen(item, seen.get(key, {})))
         return found
 
 
@@ -218,9 +218,9 @@ def _key_seen(data: Data) -> Key:
 
 def _invalid(step: Step) -> dict[Key, tuple[str, ...]]:
     return {
-        _key_seen(one): (condition["message"].rpartition("client error: ")[2],)
-        for one in step.after["placements"]
-        for condition in one.get("status", {}).get("conditions", ())
+        _key_seen(item): (condition["message"].rpartition("client error: ")[2],)
+        for item in step.after["placements"]
+        for condition in item.get("status", {}).get("conditions", ())
         if condition["reason"] == "InvalidResourceSelectors"
     }
 
@@ -233,7 +233,8 @@ def _clashing(step: Step) -> dict[Key, tuple[str, ...]]:
         if condition["reason"] == "SyncWorkFailed"
     }
     words = tuple(
-        one.removeprefix("Failed to synchronize the work to the latest: ") for one in messages
+        message.removeprefix("Failed to synchronize the work to the latest: ")
+        for message in messages
     )
     written = {key_of(data) for data in step.data.get("apply", ())}
     return {key: words for key in written if key[0].endswith("Envelope") and words}
@@ -291,7 +292,7 @@ def _approval(name: str, objects: Objects) -> dict[str, Any]:
 def _heard_of(member: Data, time: datetime) -> dict[str, Any]:
     """A member whose agent has reported last at some time."""
     (agent,) = member["status"]["agentStatus"]
-    conditions = [{**one, "lastTransitionTime": time.isoformat()} for one in agent["conditions"]]
+    conditions = [{**item, "lastTransitionTime": time.isoformat()} for item in agent["conditions"]]
     heard = {**agent, "conditions": conditions, "lastReceivedHeartbeat": time.isoformat()}
     return {**member, "status": {**member["status"], "agentStatus": [heard]}}
 
@@ -299,7 +300,7 @@ def _heard_of(member: Data, time: datetime) -> dict[str, Any]:
 def _made_anew(data: Data, image: str, app: str | None) -> Any:
     """A workload with another image, and with other labels of its pods."""
     template = data["spec"]["template"]
-    containers = [{**one, "image": image} for one in template["spec"]["containers"]]
+    containers = [{**item, "image": image} for item in template["spec"]["containers"]]
     changed = merged(data, {"spec": {"template": {"spec": {"containers": containers}}}})
     labels = {"app": app}
     selector = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}

@@ -68,7 +68,7 @@ class Replay(replay.Replay[Recording, Step]):
     def documents(self, step: Step) -> list[Data]:
         """With the revisions that update runs have taken in place of one that a hub had not collected yet."""
         delayed, found = self.recording.delayed, super().documents(step)
-        return [merged(one, _of_revision(delayed.get(key_of(one)))) for one in found]
+        return [merged(item, _of_revision(delayed.get(key_of(item)))) for item in found]
 
     def fails(self, step: Step, registration: Registration) -> bool:
         """Whether a workload was not ready on its member."""
@@ -76,8 +76,8 @@ class Replay(replay.Replay[Recording, Step]):
             return False
         key = key_of(registration.inputs)
         return any(
-            key == (one["kind"], one.get("namespace", ""), one["name"]) and not ready(one)
-            for one in step.after["memberObjects"].get(cluster_of(registration.name), ())
+            key == (item["kind"], item.get("namespace", ""), item["name"]) and not ready(item)
+            for item in step.after["memberObjects"].get(cluster_of(registration.name), ())
         )
 
     def update(self, step: Step) -> Iterator[str]:
@@ -88,17 +88,17 @@ class Replay(replay.Replay[Recording, Step]):
     def carried_out(self) -> None:
         """After a member on which something does not become ready no wave begins."""
         assert self.plan
-        failed = {cluster_of(one.name) for one in self.unready}
-        for one in self.plan.of("Placement"):
-            moved = self.moved.setdefault(one.subject.key, [])
-            for wave in one.outcome.rollout.waves:
+        failed = {cluster_of(item.name) for item in self.unready}
+        for item in self.plan.of("Placement"):
+            moved = self.moved.setdefault(item.subject.key, [])
+            for wave in item.outcome.rollout.waves:
                 if not failed.intersection(*moved[-1:]):
                     moved.append(set(wave.clusters))
 
     def planned(self, source: Source) -> None:
         """A hub writes the status of a placement anew when it says something else."""
         assert self.plan
-        found = {one.name: one.outcome.decision for one in self.plan.of("Placement")}
+        found = {item.name: item.outcome.decision for item in self.plan.of("Placement")}
         self.shown = {
             name: _shown(self.shown.get(name, PENDING), decision)
             for name, decision in found.items()
@@ -118,11 +118,13 @@ class Replay(replay.Replay[Recording, Step]):
             return
         decided = self.plan.of("Placement")
         observed = self._observed(step, decided)
-        here = [placement_here(one, self.shown[one.name], observed[one.name]) for one in decided]
-        yield placements_there(step), dict(chain.from_iterable(one.items() for one in here))
-        others = [others_here(one, self.shown[one.name], observed[one.name]) for one in decided]
-        yield others_there(step), dict(chain.from_iterable(one.items() for one in others))
-        yield bindings_there(step), dict(pair for one in decided for pair in bindings_here(one))
+        here = [
+            placement_here(item, self.shown[item.name], observed[item.name]) for item in decided
+        ]
+        yield placements_there(step), dict(chain.from_iterable(item.items() for item in here))
+        others = [others_here(item, self.shown[item.name], observed[item.name]) for item in decided]
+        yield others_there(step), dict(chain.from_iterable(other.items() for other in others))
+        yield bindings_there(step), dict(pair for item in decided for pair in bindings_here(item))
         yield copies_there(step), copies_here(self.state, self.recording.kinds)
 
     def _observed(
@@ -131,13 +133,13 @@ class Replay(replay.Replay[Recording, Step]):
         """What the agents of the members report of each placement."""
         objects, found = sent(self.state), dict[str, dict[str, ObservedMember]]()
         self.members.emptied(objects)
-        for one in sorted(decided, key=lambda one: one.name):
-            subject: Any = one.subject
+        for item in sorted(decided, key=lambda item: item.name):
+            subject: Any = item.subject
             if subject.mode.reports:
                 objects |= {
-                    (subject.key, name): list(to.objects) for name, to in one.deliveries.items()
+                    (subject.key, name): list(to.objects) for name, to in item.deliveries.items()
                 }
-            found[one.name] = {
+            found[item.name] = {
                 cluster: self.members.reconciled(cluster, subject.key, mine, subject.mode, step)
                 for (key, cluster), mine in objects.items()
                 if key == subject.key

@@ -73,7 +73,7 @@ def test_a_fleet_is_read() -> None:
         "2026-11-20T08:00:00Z",
     )
     assert dict(second.stages[1].members) == {"m2": "Running", "m3": "NotStarted"}
-    assert [one.gates for one in second.stages] == [(), ("night watch",)]
+    assert [item.gates for item in second.stages] == [(), ("night watch",)]
     assert found.strategies[0].stages == (StrategyStage("canary", ("first", "second"), 60),)
     assert (found.profiles[0].channel, found.profiles[0].strategy) == ("Stable", "slow")
 

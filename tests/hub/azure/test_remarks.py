@@ -61,7 +61,7 @@ def test_a_fleet_without_a_hub_has_members_alone() -> None:
         (),
         (),
     )
-    assert [one["metadata"] for one in found.members] == [
+    assert [item["metadata"] for item in found.members] == [
         {"name": "m1", "labels": {"tier": "prod"}}
     ]
     assert "fleet shop has no hub" in found.notes[0]

@@ -44,14 +44,14 @@ KARMADA: tuple[Mapping[str, Any], ...] = (
 
 def kubefleet(files: Mapping[str, str] = FLEET) -> list[dict[str, Any]]:
     """The objects of a small KubeFleet hub."""
-    return [one for text in files.values() for one in yaml.safe_load_all(text)]
+    return [item for text in files.values() for item in yaml.safe_load_all(text)]
 
 
 def observed(
     objects: Iterable[Mapping[str, Any]], system: System = SYSTEMS["kubefleet"], **more: Any
 ) -> HubObservation:
     """What is observed of a hub that has carried out its policies."""
-    objects = [redacted(one) for one in objects]
+    objects = [redacted(data) for data in objects]
     source = source_of(map(Manifest, objects))
     plan = plan_fleet(source, Past(settings=SETTINGS), Options(settings=SETTINGS))
     assert not plan.refused, plan.refused
@@ -59,9 +59,9 @@ def observed(
     return HubObservation(
         system=system,
         as_of=AS_OF,
-        members=tuple(one.data for one in parts.members),
-        policies=tuple(one.data for one in parts.policies),
-        objects=tuple(one.data for one in parts.objects.manifests),
+        members=tuple(member.data for member in parts.members),
+        policies=tuple(item.data for item in parts.policies),
+        objects=tuple(manifest.data for manifest in parts.objects.manifests),
         **{"subjects": subjects(plan), "waiting": plan.roster.get("waiting", {}), **more},
     )
 
@@ -70,19 +70,19 @@ def subjects(plan: FleetPlan) -> tuple[ObservedSubject, ...]:
     """What a plan has decided, once it is carried out."""
     return tuple(
         ObservedSubject(
-            name=one.name,
-            record=one.record,
-            done={cluster: one.settled(cluster) for cluster in one.record.decisions},
+            name=subject.name,
+            record=subject.record,
+            done={cluster: subject.settled(cluster) for cluster in subject.record.decisions},
             stands={
                 cluster: tuple(
                     (Manifest(data).api_version, Manifest(data).key)
-                    for data in one.deliveries[cluster].written
+                    for data in subject.deliveries[cluster].written
                 )
-                for cluster in one.record.decisions
+                for cluster in subject.record.decisions
             },
-            **{key: value for key, value in one.subject.shown().items() if key in MODES},
+            **{key: value for key, value in subject.subject.shown().items() if key in MODES},
         )
-        for one in sorted(plan.subjects, key=lambda one: one.name)
+        for subject in sorted(plan.subjects, key=lambda subject: subject.name)
     )
 
 

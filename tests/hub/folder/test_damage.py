@@ -66,8 +66,8 @@ def with_file(system: str, path: str, text: str | None, where: Path) -> Path:
 
 def told(problems: tuple[Problem, ...], place: Path) -> list[tuple[str, str, str]]:
     return [
-        (Path(one.file).relative_to(place).as_posix(), show_path(one.path), one.what)
-        for one in problems
+        (Path(problem.file).relative_to(place).as_posix(), show_path(problem.path), problem.what)
+        for problem in problems
     ]
 
 
@@ -100,7 +100,7 @@ def test_the_file_and_the_field_are_named(
     system = "karmada" if path == WEB else "kubefleet"
     whole = json.loads(texts(folder(system))[path])
     place = with_file(system, path, json.dumps(damaged(whole, field, junk)), tmp_path)
-    found = [one for one in told(read(place), place) if what in one[2]]
+    found = [item for item in told(read(place), place) if what in item[2]]
     assert found, read(place)
     assert found[0][:2] == (path, told_field)
 
@@ -126,7 +126,9 @@ WHOLE: list[tuple[str, str | None, str]] = [
 @pytest.mark.parametrize(("path", "text", "what"), WHOLE)
 def test_a_whole_file_is_damaged(path: str, text: str | None, what: str, tmp_path: Path) -> None:
     place = with_file("kubefleet", path, text, tmp_path)
-    assert any(what in one[2] and one[0] == path for one in told(read(place), place)), read(place)
+    assert any(what in item[2] and item[0] == path for item in told(read(place), place)), read(
+        place
+    )
 
 
 def test_what_was_changed_by_hand_and_fits_is_refused(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ WEB = "objects/shop/Deployment.storefront.yaml"
 
 
 def replicas(number: int) -> Any:
-    return lambda one: {**one, "spec": {**one["spec"], "replicas": number}}
+    return lambda item: {**item, "spec": {**item["spec"], "replicas": number}}
 
 
 def test_an_edit_stays_where_the_hub_changes_another_field(
@@ -73,7 +73,7 @@ def test_secrets_are_apart_until_people_write_them(
     secret = "objects/shop/Secret.payment.yaml"
     assert (folder / "observed" / secret).exists()
     assert not (folder / secret).exists()
-    own = next(one for one in kubefleet() if one["kind"] == "Secret")
+    own = next(item for item in kubefleet() if item["kind"] == "Secret")
     (folder / secret).write_text(f"# ours\n{yaml.safe_dump(own)}")
     for _ in range(2):
         found = updated(folder, later(observation))
@@ -83,7 +83,7 @@ def test_secrets_are_apart_until_people_write_them(
     labelled = on_hub(
         observation,
         "payment",
-        lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}},
+        lambda item: {**item, "metadata": {**item["metadata"], "labels": {"a": "b"}}},
     )
     assert updated(folder, labelled).lost == ()
     assert (folder / secret).read_text().startswith("# ours")
@@ -92,7 +92,7 @@ def test_secrets_are_apart_until_people_write_them(
 def test_an_edit_beside_a_secret_is_kept_with_its_file(
     folder: Path, tmp_path: Path, observation: HubObservation
 ) -> None:
-    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    objects = tuple(item for item in kubefleet() if item["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(observation, objects=objects)
     write_observation(tmp_path / "open", plain, update=False, secrets=True)
     file = tmp_path / "open/objects/shop/Secret.payment.yaml"
@@ -128,8 +128,8 @@ def test_a_hub_may_get_all_that_is_in_policies_and_objects(system: System, tmp_p
         for text in below
     )
     assert (tmp_path / "hub/settings/karmada.yaml").exists()
-    keys = {one.key for one in load(tmp_path / "hub")}
-    assert keys >= {Manifest(one).key for one in (INTO_SECRET, settings, bare)}
+    keys = {item.key for item in load(tmp_path / "hub")}
+    assert keys >= {Manifest(item).key for item in (INTO_SECRET, settings, bare)}
 
 
 def test_settings_that_people_complete_stay(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(
             "  exact: true\n",
             "  exact: true\n  noExecuteEviction: true\n",
         )
-    for one in (showing(noExecuteEviction=True, purgeMode="Directly"), showing(), showing()):
-        found = updated(folder, later(one))
+    for item in (showing(noExecuteEviction=True, purgeMode="Directly"), showing(), showing()):
+        found = updated(folder, later(item))
         assert (found.edited, found.lost) == ((), ())
         text = (folder / "settings/karmada.yaml").read_text()
         assert "noExecuteEviction: true" in text
@@ -194,7 +194,7 @@ def test_foreign_files_are_never_touched(folder: Path, observation: HubObservati
 def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
     tmp_path: Path, observation: HubObservation
 ) -> None:
-    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    objects = tuple(item for item in kubefleet() if item["kind"] in ("Secret", "Namespace"))
     for place in ("mine.yaml", "objects/shop/Secret.payment.yaml"):
         folder = tmp_path / place.partition("/")[0]
         write_observation(folder, observation, update=False, secrets=True)
@@ -223,7 +223,7 @@ def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
 def test_a_secret_that_people_have_touched_stays_with_its_data(
     tmp_path: Path, observation: HubObservation
 ) -> None:
-    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    objects = tuple(item for item in kubefleet() if item["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(observation, objects=objects)
     write_observation(tmp_path / "open", plain, update=False, secrets=True)
     file = tmp_path / "open/objects/shop/Secret.payment.yaml"
@@ -235,14 +235,14 @@ def test_a_secret_that_people_have_touched_stays_with_its_data(
 def test_people_may_leave_out_the_namespace_default(
     folder: Path, observation: HubObservation
 ) -> None:
-    one = {
+    item = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "c", "namespace": "default"},
     }
-    plain = attrs.evolve(observation, objects=(*observation.objects, {**one, "data": {"k": "v"}}))
+    plain = attrs.evolve(observation, objects=(*observation.objects, {**item, "data": {"k": "v"}}))
     (folder / "mine.yaml").write_text(
-        yaml.safe_dump({**one, "metadata": {"name": "c"}, "data": {"k": "mine"}})
+        yaml.safe_dump({**item, "metadata": {"name": "c"}, "data": {"k": "mine"}})
     )
     found = updated(folder, plain)
     assert (found.edited, found.lost) == (("mine.yaml",), ())

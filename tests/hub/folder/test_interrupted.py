@@ -38,7 +38,7 @@ def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
     changed = on_hub(
         changed,
         "dublin",
-        lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}},
+        lambda item: {**item, "metadata": {**item["metadata"], "labels": {"a": "b"}}},
     )
     calls = []
     replace = os.replace
@@ -79,7 +79,7 @@ def test_an_interrupted_first_run_is_told_and_an_update_completes_it(
     monkeypatch.undo()
     with pytest.raises(FleetError) as caught:
         survey([folder], CommandLine())
-    assert MEND in {one.hint for one in caught.value.problems}
+    assert MEND in {problem.hint for problem in caught.value.problems}
     with pytest.raises(FleetError, match="is an observed directory"):
         write_observation(folder, observation, update=False)
     assert updated(folder, observation).lost == ()

@@ -79,10 +79,10 @@ def test_the_way_out_heals(what: str, observation: HubObservation, tmp_path: Pat
     with pytest.raises(FleetError) as caught:
         survey([folder], CommandLine())
     problems = caught.value.problems
-    assert {one.hint.partition(" writes")[0] for one in problems} == {
+    assert {problem.hint.partition(" writes")[0] for problem in problems} == {
         "fleet observe --hub KUBECONFIG --out DIR --update"
     }, problems
-    assert {Path(one.file).relative_to(folder).as_posix() for one in problems} <= {
+    assert {Path(problem.file).relative_to(folder).as_posix() for problem in problems} <= {
         *DAMAGES[what]
     }, problems
     with pytest.raises(FleetError, match="is an observed directory") as first:
@@ -105,7 +105,7 @@ def test_what_a_later_version_has_written_asks_for_that(
     (folder / path).write_text(text.replace(old, old.replace("1", "2")))
     with pytest.raises(FleetError) as caught:
         survey([folder], CommandLine())
-    assert [one.hint for one in caught.value.problems] == ["upgrade fleet-components"]
+    assert [problem.hint for problem in caught.value.problems] == ["upgrade fleet-components"]
     with pytest.raises(FleetError) as again:
         write_observation(folder, attrs.evolve(later(observation), notes=("new",)), update=True)
-    assert [one.hint for one in again.value.problems] == ["upgrade fleet-components"]
+    assert [problem.hint for problem in again.value.problems] == ["upgrade fleet-components"]

@@ -83,7 +83,7 @@ def test_any_names_are_files_of_their_own(given: list[str]) -> None:
     twins = {name.swapcase() for name in given} - set(given)
     every = {role(name)["metadata"]["name"]: role(name) for name in (*given, *sorted(twins))}
     found = object_files(hub(*every.values()))
-    assert {one["metadata"]["name"] for one in found.values()} == every.keys()
+    assert {item["metadata"]["name"] for item in found.values()} == every.keys()
     assert len({path.casefold() for path in found}) == len(every)
     for path in found:
         assert path.isascii()
@@ -94,7 +94,7 @@ def test_any_names_are_files_of_their_own(given: list[str]) -> None:
 def test_long_names_are_short_files(tmp_path: Path) -> None:
     longest = [f"{'a' * 250}{end}" for end in ("x", "y", "X")]
     write_observation(tmp_path / "hub", hub(*map(role, longest)), update=False)
-    assert {Manifest(one.data).name for one in load(tmp_path / "hub")} == set(longest)
+    assert {Manifest(item.data).name for item in load(tmp_path / "hub")} == set(longest)
 
 
 def test_subjects_of_one_name_have_files_of_their_own() -> None:

@@ -31,7 +31,7 @@ def later(listing: Listing, minutes: int) -> Listing:
     """The same hub some time later, with all that moves by itself moved, and its answers in another order."""
     at = listing.as_of + timedelta(minutes=minutes)
     answers = {
-        query: tuple(_moved(one, at.isoformat(), str(minutes)) for one in reversed(found))
+        query: tuple(_moved(item, at.isoformat(), str(minutes)) for item in reversed(found))
         for query, found in reversed(list(listing.answers.items()))
     }
     return attrs.evolve(listing, as_of=at, answers=answers)
@@ -40,20 +40,22 @@ def later(listing: Listing, minutes: int) -> Listing:
 def _moved(value: Any, time: str, version: str) -> Any:
     match value:
         case Mapping():
-            moved = {key: _moved(one, time, version) for key, one in reversed(list(value.items()))}
+            moved = {
+                key: _moved(item, time, version) for key, item in reversed(list(value.items()))
+            }
             return {
                 **moved,
                 **{key: time for key in _HEARD if key in value},
                 **{v: version for v in _VERSIONS if v in value},
             }
         case list() | tuple():
-            return [_moved(one, time, version) for one in value]
+            return [_moved(item, time, version) for item in value]
     return value
 
 
 @pytest.mark.parametrize(
     ("of", "name"),
-    [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
+    [pytest.param(*item, marks=() if item in FEW else pytest.mark.long) for item in NAMES],
 )
 def test_a_hub_that_has_not_changed_leaves_its_directory_alone(
     of: type[Recording | KarmadaRecording], name: str, tmp_path: Path

@@ -36,7 +36,7 @@ OBSERVED = {
 
 def plain(resources: Iterable[StoredResource]) -> dict[str, Mapping[str, Any]]:
     """The outputs by URN; what is made of another order of a map is the same."""
-    return {one.urn: one.outputs for one in resources}
+    return {resource.urn: resource.outputs for resource in resources}
 
 
 def written(observation: HubObservation, folder: Path) -> Path:
@@ -50,9 +50,9 @@ def same(observation: HubObservation) -> None:
         read = read_observation(folder, KEEPER)
         assert plain(read.resources) == plain(resources_of(observation, seen(observation), KEEPER))
         assert (read.system, read.as_of) == (observation.system, observation.as_of)
-        found = {one.key: one.data for one in load(folder)}
+        found = {item.key: item.data for item in load(folder)}
         every = (*observation.members, *observation.policies, *observation.objects)
-        assert found == {Manifest(one).key: one for one in every}
+        assert found == {Manifest(item).key: item for item in every}
 
 
 @pytest.mark.parametrize("observation", OBSERVED.values(), ids=OBSERVED)
@@ -84,9 +84,9 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
             done=past.done.get(name, {}),
             stands={
                 cluster: tuple(
-                    (one.api_version, one.key)
-                    for one in past.standing
-                    if (one.subject, one.cluster) == (name, cluster)
+                    (item.api_version, item.key)
+                    for item in past.standing
+                    if (item.subject, item.cluster) == (name, cluster)
                 )
                 for cluster in past.done.get(name, {})
             },
@@ -95,12 +95,12 @@ def test_a_past_with_something_of_everything_comes_back(tmp_path: Path) -> None:
         for name, record in sorted(past.records.items())
     )
     objects = [
-        one for one in history().world.objects() if one["apiVersion"] != "fleet-components/v1"
+        data for data in history().world.objects() if data["apiVersion"] != "fleet-components/v1"
     ]
     observation = HubObservation(
         system=SYSTEMS["kubefleet"],
         as_of=AS_OF,
-        members=tuple(one for one in objects if one["kind"] == "MemberCluster"),
+        members=tuple(data for data in objects if data["kind"] == "MemberCluster"),
         subjects=subjects,
         waiting=past.waiting,
     )
@@ -131,7 +131,7 @@ def test_two_observations_differ_in_their_time_alone(
     assert texts(first).keys() == texts(second).keys()
     assert differing == {"observed/hub.yaml"}
     lines = zip(
-        *(texts(one)["observed/hub.yaml"].splitlines() for one in (first, second)), strict=True
+        *(texts(item)["observed/hub.yaml"].splitlines() for item in (first, second)), strict=True
     )
     assert [old.partition(":")[0].strip() for old, new in lines if old != new] == ["asOf"]
 
@@ -142,7 +142,7 @@ def test_the_order_of_lists_that_servers_fill_does_not_count(tmp_path: Path) -> 
         for name in ("apps/v1", "v1")
     ]
     taints = [{"key": key, "effect": "NoSchedule"} for key in "ab"]
-    one = {
+    item = {
         **KARMADA[0],
         "spec": {"syncMode": "Push", "taints": taints},
         "status": {"apiEnablements": apis},
@@ -161,7 +161,7 @@ def test_the_order_of_lists_that_servers_fill_does_not_count(tmp_path: Path) -> 
                 tmp_path / name,
             )
         )
-        for name, each in (("1", one), ("2", other))
+        for name, each in (("1", item), ("2", other))
     ]
     assert found[0] == found[1]
 

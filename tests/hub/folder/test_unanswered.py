@@ -26,7 +26,7 @@ from tests.hub.kubefleet.recorded import RecordedHub
 from tests.vectors import recordings
 
 NAMES = [(of, name) for of in (Recording, KarmadaRecording) for name in recordings(of.folder)]
-FEW = [one for one in NAMES if "depend" in one[1] or "envelope" in one[1]]
+FEW = [name for name in NAMES if "depend" in name[1] or "envelope" in name[1]]
 WHY = "is forbidden to the user of the kubeconfig"
 
 
@@ -57,13 +57,13 @@ def is_essential(query: Query) -> bool:
 def said(folder: Path) -> tuple[Survey, list[str]]:
     """The plan of a directory, with its warnings."""
     found = survey([folder], CommandLine())
-    return found, [one.what for plan in found.plans for one in plan.warnings]
+    return found, [warning.what for plan in found.plans for warning in plan.warnings]
 
 
 @pytest.mark.samples(1)
 @pytest.mark.parametrize(
     ("of", "name"),
-    [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
+    [pytest.param(*item, marks=() if item in FEW else pytest.mark.long) for item in NAMES],
 )
 def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
     of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
@@ -72,19 +72,20 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
     write_observation(tmp_path / "old", read_hub(whole), update=False)
     # Of the agent only the release is asked, which is said of the hub here.
     for number, query in enumerate(sorted(whole.answers.keys() - {AGENT})):
-        refused = without(whole, lambda one, query=query: one == query)  # type: ignore[misc]
+        refused = without(whole, lambda item, query=query: item == query)  # type: ignore[misc]
         if is_essential(query):
             with pytest.raises(FleetError) as caught:
                 read_hub(refused)
             assert all(
-                "fleet observe --rbac --hub KUBECONFIG" in one.hint for one in caught.value.problems
+                "fleet observe --rbac --hub KUBECONFIG" in problem.hint
+                for problem in caught.value.problems
             )
             continue
         folder = tmp_path / str(number)
         shutil.copytree(tmp_path / "old", folder)
         for _ in range(2):
             assert write_observation(folder, read_hub(refused), update=True).removed == (), query
-        assert any(query.kind in one and FORBIDDEN in one for one in said(folder)[1]), query
+        assert any(query.kind in item and FORBIDDEN in item for item in said(folder)[1]), query
         # Answered again, nothing is left of it.
         write_observation(folder, read_hub(whole), update=True)
         assert texts(folder) == texts(tmp_path / "old"), query
@@ -92,7 +93,7 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
 
 @pytest.mark.parametrize(
     ("of", "name"),
-    [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES],
+    [pytest.param(*item, marks=() if item in FEW else pytest.mark.long) for item in NAMES],
 )
 def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(
     of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
@@ -106,13 +107,13 @@ def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(
     except FleetError:
         return  # the plan needs what is not known, and says so
     for kind in kinds:
-        assert any(kind in one and "there is no old record of them" in one for one in warnings), (
-            warnings
-        )
-    names = {one.name for one in read_hub(whole).subjects}
-    known = {one.name for one in read_hub(refused).subjects}
+        assert any(
+            kind in warning and "there is no old record of them" in warning for warning in warnings
+        ), warnings
+    names = {subject.name for subject in read_hub(whole).subjects}
+    known = {subject.name for subject in read_hub(refused).subjects}
     told = read_observation(tmp_path / "hub", Keeper("local", "fleet")).unknown
-    bound = {one.name for one in read_hub(whole).subjects if one.done}
+    bound = {subject.name for subject in read_hub(whole).subjects if subject.done}
     assert bound & (names - known) <= set(told)
 
 
@@ -124,9 +125,11 @@ def test_the_record_keeps_its_time_and_edits_stay(
     folder = tmp_path / "hub"
     write_observation(folder, read_hub(whole), update=False)
     query = next(
-        one for one in sorted(whole.answers) if not is_essential(one) and whole.answers[one]
+        answer
+        for answer in sorted(whole.answers)
+        if not is_essential(answer) and whole.answers[answer]
     )
-    refused = attrs.evolve(read_hub(without(whole, lambda one: one == query)))
+    refused = attrs.evolve(read_hub(without(whole, lambda item: item == query)))
     for _ in range(2):
         write_observation(folder, refused, update=True)
         (account,) = read_observation(folder, Keeper("local", "fleet")).unanswered

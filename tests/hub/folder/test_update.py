@@ -58,10 +58,10 @@ def on_hub(observation: HubObservation, name: str, change: Any, kind: str = "") 
 
     def changed(objects: Iterable[Any]) -> tuple[Any, ...]:
         found = []
-        for one in objects:
-            if Manifest(one).name == name and kind in ("", Manifest(one).kind):
-                one = change(copy.deepcopy(one))
-            found += [one] if one else []
+        for data in objects:
+            if Manifest(data).name == name and kind in ("", Manifest(data).kind):
+                data = change(copy.deepcopy(data))
+            found += [data] if data else []
         return tuple(found)
 
     parts = {
@@ -71,7 +71,7 @@ def on_hub(observation: HubObservation, name: str, change: Any, kind: str = "") 
 
 
 def currency(code: str) -> Any:
-    return lambda one: {**one, "data": {"currency": code}}
+    return lambda item: {**item, "data": {"currency": code}}
 
 
 def updated(folder: Path, observation: HubObservation, **more: Any) -> Changes:
@@ -100,7 +100,7 @@ def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(
     folder: Path, observation: HubObservation
 ) -> None:
     new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "more"}}
-    gone = on_hub(observation, "storefront", lambda one: None, "ConfigMap")
+    gone = on_hub(observation, "storefront", lambda item: None, "ConfigMap")
     found = updated(folder, attrs.evolve(gone, objects=(*gone.objects, new)))
     assert found.added == ("objects/Namespace.more.yaml",)
     assert found.removed == (CONFIG,)
@@ -112,7 +112,7 @@ def test_a_subject_that_is_gone_takes_its_memory_along(
     found = updated(
         folder,
         later(
-            on_hub(observation, "shop", lambda one: None, "ClusterResourcePlacement"), subjects=()
+            on_hub(observation, "shop", lambda item: None, "ClusterResourcePlacement"), subjects=()
         ),
     )
     assert set(found.removed) == {POLICY, "observed/ClusterResourcePlacement/shop.json"}
@@ -132,7 +132,7 @@ def test_files_of_the_user_stay(folder: Path, observation: HubObservation) -> No
     (folder / ".gitattributes").write_text(
         "*.md text\nobserved/** linguist-generated text eol=lf\n"
     )
-    found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
+    found = updated(folder, on_hub(observation, "storefront", lambda item: None, "ConfigMap"))
     assert {path: (folder / path).read_text() for path in own} == own
     assert found.removed == (CONFIG,)
     assert found.edited == ()  # the hub has the Namespace
@@ -175,7 +175,7 @@ def test_a_label_of_a_member_stays_while_its_properties_change(
 ) -> None:
     edit(folder / MEMBER, "region: europe", "region: west")
     price = {"kubernetes.azure.com/per-cpu-core-cost": {"value": "0.1"}}
-    cheaper = on_hub(observation, "dublin", lambda one: {**one, "status": {"properties": price}})
+    cheaper = on_hub(observation, "dublin", lambda item: {**item, "status": {"properties": price}})
     found = updated(folder, cheaper)
     assert (found.edited, found.lost) == ((MEMBER,), ())
     assert "region: west" in (folder / MEMBER).read_text()
@@ -200,9 +200,9 @@ def test_what_changes_by_itself_in_a_member_is_in_a_file_of_its_own(
     used = {
         "resourceUsage": {what: {"cpu": "4"} for what in ("capacity", "allocatable", "available")}
     }
-    found = updated(folder, on_hub(observation, "dublin", lambda one: {**one, "status": used}))
+    found = updated(folder, on_hub(observation, "dublin", lambda item: {**item, "status": used}))
     assert (found.changed, found.edited, found.lost) == (("observed/hub.yaml", PART), (), ())
-    found = updated(folder, on_hub(observation, "dublin", lambda one: None, "MemberCluster"))
+    found = updated(folder, on_hub(observation, "dublin", lambda item: None, "MemberCluster"))
     assert {MEMBER, PART} <= set(found.removed)
 
 
@@ -212,7 +212,7 @@ def test_a_member_that_a_pull_request_removes_stays_away(
     (folder / MEMBER).unlink()
     found = updated(folder, later(observation))
     assert (found.edited, found.added) == ((MEMBER,), ())
-    assert "dublin" not in {one.name for one in load(folder)}
+    assert "dublin" not in {item.name for item in load(folder)}
 
 
 def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
@@ -272,7 +272,7 @@ def test_what_was_edited_and_is_gone_on_the_hub_is_said(
     folder: Path, observation: HubObservation
 ) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
-    found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
+    found = updated(folder, on_hub(observation, "storefront", lambda item: None, "ConfigMap"))
     assert found.removed == (CONFIG,)
     assert found.lost == (f"{CONFIG}: data.currency: had CHF, the hub has it no more",)
 
@@ -306,7 +306,7 @@ def test_a_file_with_other_objects_too_is_one_of_people(
 def test_a_silent_member_keeps_its_record_with_its_age(
     folder: Path, observation: HubObservation
 ) -> None:
-    heard = tuple(one for one in observation.members if Manifest(one).name != "iowa")
+    heard = tuple(member for member in observation.members if Manifest(member).name != "iowa")
     for _ in range(2):
         found = updated(folder, later(observation, members=heard, silent={"iowa": "timed out"}))
         assert "members/iowa.yaml" not in found.removed
@@ -319,7 +319,7 @@ def test_a_silent_member_keeps_its_record_with_its_age(
 def test_secrets_are_hidden_unless_they_are_asked_for(
     folder: Path, tmp_path: Path, observation: HubObservation
 ) -> None:
-    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    objects = tuple(item for item in kubefleet() if item["kind"] in ("Secret", "Namespace"))
     plain = attrs.evolve(
         observation, objects=objects, policies=(*observation.policies, INTO_SECRET)
     )
@@ -382,9 +382,9 @@ def test_members_tell_the_system_where_the_header_is_damaged(
     header: str | None, inventory: bool, observation: HubObservation, tmp_path: Path
 ) -> None:
     karmada = observed(KARMADA, SYSTEMS["karmada"])
-    for one, other in ((observation, karmada), (karmada, observation)):
-        folder = tmp_path / str(one.system)
-        write_observation(folder, one, update=False)
+    for item, other in ((observation, karmada), (karmada, observation)):
+        folder = tmp_path / str(item.system)
+        write_observation(folder, item, update=False)
         (folder / "observed/hub.yaml").unlink()
         if header is not None:
             (folder / "observed/hub.yaml").write_text(header)
@@ -392,11 +392,11 @@ def test_members_tell_the_system_where_the_header_is_damaged(
             (folder / "observed/files.json").unlink()
         before = texts(folder)
         with pytest.raises(
-            FleetError, match=f"was observed for {one.system}, not for {other.system}"
+            FleetError, match=f"was observed for {item.system}, not for {other.system}"
         ):
             write_observation(folder, later(other), update=True)
         assert texts(folder) == before
-        write_observation(folder, later(one), update=True)
+        write_observation(folder, later(item), update=True)
 
 
 def test_files_of_others_are_not_brought_up_to_date(

@@ -37,9 +37,9 @@ _KARMADA = {
 def _served() -> dict[tuple[str, str], ServedResource]:
     found = {
         (group, kind): ServedResource(
-            "/".join(filter(None, (group, "v1"))), kind, one.plural, one.namespaced
+            "/".join(filter(None, (group, "v1"))), kind, item.plural, item.namespaced
         )
-        for (group, kind), one in BUILT_IN.items()
+        for (group, kind), item in BUILT_IN.items()
         if "fleet" not in group and "karmada" not in group
     }
     for version, kinds in _KARMADA.items():

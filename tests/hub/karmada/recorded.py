@@ -61,13 +61,13 @@ class ControlPlane:
         """All objects after a step; to be called step by step."""
         self.recording.change(self.written, step)
         bindings = step.after["bindings"]
-        self.scheduled |= {one["name"] for one in bindings if one.get("clusters")}
+        self.scheduled |= {binding["name"] for binding in bindings if binding.get("clusters")}
         return [
             *self._members(step),
-            *(self._policy(one) for one in step.after["policies"]),
+            *(self._policy(item) for item in step.after["policies"]),
             *self._works(step),
             *self._templates(step),
-            *(self._binding(one) for one in bindings),
+            *(self._binding(binding) for binding in bindings),
         ]
 
     def _members(self, step: Step) -> Iterator[Data]:
@@ -101,11 +101,12 @@ class ControlPlane:
 
     def _templates(self, step: Step) -> Iterator[Data]:
         seen = {
-            (one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]
+            (item["kind"], item["name"].rpartition("/")[2]): item
+            for item in step.after["templates"]
         }
         bound = {
-            (one["resource"]["kind"], one["resource"]["name"]): one
-            for one in step.after["bindings"]
+            (item["resource"]["kind"], item["resource"]["name"]): item
+            for item in step.after["bindings"]
         }
         for (kind, name), data in self.written.items():
             if data["apiVersion"].partition("/")[0].endswith("karmada.io"):
@@ -137,9 +138,9 @@ class ControlPlane:
                     {},
                 )
                 if any(
-                    (one["kind"], one["name"]) == (key[0], path)
+                    (item["kind"], item["name"]) == (key[0], path)
                     for work in works
-                    for one in work["manifests"]
+                    for item in work["manifests"]
                 ):
                     manifest = _made(self.delivered[key], stands)
                     mark = f"{_mark(binding)}={_identity(binding)}"
@@ -194,7 +195,7 @@ def _marks_of(binding: Data, part: str) -> Mapping[str, Any]:
 def _generation(binding: Data) -> int:
     items = binding.get("aggregatedStatus") or ()
     return max(
-        (one.get("status", {}).get("resourceTemplateGeneration", 1) for one in items), default=1
+        (item.get("status", {}).get("resourceTemplateGeneration", 1) for item in items), default=1
     )
 
 

@@ -37,25 +37,28 @@ def planned(
 
 def changes(plan: FleetPlan) -> Iterable[str]:
     """What a plan would do, in words."""
-    yield from (f"{one.subject} leaves {one.cluster}" for one in plan.departures)
-    yield from (f"{one.subject} is replaced on {one.cluster}" for one in plan.replacements)
+    yield from (f"{departure.subject} leaves {departure.cluster}" for departure in plan.departures)
+    yield from (
+        f"{replacement.subject} is replaced on {replacement.cluster}"
+        for replacement in plan.replacements
+    )
     yield from (f"{name} is gone" for name in plan.gone)
     yield from (f"refused: {problem}" for problem in plan.refused)
     if (plan.past.waiting, plan.past.held) != (plan.waiting, plan.held):
         yield f"waiting {dict(plan.past.waiting)}, now {dict(plan.waiting)}"
-    for one in plan.subjects:
+    for subject in plan.subjects:
         moved = {
             name: entry.change
-            for name, entry in one.entries.items()
+            for name, entry in subject.entries.items()
             if entry.change not in (Change.KEEP, Change.HELD)
         }
-        yield from (f"{one.name}: {change} {name}" for name, change in moved.items())
-        if one.changes and not moved:
-            before, after = one.before.to_wire(), one.record.to_wire()
+        yield from (f"{subject.name}: {change} {name}" for name, change in moved.items())
+        if subject.changes and not moved:
+            before, after = subject.before.to_wire(), subject.record.to_wire()
             differ = {key: (before[key], after[key]) for key in after if before[key] != after[key]}
             differ.pop("remembered", None)
-            yield f"{one.name}: {differ}"
-        if plan.asks_otherwise(one):
-            yield f"{one.name} asks otherwise"
+            yield f"{subject.name}: {differ}"
+        if plan.asks_otherwise(subject):
+            yield f"{subject.name} asks otherwise"
     if plan.changes:
         yield "changes"

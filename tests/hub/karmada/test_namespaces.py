@@ -53,11 +53,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_those_that_members_have_are_observed_and_change_nothing() -> None:
     found = observation("shop", "default", "kube-system", "karmada-system", "karmada-es-a")
-    assert [one["metadata"]["name"] for one in found.objects if one["kind"] == "Namespace"] == [
+    assert [data["metadata"]["name"] for data in found.objects if data["kind"] == "Namespace"] == [
         "shop"
     ]
     assert list(changes(planned(found))) == []
-    assert [one.name for one in planned(found).subjects] == ["Template/shop/Deployment/web"]
+    assert [subject.name for subject in planned(found).subjects] == ["Template/shop/Deployment/web"]
 
 
 def test_one_in_a_file_of_people_that_the_hub_has_is_no_edit(folder: Path) -> None:

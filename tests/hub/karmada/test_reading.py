@@ -107,7 +107,7 @@ def secretive() -> tuple[Data, ...]:
     }
     every = policy(
         "all",
-        resourceSelectors=[{"apiVersion": "v1", "kind": one} for one in ("ConfigMap", "Secret")],
+        resourceSelectors=[{"apiVersion": "v1", "kind": item} for item in ("ConfigMap", "Secret")],
     )
     rule = {
         "overriders": {"plaintext": [{"path": "/data/p", "operator": "replace", "value": PLANTED}]}
@@ -150,7 +150,7 @@ def test_nothing_secret_is_read_or_asked_for() -> None:
     assert "Secret" in {query.kind for query in api.asked}
     observation = read_hub(listing)
     resources = resources_of(observation, source_of(observation), Keeper("stack", "fleet"))
-    contents = [one.record.contents for one in observation.subjects]
+    contents = [subject.record.contents for subject in observation.subjects]
     shown = repr(
         (
             observation,

@@ -42,12 +42,12 @@ def test_a_plan_from_the_step_before_decides_what_the_control_plane_did(name: st
         if before:
             documents = (
                 *free,
-                *(_with(recording, one) for one in observation.policies),
+                *(_with(recording, policy) for policy in observation.policies),
                 *observation.objects,
             )
             source = gathered(Given(tuple(map(Manifest, documents))))
             templates = planned(before, source, stack=stack).of("Template")
-            here = bindings_here({one.subject.key: one.outcome for one in templates})
+            here = bindings_here({template.subject.key: template.outcome for template in templates})
             found = list(compared(bindings_there(step), here))
             assert (step.number, bool(found)) == (step.number, (name, step.number) in OTHERWISE), (
                 found
@@ -61,7 +61,11 @@ def _observed(recording: Recording) -> Iterator[tuple[Step, HubObservation, list
     for step in recording.steps:
         observation = read_hub(Api(tuple(hub.objects(step))).listing())
         documents = recording.documents(hub.written, step)
-        yield step, observation, [one for one in documents if one["kind"] == "Cluster"]
+        yield (
+            step,
+            observation,
+            [document for document in documents if document["kind"] == "Cluster"],
+        )
 
 
 def _with(recording: Recording, data: Data) -> Data:

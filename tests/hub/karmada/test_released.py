@@ -30,14 +30,14 @@ def at(
     observation: HubObservation, name: str, labels: Data | None = None, **spec: Any
 ) -> dict[str, Any]:
     """A member with other labels or fields."""
-    found = next(one for one in observation.members if one["metadata"]["name"] == name)
+    found = next(member for member in observation.members if member["metadata"]["name"] == name)
     metadata = {**found["metadata"], **({} if labels is None else {"labels": labels})}
     return {**found, "metadata": metadata, "spec": {**found["spec"], **spec}}
 
 
 def evicting(observation: HubObservation, **spec: Any) -> dict[str, Any]:
     """The settings of the control plane, with evictions by taints."""
-    found = next(one for one in observation.policies if one["kind"] == "KarmadaSettings")
+    found = next(item for item in observation.policies if item["kind"] == "KarmadaSettings")
     return {**found, "spec": {**found["spec"], "noExecuteEviction": True, **spec}}
 
 
@@ -53,14 +53,14 @@ def test_another_label_of_its_member_takes_the_only_copy() -> None:
     )
     plan = changed(observation, *(at(observation, name, {}) for name in "abc"))
     assert moves(plan) == {"a": "remove", "b": "remove", "c": "remove"}
-    assert {(one.cluster, one.fate) for one in plan.departures} == {
+    assert {(departure.cluster, departure.fate) for departure in plan.departures} == {
         (name, Fate.DELETED) for name in "abc"
     }
     assert {line.weight for line in describe_plan(plan)} == {"lost"}
     told = "no policy has it any more: it is still scheduled by the placement that its last policy left in its binding"
     assert f"{told} (give it a policy, or remove the object)" in said(plan)
-    (one,) = plan.subjects
-    assert one.outcome.unfulfilled.startswith("0/3 clusters are available")
+    (item,) = plan.subjects
+    assert item.outcome.unfulfilled.startswith("0/3 clusters are available")
 
 
 def test_a_policy_that_goes_with_a_label_loses_the_copy_as_well() -> None:
@@ -152,7 +152,7 @@ def test_a_taint_with_purge_mode_directly_deletes_the_only_copy_at_once() -> Non
     tainted = [at(observation, name, taints=[TAINTED]) for name in "abc"]
     plan = changed(observation, *tainted, evicting(observation, purgeMode="Directly"))
     assert moves(plan) == {"a": "remove", "b": "remove", "c": "remove"}
-    assert {one.fate for one in plan.departures} == {Fate.DELETED}
+    assert {departure.fate for departure in plan.departures} == {Fate.DELETED}
 
 
 def test_a_policy_takes_it_up_again() -> None:

@@ -57,11 +57,11 @@ def secret(when: str = FIRST, **data: str) -> dict[str, Any]:
     }
 
 
-def observed(one: Data, *objects: Data) -> HubObservation:
+def observed(data: Data, *objects: Data) -> HubObservation:
     """The observation of a Secret on a member, of which a plan has nothing to do."""
     found = read_hub(
         Api(
-            (*fleet("a", "b"), ALL, claimed(one, ALL), binding(one, ALL, {"a": 0}), *objects)
+            (*fleet("a", "b"), ALL, claimed(data, ALL), binding(data, ALL, {"a": 0}), *objects)
         ).listing()
     )
     assert list(changes(planned(found))) == []
@@ -80,8 +80,8 @@ def own(**fields: Any) -> dict[str, Any]:
 
 def moves(plan: FleetPlan) -> Mapping[str, str]:
     """What happens to the Secret, by member."""
-    (one,) = (one for one in plan.subjects if one.name == KEY)
-    return {member: entry.change.value for member, entry in one.entries.items()}
+    (item,) = (subject for subject in plan.subjects if subject.name == KEY)
+    return {member: entry.change.value for member, entry in item.entries.items()}
 
 
 def into(path: str = "/data/p") -> dict[str, Any]:
@@ -112,9 +112,9 @@ def test_the_names_of_its_data_are_told_and_nothing_else() -> None:
 
 def test_that_its_data_was_written_is_remembered_and_that_karmada_has_marked_it_is_not() -> None:
     found = [observed(secret(when, p="aHVudGVyMg==")) for when in (FIRST, FIRST, LATER)]
-    memory = [one.subjects[0].record.memory for one in found]
+    memory = [item.subjects[0].record.memory for item in found]
     assert memory[0] == memory[1]
-    assert [one.data_written for one in memory] == [FIRST, FIRST, LATER]
+    assert [item.data_written for item in memory] == [FIRST, FIRST, LATER]
     assert found[0].objects == found[2].objects
 
 
@@ -145,7 +145,7 @@ def test_a_plan_says_that_data_in_a_file_is_not_compared(tmp_path: Path) -> None
     write_observation(tmp_path, observed(secret(p="aHVudGVyMg==")), update=False, secrets=False)
     (before,) = survey([tmp_path], CommandLine()).plans
     assert "given here" not in str(before.warnings)
-    (file,) = (one for one in tmp_path.rglob("Secret.pw.yaml"))
+    (file,) = (path for path in tmp_path.rglob("Secret.pw.yaml"))
     file.write_text(file.read_text().replace("p: '[secret]'", "p: b3RoZXI="))
     (plan,) = survey([tmp_path], CommandLine()).plans
     assert list(changes(plan)) == []
@@ -170,19 +170,19 @@ def test_a_removed_override_into_it_is_a_change() -> None:
     plan = planned(found, None)
     assert moves(plan) == {"a": "keep"}
     rest = [
-        Manifest(one)
-        for one in (*found.members, *found.policies, *found.objects)
-        if one["kind"] != "OverridePolicy"
+        Manifest(member)
+        for member in (*found.members, *found.policies, *found.objects)
+        if member["kind"] != "OverridePolicy"
     ]
     assert moves(planned(found, gathered(Given(tuple(rest))))) == {"a": "update"}
 
 
 def test_without_managed_fields_all_data_is_unknown() -> None:
-    one = own(data={"p": "aHVudGVyMg=="})
-    (data,) = observed(one).objects
+    item = own(data={"p": "aHVudGVyMg=="})
+    (data,) = observed(item).objects
     assert data["data"] == "[secret]"
-    assert data_written(one) == ""
-    assert list(changes(changed(observed(one), own(data={"p": "b3RoZXI=", "q": "eA=="})))) == []
+    assert data_written(item) == ""
+    assert list(changes(changed(observed(item), own(data={"p": "b3RoZXI=", "q": "eA=="})))) == []
 
 
 def test_the_token_of_an_account_is_told_by_its_annotation() -> None:

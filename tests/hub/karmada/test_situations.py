@@ -50,24 +50,24 @@ def observed(
 def changed(observation: HubObservation, *objects: Data) -> FleetPlan:
     """The plan after these objects were written over what was observed."""
     documents = (*observation.members, *observation.policies, *observation.objects)
-    by_key = {Manifest(one).key: one for one in (*documents, *objects)}
+    by_key = {Manifest(document).key: document for document in (*documents, *objects)}
     return planned(observation, gathered(Given(tuple(map(Manifest, by_key.values())))))
 
 
 def moves(plan: FleetPlan, name: str = KEY) -> dict[str, str]:
     """What happens to a template, by member."""
-    one = next(one for one in plan.subjects if one.name == name)
-    return {member: entry.change.value for member, entry in one.entries.items()}
+    item = next(item for item in plan.subjects if item.name == name)
+    return {member: entry.change.value for member, entry in item.entries.items()}
 
 
 def subject(observation: HubObservation, name: str = KEY) -> ObservedSubject:
     """A subject that was observed."""
-    return next(one for one in observation.subjects if one.name == name)
+    return next(item for item in observation.subjects if item.name == name)
 
 
-def image(one: ObservedSubject, member: str) -> str:
+def image(observed_subject: ObservedSubject, member: str) -> str:
     """The image that runs on a member; empty if it is not known."""
-    content = one.record.contents.get(one.done[member].revision or 0)
+    content = observed_subject.record.contents.get(observed_subject.done[member].revision or 0)
     return str(content[0]["spec"]["template"]["spec"]["containers"][0]["image"]) if content else ""
 
 
@@ -106,8 +106,8 @@ def test_a_member_on_which_an_override_fails_keeps_what_its_work_has() -> None:
 def test_a_member_that_an_override_has_always_failed_on_has_nothing() -> None:
     broken = override([{"path": "/spec/nosuch/field", "operator": "remove"}])
     bound = binding(OLD, WEB, {"a": 2, "b": 2}, reported={"a": APPLIED})
-    one = subject(observed(WEB, broken, claimed(OLD, WEB), bound))
-    assert (sorted(one.done), sorted(one.stands)) == (["a"], ["a"])
+    item = subject(observed(WEB, broken, claimed(OLD, WEB), bound))
+    assert (sorted(item.done), sorted(item.stands)) == (["a"], ["a"])
 
 
 def test_suspended_dispatching_leaves_what_ran_before() -> None:
@@ -118,9 +118,9 @@ def test_suspended_dispatching_leaves_what_ran_before() -> None:
     spec = {"suspension": {"dispatching": True}}
     bound = binding(now, owner, {"a": 2, "b": 2}, reported={"a": behind}, spec=spec)
     observation = observed(owner, now, bound)
-    one = subject(observation)
-    assert {member: done.revision for member, done in one.done.items()} == {"a": 0}
-    assert one.record.revision == 1
+    item = subject(observation)
+    assert {member: done.revision for member, done in item.done.items()} == {"a": 0}
+    assert item.record.revision == 1
     assert any("it changed while dispatching was suspended" in note for note in observation.notes)
     assert moves(changed(observation, WEB)) == {"a": "update", "b": "add"}
 
@@ -128,8 +128,8 @@ def test_suspended_dispatching_leaves_what_ran_before() -> None:
 def test_what_a_member_refuses_is_not_sent_again_until_something_changes() -> None:
     bound = binding(OLD, WEB, {"a": 2, "b": 2}, reported={"a": APPLIED, "b": REFUSED})
     observation = observed(WEB, claimed(OLD, WEB), bound)
-    one = subject(observation)
-    assert (one.done["b"].broken, sorted(one.stands)) == (True, ["a"])
+    item = subject(observation)
+    assert (item.done["b"].broken, sorted(item.stands)) == (True, ["a"])
     assert moves(changed(observation, deployment(2, "web:2"))) == {"a": "update", "b": "update"}
 
 
@@ -152,7 +152,7 @@ def test_an_eviction_that_goes_on_stays_as_it_is() -> None:
     observation = observed(WEB, claimed(OLD, WEB), bound)
     plan = planned(observation)
     assert moves(plan) == {"a": "keep", "b": "keep", "c": "held"}
-    entry = next(one for one in plan.subjects if one.name == KEY).entries["c"]
+    entry = next(item for item in plan.subjects if item.name == KEY).entries["c"]
     latest = "its copy stays until the object stands elsewhere, or until 2026-11-23T12:09:00Z at the latest"
     assert entry.reason == f"evicted for TaintUntolerated; {latest}"
     assert _settings(observation)["noExecuteEviction"] is True
@@ -186,7 +186,7 @@ def test_how_taints_evict_is_told_by_an_eviction_whose_policy_does_not_say_it(
 
 def _settings(observation: HubObservation) -> Data:
     found: Data = next(
-        one["spec"] for one in observation.policies if one["kind"] == "KarmadaSettings"
+        item["spec"] for item in observation.policies if item["kind"] == "KarmadaSettings"
     )
     return found
 
@@ -281,8 +281,8 @@ def test_a_custom_kind_has_its_replicas_where_its_bindings_tell() -> None:
     observation = observed(owner, claimed(widget, owner), bound, stored(definition))
     grown = {**widget, "spec": {"size": 10, "port": 80}}
     plan = changed(observation, grown)
-    (one,) = (one for one in plan.subjects if "Widget" in one.name)
-    assert {member: share.replicas for member, share in one.record.decisions.items()} == {
+    (item,) = (item for item in plan.subjects if "Widget" in item.name)
+    assert {member: share.replicas for member, share in item.record.decisions.items()} == {
         "a": 6,
         "b": 4,
     }
@@ -312,8 +312,8 @@ def test_a_failure_is_not_tried_again_while_nothing_changes() -> None:
     observation = observed(
         owner, claimed(OLD, owner), binding(OLD, owner, {}, status={"conditions": failed})
     )
-    (one,) = planned(observation).subjects
-    assert one.outcome.unfulfilled.startswith("0/3 clusters are available")
+    (item,) = planned(observation).subjects
+    assert item.outcome.unfulfilled.startswith("0/3 clusters are available")
     assert moves(changed(observation, policy(placement=on("a")))) == {"a": "add"}
 
 
@@ -360,9 +360,11 @@ def _labelled(tier: str) -> dict[str, Any]:
 
 def test_namespaces_are_on_every_member_already() -> None:
     observation = observed(WEB, claimed(OLD, WEB), binding(OLD, WEB, {"a": 2, "b": 2}))
-    assert [str(one) for one in planned(observation).warnings if "namespace" in one.what] == []
+    assert [
+        str(warning) for warning in planned(observation).warnings if "namespace" in warning.what
+    ] == []
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
-    assert [one.name for one in changed(observation, namespace).subjects] == [KEY]
+    assert [item.name for item in changed(observation, namespace).subjects] == [KEY]
 
 
 def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
@@ -373,7 +375,7 @@ def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
     quota |= {"metadata": {"name": "q", "namespace": "shop"}, "spec": {"overall": {"cpu": "1"}}}
     observation = observed(quota)
     assert "1 FederatedResourceQuota object that a plan does not carry out: q" in observation.notes
-    assert "FederatedResourceQuota" in [one["kind"] for one in observation.policies]
+    assert "FederatedResourceQuota" in [item["kind"] for item in observation.policies]
 
 
 def test_what_its_policy_keeps_on_members_is_kept_already() -> None:
@@ -384,7 +386,7 @@ def test_what_its_policy_keeps_on_members_is_kept_already() -> None:
         binding(OLD, owner, {"a": 2}, spec={"preserveResourcesOnDeletion": True}),
     )
     assert not describe_plan(changed(observation))
-    documents = [Manifest(one) for one in observation.policies]
+    documents = [Manifest(item) for item in observation.policies]
     (left,) = planned(
         observation, gathered(Given((*map(Manifest, observation.members), *documents)))
     ).departures

@@ -72,7 +72,7 @@ def rewritten(listing: Listing, change: Callable[[str], str]) -> Listing:
 def changed(listing: Listing, change: Callable[[Manifest], Object]) -> Listing:
     """A listing with each object changed."""
     answers = {
-        query: tuple(change(Manifest(one)) for one in objects)
+        query: tuple(change(Manifest(data)) for data in objects)
         for query, objects in listing.answers.items()
     }
     return attrs.evolve(listing, answers=answers)

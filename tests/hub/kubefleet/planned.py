@@ -46,20 +46,24 @@ def changes(plan: FleetPlan) -> Iterator[str]:
     """What a plan would do, in words."""
     yield from (f"refused: {problem}" for problem in plan.refused)
     yield from (
-        f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures
+        f"{departure.subject}: {departure.key} leaves {departure.cluster}: {departure.fate}"
+        for departure in plan.departures
     )
     yield from (
-        f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements
+        f"{replacement.subject}: {replacement.key} is made anew on {replacement.cluster}"
+        for replacement in plan.replacements
     )
     yield from (f"{name} goes" for name in plan.gone)
-    for one in plan.subjects:
+    for subject in plan.subjects:
         moves = {
-            name: entry.change for name, entry in one.entries.items() if entry.change not in _STILL
+            name: entry.change
+            for name, entry in subject.entries.items()
+            if entry.change not in _STILL
         }
-        yield from (f"{one.name}: {name}: {change}" for name, change in moves.items())
-        if not moves and one.changes:
-            yield f"{one.name}: {one.before} becomes {one.record}"
-        if plan.asks_otherwise(one):
-            yield f"{one.name}: is asked for otherwise"
+        yield from (f"{subject.name}: {name}: {change}" for name, change in moves.items())
+        if not moves and subject.changes:
+            yield f"{subject.name}: {subject.before} becomes {subject.record}"
+        if plan.asks_otherwise(subject):
+            yield f"{subject.name}: is asked for otherwise"
     if plan.changes:
         yield "the plan has changes"

@@ -90,7 +90,9 @@ class RecordedHub:
             before = dict(self.objects)
             self.recording.change(self.objects, step)
             for key in self.recording.refused(self.objects, step):
-                self.objects = {**{one: data for one, data in self.objects.items() if one != key}}
+                self.objects = {
+                    **{item: data for item, data in self.objects.items() if item != key}
+                }
                 self.objects |= {key: before[key]} if key in before else {}
             for key in self.objects:
                 self.made.setdefault(key, step.number)
@@ -99,7 +101,7 @@ class RecordedHub:
     def listing(self, step: Step) -> Listing:
         """What the hub answers after a step."""
         self._remember(step)
-        there = {Manifest(one).key: one for one in self._all(step)}
+        there = {Manifest(item).key: item for item in self._all(step)}
         kinds = served(there.values())
         listing = Listing(
             SYSTEMS["kubefleet"], NOW, kinds, release=self.recording.releases.kubefleet.name
@@ -112,14 +114,14 @@ class RecordedHub:
 
     def _all(self, step: Step) -> Iterator[Data]:
         """All that is on the hub."""
-        seen = {_seen_key(one): one for one in step.after.get("hubObjects", ())}
+        seen = {_seen_key(item): item for item in step.after.get("hubObjects", ())}
         for key, data in self.objects.items():
             if key[0] == "ClusterApprovalRequest" or key[0] == "ApprovalRequest":
                 continue
             yield self._stored(data, seen.get(key, {}), step)
-        for one in seen.values():
-            if one["kind"].endswith("ApprovalRequest") and not one.get("absent"):
-                yield _made(one, self._version(one["kind"]))
+        for item in seen.values():
+            if item["kind"].endswith("ApprovalRequest") and not item.get("absent"):
+                yield _made(item, self._version(item["kind"]))
         yield from self._decided(step)
 
     def _stored(self, data: Data, seen: Data, step: Step) -> dict[str, Any]:
@@ -134,7 +136,7 @@ class RecordedHub:
         }
         if key[0] in _STEERING:
             status: Data = next(
-                (one for one in step.after["placements"] if _seen_key(one) == key), {}
+                (item for item in step.after["placements"] if _seen_key(item) == key), {}
             )
             kept["status"] = status.get("status", {})
         elif "status" in seen and key[0] != "MemberCluster":
@@ -155,8 +157,12 @@ class RecordedHub:
         given = Given(tuple(map(Manifest, self.objects.values())), releases=self.recording.releases)
         selections, _ = Placements(gathered(given)).selections()
         selected = {
-            (one.placement.kind, one.placement.namespace, one.placement.name): one.objects
-            for one in selections
+            (
+                selection.placement.kind,
+                selection.placement.namespace,
+                selection.placement.name,
+            ): selection.objects
+            for selection in selections
         }
         for key, data in self.objects.items():
             if key[0] not in _STEERING:
@@ -185,22 +191,22 @@ class RecordedHub:
             if key[0] in _STEERING:
                 yield from self._snapshots((key[0], key[1], key[2]), step)
         blocked = {
-            (one.get("namespace", ""), one["placement"])
-            for one in step.after["bindings"]
+            (item.get("namespace", ""), item["placement"])
+            for item in step.after["bindings"]
             if any(
                 each["type"] == "RolloutStarted" and each["status"] == "False"
-                for each in one.get("conditions", ())
+                for each in item.get("conditions", ())
             )
         }
-        for one in step.after["bindings"]:
-            yield _binding(one, waits=(one.get("namespace", ""), one["placement"]) in blocked)
-        for one in step.after["works"]:
-            namespace, labels = f"fleet-member-{one['cluster']}", dict(one["labels"])
+        for item in step.after["bindings"]:
+            yield _binding(item, waits=(item.get("namespace", ""), item["placement"]) in blocked)
+        for item in step.after["works"]:
+            namespace, labels = f"fleet-member-{item['cluster']}", dict(item["labels"])
             labels[f"{_PREFIX}parent-resource-binding"] = _named(
-                labels[f"{_PREFIX}parent-CRP"], one["cluster"]
+                labels[f"{_PREFIX}parent-CRP"], item["cluster"]
             )
             yield _made(
-                {**one, "kind": "Work", "namespace": namespace, "labels": labels},
+                {**item, "kind": "Work", "namespace": namespace, "labels": labels},
                 self._version("Work"),
             )
         for (kind, namespace, name), specs in self.overrides.items():
@@ -260,26 +266,29 @@ class RecordedHub:
 
 def _scheduled(step: Step, placement: tuple[str, str, str]) -> bool:
     """Whether the scheduler has decided about a placement."""
-    seen: Data = next((one for one in step.after["placements"] if _seen_key(one) == placement), {})
+    seen: Data = next(
+        (item for item in step.after["placements"] if _seen_key(item) == placement), {}
+    )
     conditions = seen.get("status", {}).get("conditions", ())
     return any(
-        one["type"].endswith("Scheduled") and one["status"] != "Unknown" for one in conditions
+        condition["type"].endswith("Scheduled") and condition["status"] != "Unknown"
+        for condition in conditions
     )
 
 
-def _made(one: Mapping[str, Any], version: str) -> dict[str, Any]:
+def _made(data: Mapping[str, Any], version: str) -> dict[str, Any]:
     """An object of the hub, from what was seen of it."""
     parts = ("name", "namespace", "labels", "annotations")
-    metadata = {part: one[part] for part in parts if one.get(part)} | {
+    metadata = {part: data[part] for part in parts if data.get(part)} | {
         "generation": 1,
         "uid": "4711",
     }
-    if one.get("deleting"):
+    if data.get("deleting"):
         metadata["deletionTimestamp"] = NOW.isoformat()
-    rest = {part: one[part] for part in ("spec", "status") if part in one}
+    rest = {part: data[part] for part in ("spec", "status") if part in data}
     return json.loads(  # type: ignore[no-any-return]
         json.dumps(
-            {"apiVersion": version, "kind": one["kind"], "metadata": metadata, **rest}
+            {"apiVersion": version, "kind": data["kind"], "metadata": metadata, **rest}
         ).replace("<time>", NOW.isoformat())
     )
 
@@ -304,12 +313,12 @@ def _binding(seen: Data, *, waits: bool) -> dict[str, Any]:
     spec = {part: seen[part] for part in (*parts, *lists) if part in seen}
     conditions = [
         {
-            **one,
+            **item,
             "lastTransitionTime": (
-                NOW if waits and one["reason"] == _UNTRACKABLE else _BEFORE
+                NOW if waits and item["reason"] == _UNTRACKABLE else _BEFORE
             ).isoformat(),
         }
-        for one in seen.get("conditions", ())
+        for item in seen.get("conditions", ())
     ]
     suffix = "-9z" if seen.get("deleting") else ""
     made = {
@@ -327,23 +336,23 @@ def _binding(seen: Data, *, waits: bool) -> dict[str, Any]:
     return data
 
 
-def _seen_key(one: Mapping[str, Any]) -> Key:
-    return one["kind"], one.get("namespace", ""), one["name"]
+def _seen_key(data: Mapping[str, Any]) -> Key:
+    return data["kind"], data.get("namespace", ""), data["name"]
 
 
 def _indexes(step: Step, placement: tuple[str, str, str]) -> list[int]:
     """Indexes of the resource snapshots that were seen of a placement."""
     kind, namespace, name = placement
     found = _standing(step, _STEERING[kind][2], name)
-    for one in step.after["bindings"]:
-        if (one["placement"], one.get("namespace", "")) == (name, namespace):
+    for item in step.after["bindings"]:
+        if (item["placement"], item.get("namespace", "")) == (name, namespace):
             found |= {
                 int(index)
-                for index in re.findall(r"-(\d+)-snapshot$", str(one["resourceSnapshotName"]))
+                for index in re.findall(r"-(\d+)-snapshot$", str(item["resourceSnapshotName"]))
             }
-    for one in step.after["placements"]:
-        if _seen_key(one) == placement and (
-            index := one.get("status", {}).get("observedResourceIndex")
+    for item in step.after["placements"]:
+        if _seen_key(item) == placement and (
+            index := item.get("status", {}).get("observedResourceIndex")
         ):
             found.add(int(index))
     return sorted(found)
@@ -352,11 +361,11 @@ def _indexes(step: Step, placement: tuple[str, str, str]) -> list[int]:
 def _standing(step: Step, kind: str, name: str) -> set[int]:
     """Indexes of the resource snapshots that stood; none if the recording does not tell."""
     return {
-        int(one["labels"][f"{_PREFIX}resource-index"])
-        for one in step.after.get("hubObjects", ())
-        if one["kind"] == kind
-        and not one.get("absent")
-        and one["labels"][f"{_PREFIX}parent-CRP"] == name
+        int(item["labels"][f"{_PREFIX}resource-index"])
+        for item in step.after.get("hubObjects", ())
+        if item["kind"] == kind
+        and not item.get("absent")
+        and item["labels"][f"{_PREFIX}parent-CRP"] == name
     }
 
 
@@ -366,13 +375,13 @@ def _policy_indexes(
     """Indexes of the policy snapshots that were seen of a placement, or that must have been there."""
     kind, namespace, name = placement
     found = {
-        int(one["labels"][f"{_PREFIX}policy-index"])
-        for one in step.after.get("hubObjects", ())
-        if one["kind"] == _STEERING[kind][1] and one["labels"][f"{_PREFIX}parent-CRP"] == name
+        int(item["labels"][f"{_PREFIX}policy-index"])
+        for item in step.after.get("hubObjects", ())
+        if item["kind"] == _STEERING[kind][1] and item["labels"][f"{_PREFIX}parent-CRP"] == name
     }
-    for one in step.after["bindings"]:
-        if (one["placement"], one.get("namespace", "")) == (name, namespace):
-            found.add(int(one["schedulingPolicySnapshotName"].rpartition("-")[2]))
+    for item in step.after["bindings"]:
+        if (item["placement"], item.get("namespace", "")) == (name, namespace):
+            found.add(int(item["schedulingPolicySnapshotName"].rpartition("-")[2]))
     if not found:
         last = max(known, default=-1)
         same = last >= 0 and _without_number(known[last]) == _without_number(policy)
@@ -388,15 +397,15 @@ def _without_number(policy: Data | None) -> Data | None:
 
 def _overrides(step: Step) -> Iterator[tuple[str, str, str, int]]:
     """Kind, namespace, name and index of the override snapshots that bindings list."""
-    for one in step.after["bindings"]:
-        for name in one.get("clusterResourceOverrideSnapshots", ()):
+    for item in step.after["bindings"]:
+        for name in item.get("clusterResourceOverrideSnapshots", ()):
             yield (
                 "ClusterResourceOverride",
                 "",
                 name.rpartition("-")[0],
                 int(name.rpartition("-")[2]),
             )
-        for each in one.get("resourceOverrideSnapshots", ()):
+        for each in item.get("resourceOverrideSnapshots", ()):
             name, _, index = each["name"].rpartition("-")
             yield "ResourceOverride", each["namespace"], name, int(index)
 
@@ -417,8 +426,8 @@ def served(objects: Any) -> dict[tuple[str, str], ServedResource]:
     found[members, "MemberCluster"] = ServedResource(
         f"{members}/v1beta1", "MemberCluster", "memberclusters", False
     )
-    for one in objects:
-        manifest = Manifest(one)
+    for data in objects:
+        manifest = Manifest(data)
         namespaced = bool(manifest.namespace)
         resource = ServedResource(
             manifest.api_version, manifest.kind, manifest.kind.lower() + "s", namespaced
@@ -433,13 +442,13 @@ def _version_of(kind: Any) -> str:
 
 
 def answer(query: Query, objects: Any) -> Iterator[Object]:
-    for one in objects:
-        manifest = Manifest(one)
+    for item in objects:
+        manifest = Manifest(item)
         if (manifest.group, manifest.kind) != (query.group, query.kind):
             continue
         if query.namespace and manifest.namespace != query.namespace:
             continue
-        data = {**one, "apiVersion": query.api_version}
+        data = {**item, "apiVersion": query.api_version}
         if query.metadata_only:
             data = {field: data[field] for field in ("apiVersion", "kind", "metadata")}
         yield data

@@ -107,4 +107,7 @@ def test_what_is_written_is_a_source() -> None:
         read_hub(hub_of(tainted, member("silent", status={"agentStatus": [agent(None)]})))
     )
     assert (source.problems, source.warnings) == ((), ())
-    assert {one.name: len(one.taints) for one in source.clusters} == {"silent": 0, "tainted": 1}
+    assert {cluster.name: len(cluster.taints) for cluster in source.clusters} == {
+        "silent": 0,
+        "tainted": 1,
+    }

@@ -48,14 +48,14 @@ def test_names_of_bindings_ids_and_versions_do_not_matter(name: str, step: int) 
         listing, lambda text: re.sub(r"(-cluster\d-)[0-9a-f]{8}", r"\1ffffffff", text)
     )
 
-    def touched(one: Manifest) -> Object:
+    def touched(manifest: Manifest) -> Object:
         metadata = {
-            **one.metadata,
+            **manifest.metadata,
             "uid": "other",
             "resourceVersion": "12345",
             "managedFields": [{"manager": "x"}],
         }
-        return {**one.data, "metadata": {**metadata, "selfLink": "/apis"}}
+        return {**manifest.data, "metadata": {**metadata, "selfLink": "/apis"}}
 
     assert read_hub(changed(made_anew, touched)) == read_hub(listing)
 
@@ -64,10 +64,10 @@ def test_names_of_bindings_ids_and_versions_do_not_matter(name: str, step: int) 
 def test_times_that_do_not_matter_do_not_show(name: str, step: int) -> None:
     listing = recorded(name, step)
 
-    def later(one: Manifest) -> Object:
-        if one.kind.endswith("Run"):  # a run begins at some time, and waits from another
-            return one.data
-        text = json.dumps(one.data)
+    def later(manifest: Manifest) -> Object:
+        if manifest.kind.endswith("Run"):  # a run begins at some time, and waits from another
+            return manifest.data
+        text = json.dumps(manifest.data)
         text = re.sub(r"2025-12-31T\d\d:\d\d:\d\d", "2025-12-30T01:02:03", text)
         metadata = {"creationTimestamp": "2025-01-01T00:00:00Z"}
         data = json.loads(text)
@@ -183,12 +183,12 @@ def test_no_secret_is_shown() -> None:
         rules,
     )
     assert [
-        one
-        for one in (*shown, repr(stored), repr(listing), repr(observation))
-        if PLANTED in str(one)
+        item
+        for item in (*shown, repr(stored), repr(listing), repr(observation))
+        if PLANTED in str(item)
     ] == []
     assert any(rules.values())
-    assert {Manifest(one).name for one in observation.objects} == {"shop", "key", "wrapped"}
+    assert {Manifest(data).name for data in observation.objects} == {"shop", "key", "wrapped"}
     assert "[secret]" in str(observation.objects)
 
 
@@ -206,7 +206,7 @@ def test_no_secret_is_shown() -> None:
 )
 def test_a_hub_that_lies_is_told_so(kind: str, path: tuple[str, ...], value: Any) -> None:
     objects = with_secret()
-    at = next(one for one in objects if one["kind"] == kind)
+    at = next(data for data in objects if data["kind"] == kind)
     for step in path[:-1]:
         at = at[step]
     at[path[-1]] = value
@@ -233,7 +233,7 @@ def unanswered(kind: str) -> Listing:
 def test_what_may_not_be_read_is_as_it_was_sent() -> None:
     observation = read_hub(unanswered("Secret"))
     assert list(changes(planned(observation))) == []
-    assert [(one.kind, one.namespace, why) for one, why in observation.unanswered.items()] == [
+    assert [(item.kind, item.namespace, why) for item, why in observation.unanswered.items()] == [
         ("Secret", "shop", "is forbidden")
     ]
 

@@ -102,6 +102,6 @@ def test_definitions_of_custom_kinds_are_asked_for() -> None:
 
 
 def test_what_is_not_served_is_not_asked_for() -> None:
-    served = {key: one for key, one in hub_of().served.items() if key[1] != "ResourcePlacement"}
+    served = {key: item for key, item in hub_of().served.items() if key[1] != "ResourcePlacement"}
     listing = attrs.evolve(hub_of(), served=served)
     assert "ResourcePlacement" not in {query.kind for query in kubefleet_queries(listing)}

@@ -29,7 +29,7 @@ def observations(name: str) -> tuple[HubObservation, ...]:
 def sent(records: Iterable[tuple[str, Any]]) -> Any:
     """The revision and the overrides of each member, by placement."""
     return {
-        name: {one: placed.version for one, placed in record.decisions.items()}
+        name: {decision: placed.version for decision, placed in record.decisions.items()}
         for name, record in records
     }
 
@@ -37,15 +37,18 @@ def sent(records: Iterable[tuple[str, Any]]) -> Any:
 def foreseen(before: HubObservation, after: HubObservation) -> bool:
     """Whether a plan with what users have written since leads to what the hub has done, now or once nothing waits."""
     plan = planned(after, past=past_of(before))
-    there = sent((one.name, one.record) for one in after.subjects)
-    now = sent((one.name, one.record) for one in plan.subjects)
-    return there in (now, sent((one.name, one.outcome.goal) for one in plan.subjects))
+    there = sent((subject.name, subject.record) for subject in after.subjects)
+    now = sent((subject.name, subject.record) for subject in plan.subjects)
+    return there in (now, sent((subject.name, subject.outcome.goal) for subject in plan.subjects))
 
 
 @pytest.mark.samples(20)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_to_do(name: str) -> None:
-    found = {number: list(changes(planned(one))) for number, one in enumerate(observations(name))}
+    found = {
+        number: list(changes(planned(observation)))
+        for number, observation in enumerate(observations(name))
+    }
     moving = {number: words for number, words in found.items() if words}
     assert {
         number: words for number, words in moving.items() if (name, number) not in UNSETTLED
@@ -56,11 +59,11 @@ def test_nothing_is_left_to_do(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_left_out_is_told(name: str) -> None:
     notes = {
-        number: [note for note in one.notes if "left out" in note]
-        for number, one in enumerate(observations(name))
+        number: [note for note in observation.notes if "left out" in note]
+        for number, observation in enumerate(observations(name))
     }
     found = {number: told for number, told in notes.items() if told}
-    known = {number: words for (one, number), words in LEFT_OUT.items() if one == name}
+    known = {number: words for (item, number), words in LEFT_OUT.items() if item == name}
     assert found.keys() == known.keys()
     assert all(known[number] in note for number, told in found.items() for note in told)
 

@@ -18,19 +18,21 @@ def observed(step: int) -> HubObservation:
 
 
 def test_what_stands_is_warned_of() -> None:
-    observation = next(one for one in map(observed, range(4)) if len(one.subjects) == 2)
+    observation = next(item for item in map(observed, range(4)) if len(item.subjects) == 2)
     plan = planned(observation)
     assert list(changes(plan)) == []
-    assert [str(one) for one in plan.warnings if "is brought to cluster" in one.what]
+    assert [str(warning) for warning in plan.warnings if "is brought to cluster" in warning.what]
 
 
 def test_what_comes_new_is_refused() -> None:
     alone = observed(0)
-    (placement,) = (one for one in alone.policies if one["kind"] == "ClusterResourcePlacement")
+    (placement,) = (
+        policy for policy in alone.policies if policy["kind"] == "ClusterResourcePlacement"
+    )
     other: dict[str, Any] = {**placement, "metadata": {"name": "other"}}
     source = source_of(alone).with_objects([Manifest(other)])
     assert [
-        one.what
-        for one in planned(alone, source, past_of(alone)).refused
-        if "is brought to" in one.what
+        item.what
+        for item in planned(alone, source, past_of(alone)).refused
+        if "is brought to" in item.what
     ]

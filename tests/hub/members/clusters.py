@@ -33,7 +33,7 @@ def pod(
     """A pod with one container that requests this, and init containers that request those."""
     spec: dict[str, Any] = {
         "containers": [{"name": "c", "resources": {"requests": requests} if requests else {}}],
-        "initContainers": [{"name": "i", "resources": {"requests": one}} for one in init],
+        "initContainers": [{"name": "i", "resources": {"requests": item}} for item in init],
     }
     spec |= {"nodeName": on} if on else {}
     spec |= {"overhead": overhead} if overhead else {}
@@ -49,5 +49,5 @@ def pod(
 
 def facts(*found: Object, **more: Any) -> ClusterFacts:
     """What a cluster tells that has these nodes and pods."""
-    nodes = tuple(one for one in found if one["kind"] == "Node")
-    return ClusterFacts(nodes, tuple(one for one in found if one["kind"] == "Pod"), **more)
+    nodes = tuple(item for item in found if item["kind"] == "Node")
+    return ClusterFacts(nodes, tuple(item for item in found if item["kind"] == "Pod"), **more)

@@ -20,7 +20,7 @@ def summed(*found: Object, models: Any = DEFAULT_MODELS) -> Any:
 
 def grades(*found: Object, models: Any = DEFAULT_MODELS) -> dict[int, int]:
     counted = summed(*found, models=models).get("allocatableModelings", ())
-    return {one["grade"]: one["count"] for one in counted if one["count"]}
+    return {item["grade"]: item["count"] for item in counted if item["count"]}
 
 
 def test_allocatable_is_a_sum_of_all_resources() -> None:

@@ -97,7 +97,8 @@ def test_what_is_left_is_what_running_pods_do_not_request(
 )
 def test_on_azure_nodes_are_counted_by_their_size(labels: list[Any], sizes: dict[str, str]) -> None:
     found = facts(
-        *(node(f"n{number}", labels=one) for number, one in enumerate(labels)), version="v1.36.3"
+        *(node(f"n{number}", labels=label) for number, label in enumerate(labels)),
+        version="v1.36.3",
     )
     counted = {
         f"kubernetes.azure.com/vm-sizes/{size}/count": number for size, number in sizes.items()

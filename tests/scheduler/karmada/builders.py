@@ -64,7 +64,7 @@ def member(name: str, region: str = "", taint: str = "", **labels: str) -> Clust
 
 def fleet(*members: Cluster | str) -> Inventory:
     """Members, or their names."""
-    return Inventory(Cluster(one) if isinstance(one, str) else one for one in members)
+    return Inventory(Cluster(item) if isinstance(item, str) else item for item in members)
 
 
 def with_pods(name: str, pods: int) -> Cluster:

@@ -69,11 +69,11 @@ def test_scores_are_those_that_it_was_decided_by() -> None:
     said = [
         [
             verdict.words
-            for verdict in explain(MEMBERS, deployment(6), WHERE, one, estimates=room)
+            for verdict in explain(MEMBERS, deployment(6), WHERE, item, estimates=room)
             .members[0]
             .verdicts
         ]
-        for one, room in ((first, Estimates(ROOM)), (second, Estimates(ROOM)))
+        for item, room in ((first, Estimates(ROOM)), (second, Estimates(ROOM)))
     ]
     assert [words[-2:] for words in said] == [
         ["does not have the object yet", "can take 6 replicas"],

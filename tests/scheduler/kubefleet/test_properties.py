@@ -67,11 +67,11 @@ def test_order_of_members_and_maps_does_not_matter(history: list[Step], seed: in
     for step in history:
         clusters = [shuffled_maps(cluster, random) for cluster in step.clusters]
         random.shuffle(clusters)
-        one = schedule(Inventory(step.clusters, AS_OF), step.policy, memory)
+        item = schedule(Inventory(step.clusters, AS_OF), step.policy, memory)
         other = schedule(Inventory(clusters, AS_OF), step.policy, mixed)
-        assert one == other
-        assert list(one.memory.bindings) == list(other.memory.bindings)
-        memory = roll_out(one, step.rollout).memory
+        assert item == other
+        assert list(item.memory.bindings) == list(other.memory.bindings)
+        memory = roll_out(item, step.rollout).memory
         mixed = attrs.evolve(memory, bindings=shuffled(memory.bindings, random))
 
 

@@ -18,7 +18,7 @@ from fleet_components.model.decision import Condition
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided, Delivery
-from fleet_components.status.facts import SubjectFacts
+from fleet_components.status.facts import PolicyDocument, SubjectFacts
 from fleet_components.systems.karmada.content.health import UNKNOWN, health
 from fleet_components.systems.karmada.hub.kinds import BINDINGS, WORK_GROUP
 from fleet_components.systems.karmada.model.template import binding_name
@@ -219,13 +219,13 @@ def facts(decided: Decided) -> SubjectFacts:
     return SubjectFacts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
         policies=tuple(
-            {
-                "policy": f"{v.policy.kind} {v.policy}",
-                "wins": v.wins,
-                "matches": v.matches,
-                "why": v.words,
-            }
-            for v in verdicts
+            PolicyDocument(
+                f"{verdict.policy.kind} {verdict.policy}",
+                verdict.wins,
+                verdict.matches,
+                verdict.words,
+            )
+            for verdict in verdicts
         ),
         other_policies=len(subject.policies.propagation) - len(verdicts),
         hints=tuple(subject.label_hints(outcome)),

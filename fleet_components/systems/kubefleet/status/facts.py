@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from fleet_components.model.codec import encode
 from fleet_components.model.text import count
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe_stages
-from fleet_components.status.facts import Fact, SubjectFacts
+from fleet_components.status.facts import (
+    EvictionDocument,
+    StageDocument,
+    SubjectFacts,
+    UpdateRunDocument,
+)
 from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N
 from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.rollout.run_record import FAILED, SUCCEEDED
 from fleet_components.systems.kubefleet.status.placements import (
     cluster_decisions,
     scheduling_status,
 )
+
+_OUTCOMES: Mapping[str, Literal["Succeeded", "Failed"]] = {
+    SUCCEEDED: "Succeeded",
+    FAILED: "Failed",
+}
 
 
 def facts(decided: Decided) -> SubjectFacts:
@@ -37,46 +49,42 @@ def facts(decided: Decided) -> SubjectFacts:
     )
 
 
-def _update_run(decided: Decided) -> Fact | None:
+def _update_run(decided: Decided) -> UpdateRunDocument | None:
     """Return the update run that is or was in force, with its stages."""
     assert isinstance(decided.outcome, PlacementOutcome)
     runs = decided.outcome.runs
     if runs is None or runs.last is None:
         return None
     record = decided.outcome.record.runs.records[runs.latest]
-    return {
-        "name": runs.latest,
-        "revision": record.revision if record.revision >= 0 else None,
-        "state": runs.run.state if runs.run else None,
-        "outcome": record.outcome or None,
-        "message": record.message or None,
-        "approvals": list(record.approvals),
-        "stages": [
-            {
-                "name": stage.name,
-                "clusters": [list(part) for part in stage.parts],
-                "done": list(stage.done),
-                "moves": list(stage.moves),
-                "waitsBefore": stage.before or None,
-                "waitsAfter": stage.after or None,
-            }
-            for stage in runs.stages(decided.outcome.rollout)
+    stages = runs.stages(decided.outcome.rollout)
+    return UpdateRunDocument(
+        name=runs.latest,
+        revision=record.revision if record.revision >= 0 else None,
+        state=runs.run.state if runs.run else None,
+        outcome=_OUTCOMES.get(record.outcome),
+        message=record.message or None,
+        approvals=record.approvals,
+        stages=[
+            StageDocument(
+                name=stage.name,
+                clusters=stage.parts,
+                done=stage.done,
+                moves=stage.moves,
+                waits_before=stage.before or None,
+                waits_after=stage.after or None,
+            )
+            for stage in stages
         ],
-        "words": list(describe_stages(runs.stages(decided.outcome.rollout))),
-    }
+        words=list(describe_stages(stages)),
+    )
 
 
-def _evictions(decided: Decided) -> Iterator[Fact]:
+def _evictions(decided: Decided) -> Iterator[EvictionDocument]:
     assert isinstance(decided.outcome, PlacementOutcome)
     checked = {check.eviction.name for check, _ in decided.outcome.evictions}
     for name, handled in decided.outcome.record.memory.evictions.items():
         conditions = [encode(condition) for condition in handled.conditions]
-        yield {
-            "name": name,
-            "member": handled.cluster,
-            "checkedNow": name in checked,
-            "conditions": conditions,
-        }
+        yield EvictionDocument(name, handled.cluster, name in checked, conditions)
 
 
 def _policy(subject: PlacementSubject) -> str:
