@@ -68,7 +68,7 @@ class StackMove:
         hub_file: the kubeconfig of the hub; None for that of the stack.
         given: files of kubeconfigs of members that count instead of the stack's, by member.
         timeout: how long a cluster has for its answers, in seconds.
-        say: is told what happens, in lines.
+        say: receives what happens, in lines.
     """
 
     project: Project
@@ -96,10 +96,10 @@ class StackMove:
         )
 
     def look(self) -> Standpoint:
-        """Return where the move stands, as the state, the hub and the members tell it.
+        """Return where the move stands, by the state, the hub and the members.
 
         Raises:
-            FleetError: there is nothing to move, or something cannot be asked.
+            FleetError: there is nothing to move, or a cluster cannot be reached.
         """
         self._state = self.engine.state()
         command = f"fleet move {shlex.quote(str(self.folder))} --stack {self.command.stack}"

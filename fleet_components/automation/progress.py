@@ -1,4 +1,4 @@
-"""Progress of one update: which members have been reached, told by the events of the engine."""
+"""Progress of one update: which members it has reached, by the events of the engine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Move:
 
 
 class UpdateProgress:
-    """Course of an update, from which it is told how far it has come.
+    """Course of an update: how far it has come.
 
     Args:
         plans: the plans of the update.

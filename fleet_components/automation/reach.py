@@ -31,7 +31,7 @@ _HINT = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
 
 @attrs.define
 class Reach:
-    """Access to the clusters of a stack; what was found stays, also when the state has it no more.
+    """Access to the clusters of a stack; what was found stays known, with or without the state.
 
     Attributes:
         folder: the folder of the program, which paths of the configuration are relative to.

@@ -105,7 +105,7 @@ class StackRollout:
                 statuses([self.folder], command, self.updates[-1].progress.events)
             )
         except FleetError:
-            return None  # the errors are told all the same
+            return None  # the errors are printed all the same
 
     def _plan(self) -> None:
         self.display.plan(len(self.updates) + 1)
@@ -160,7 +160,7 @@ class StackRollout:
         a resource that differs each time is updated for ever.
         """
         document = self._document
-        # What a hub does goes on without updates: the first one has told it everything.
+        # What a hub does goes on without updates: the first one has sent it everything.
         changes = (
             plan.moves_members if self._by_hub and self.updates else plan.changes
             for plan in self._plans

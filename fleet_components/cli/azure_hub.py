@@ -80,7 +80,7 @@ def ask_azure(fleet: FleetId, login: str | None, timeout: float) -> FleetHubAnsw
 
 
 def of_fleet(observation: HubObservation | None, azure: FleetHubAnswer | None) -> HubObservation:
-    """Return an observation with what Azure tells of the fleet.
+    """Return an observation with what Azure reports about the fleet.
 
     Args:
         observation: that of the hub; None for a fleet without one, of which the members are

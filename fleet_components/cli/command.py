@@ -65,7 +65,7 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; None if there is none of that name."""
+        """Load a command; None if no command has that name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(

@@ -278,7 +278,7 @@ class _Asking:
 
 
 def _from_hub(asking: _Asking, members: Sequence[str]) -> Observed:
-    """Return what a hub tells, and some of its members of themselves."""
+    """Return what a hub reports, and what some of its members report about themselves."""
     listing = asking.listing(asking.kubeconfig())
     with watch("reading what the hub has answered"):
         observation = read_hub(listing)
@@ -286,7 +286,7 @@ def _from_hub(asking: _Asking, members: Sequence[str]) -> Observed:
 
 
 def _from_azure(asking: _Asking, members: Sequence[str]) -> Observed:
-    """Return what Azure and the hub of a fleet tell; a fleet may have none."""
+    """Return what Azure and the hub of a fleet report; a fleet may have no hub."""
     fleet = asking.fleet()
     assert fleet is not None
     listing = asking.listing(fleet.kubeconfig) if fleet.kubeconfig else None
@@ -305,7 +305,7 @@ def _with_members(
 
 
 def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: float) -> Observed:
-    """Return what clusters without a hub tell."""
+    """Return what clusters without a hub report."""
     check_without_hub(out)
     given = given_members(members, system.NAME)
     texts = {item.name: item.kubeconfig for item in given}

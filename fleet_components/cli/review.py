@@ -14,7 +14,7 @@ from fleet_components.model.text import visible
 from fleet_components.review.planning import two_sides
 
 MOST_WARNINGS = 20
-"""Number of errors of the base that are told."""
+"""Largest number of errors of the base that are printed."""
 
 
 @click.command(

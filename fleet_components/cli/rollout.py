@@ -149,7 +149,7 @@ def _show(document: PlanDocument) -> None:
 
 
 def _tell(standing: StatusesDocument | None) -> bool:
-    """Show what went wrong, where that is known; return whether every error has been told so."""
+    """Show what went wrong, where that is known; return whether that shows every error."""
     subjects = standing.subjects if standing else ()
     broken = [trouble for subject in subjects for trouble in subject.broken]
     if standing and broken:

@@ -37,7 +37,7 @@ _MOST_RESOURCES = 100_000
 
 
 class EventKind(StrEnum):
-    """Kinds of events that are heard, by the names of their fields."""
+    """Kinds of events that are read, by the names of their fields."""
 
     PRELUDE = "preludeEvent"
     DIAGNOSTIC = "diagnosticEvent"
@@ -69,7 +69,7 @@ class EngineEvent:
 
     @classmethod
     def of(cls, line: bytes) -> EngineEvent | None:
-        """Return the event of a line; None if it has none that is heard, or is none."""
+        """Return the event of a line; None if it is no event, or none of these kinds."""
         try:
             data = read_json(line.decode(errors="replace")) if line.strip() else None
         except UnreadableError:
@@ -96,7 +96,7 @@ class Events:
 
     Attributes:
         errors: errors, by URN; those of the update as a whole are under the empty one.
-        notes: the last thing that was said while it was waited for a resource, by URN.
+        notes: the last message while the engine waited for a resource, by URN.
         begun: URNs of what was begun and has not ended.
         failed: URNs of what has failed.
         ended: True once the engine has summed up; a log without that is one of an update that was

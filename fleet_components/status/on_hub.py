@@ -144,7 +144,7 @@ def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str]:
-    """Yield what is otherwise with a member than the forecast took it to be."""
+    """Yield how a member differs from what the forecast assumed."""
     position = decided.subject.inventory.position(name)
     if live is None:
         yield "the hub has no such member"

@@ -121,7 +121,7 @@ class _Reader:
         return ObservedMember(found, unreached)
 
     def _reported(self, cluster: str, delivery: Delivery) -> Iterator[ObservedObject]:
-        """Yield the objects that are compared only, as the last report tells of them."""
+        """Yield the objects that are compared only, as the last report has them."""
         name = names.target_name(self._plan.options.fleet, self._decided.subject.key, cluster)
         report = self._reports.get(name, {})
         differences, failures = report.get("differences"), report.get("failures") or {}

@@ -49,8 +49,8 @@ class _DifferenceStep:
             if that is unknown.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
-        by_hub: whether a hub carries it out, which makes nothing anew.
-        fixed: the fields for which this update makes objects anew; None for what comes later.
+        by_hub: whether a hub carries it out, which recreates nothing.
+        fixed: the fields for which this update recreates objects; None for what comes later.
         unknown: objects in the middle of which an update was killed, in the other form that they
             may have by now; None
             if they may be gone.
@@ -157,7 +157,7 @@ def _step(
 
 
 def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]:
-    """Return the fields for which objects on a member are made anew, as the whole plan has them."""
+    """Return the fields for which objects on a member are recreated, as the whole plan has them."""
     return {key: item.fields for (member, key), item in plan.replaced.items() if member == cluster}
 
 

@@ -24,7 +24,7 @@ def fleet_to_name(plans: Sequence[FleetPlan], plan: FleetPlan) -> str | None:
 
 
 class OfAFleet(Protocol):
-    """A subject of which a document tells."""
+    """A subject in a document."""
 
     @property
     def of_fleet(self) -> str | None:

@@ -439,7 +439,7 @@ _OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 def _names(subject: SubjectDocument, change: str) -> list[str]:
     members = [cluster for cluster in subject.clusters if cluster.change == change]
-    # What a hub cannot apply is told as not fulfilled.
+    # What a hub cannot apply is shown as not fulfilled.
     named = (member for member in members if not (change == "updated" and member.unapplied))
     return [member_of(subject.of_fleet, member.name) for member in named]
 

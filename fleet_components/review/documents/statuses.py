@@ -193,7 +193,7 @@ def _api_objects(status: SubjectStatus) -> Iterator[dict[str, Any]]:
     if status.last is None:
         return
     if status.last.hub:
-        # What the hub itself says stands in the place of what would be said.
+        # The status that the hub has written counts, instead of one that is derived.
         yield from [dict(status.on_hub.shown)] if status.on_hub and status.on_hub.shown else []
         return
     yield from status.next.subject.system.statuses(status.last, status.observed)

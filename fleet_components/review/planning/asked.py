@@ -52,7 +52,7 @@ def asked(
         given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
         members: the members to ask; all of them if empty.
         timeout: how long a member has, in seconds.
-        watch: is told how many have answered.
+        watch: receives how many have answered.
 
     Raises:
         FleetError: a given kubeconfig cannot be read, or there is no such member.
@@ -85,7 +85,7 @@ def answering(
         state: the state that they start from, which has the kubeconfigs of the members.
         given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
         timeout: how long a member has, in seconds.
-        watch: is told how many members are asked.
+        watch: receives how many members are asked.
 
     Raises:
         FleetError: a given kubeconfig cannot be read, or there is no such member.
@@ -232,7 +232,7 @@ def hub_asked(
         state: the state after the last update.
         given: the file of a kubeconfig; None for that of the stack.
         timeout: how long the hub has, in seconds.
-        watch: is told how many lists have come.
+        watch: receives how many lists have come.
 
     Raises:
         FleetError: the kubeconfig cannot be read, or the hub does not answer.

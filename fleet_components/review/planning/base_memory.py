@@ -81,7 +81,7 @@ class BaseMemory:
             folders: the observed directories.
 
         Raises:
-            FleetError: the base cannot be read, or a link stands in the place of a folder.
+            FleetError: the base cannot be read, or there is a link instead of a folder.
         """
         with self.repository.written(self.commit, _of_memory(self.places, self.entries)) as written:
             for folder in folders:
@@ -155,7 +155,7 @@ class BaseMemory:
 def _of_memory(
     places: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]
 ) -> list[TreeEntry]:
-    """Return what tells an observed directory, and what is remembered there."""
+    """Return what makes an observed directory, and what it remembers."""
     return [entry for entry in below(places, entries) if _is_of_memory(entry.path)]
 
 

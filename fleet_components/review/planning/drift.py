@@ -109,7 +109,7 @@ class Drift:
 
     @property
     def unrecorded(self) -> tuple[Delivered, ...]:
-        """The objects that were compared with what the state of each tells."""
+        """The objects that were compared with their resources in the state."""
         return tuple(item for item in self.objects if not (item.recorded or item.error))
 
 
@@ -131,7 +131,7 @@ def drift(
         only: the placements and templates to look at, as ``Kind/key`` or by their keys; all if
             empty.
         timeout: limit for each member, in seconds.
-        watch: is told how many have answered.
+        watch: receives how many have answered.
 
     Raises:
         FleetError: there is no state of a fleet, it has no such member or placement, or a file

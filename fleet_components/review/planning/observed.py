@@ -1,4 +1,4 @@
-"""Plans on an observed directory: the state that its hub has, and what is to be said of it."""
+"""Plans on an observed directory: the state of its hub, and warnings about the observation."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Prob
 
     Args:
         given: the stacks of the command line.
-        stacks: what the program was told of other stacks, and what it has read.
+        stacks: what the program received of other stacks, and what it has read.
     """
     names = {stacks.full_name(stack.name): stack for stack in given}
     read = ", ".join(sorted(stacks.read)) or "no other stack"

@@ -56,7 +56,7 @@ class StateFile:
     observed: Remembered | None = None
 
     def unread(self, problems: Iterable[Problem]) -> StateFile:
-        """Return the state of a new fleet in its place, with the problems added."""
+        """Return the state of a new fleet instead, with the problems added."""
         return StateFile(self.file, problems=(*self.problems, *problems))
 
     @property
@@ -214,7 +214,7 @@ def is_made_up(file: Path) -> bool:
 
 
 def _head(file: Path) -> Mapping[str, Any]:
-    """Return the content of a file; empty if it is none of a state."""
+    """Return the content of a file; empty if that is no state."""
     try:
         data = read_json(read_regular(file))
     except (OSError, UnreadableError):

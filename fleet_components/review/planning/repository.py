@@ -403,7 +403,7 @@ def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
     }
     asked = [entry for entry in entries if entry.path not in left and entry.mode != _SUBMODULE]
     for entry in asked:
-        with suppress(OSError):  # the file itself then fails, and is told
+        with suppress(OSError):  # the file itself then fails, and is reported
             (folder / entry.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     pointers, lacking = list[str](), list[str]()
     names = "".join(f"{entry.object}\n" for entry in asked).encode()

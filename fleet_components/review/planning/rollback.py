@@ -154,7 +154,7 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     """Return a placement.
 
     Raises:
-        FleetError: there is none of that key.
+        FleetError: no placement has that key.
     """
     found = {
         subject.subject.key: subject

@@ -50,7 +50,7 @@ class Side:
         label: what its files are called by, as for ``git show LABEL:FILE``.
         places: the paths, relative to the top of the repository.
         entries: what the commit has.
-        notes: what is to be said of its files, once they were read.
+        notes: notes about its files, once they were read.
         given: the memory that it has instead of its own, and the observed directories that get it.
     """
 

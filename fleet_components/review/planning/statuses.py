@@ -157,7 +157,7 @@ def _interrupted(state: StackState, found: Sequence[SubjectStatus]) -> bool:
 
 
 def _is_to_come(urn: Urn, found: Sequence[SubjectStatus]) -> bool:
-    """Return whether a status has an object; True if it is none of their fleets."""
+    """Return whether a status has an object; True if none of their fleets brings it."""
     shown = [
         status for status in found if any(member.objects for member in status.observed.values())
     ]

@@ -85,7 +85,7 @@ class CommandLine:
         others: other stacks whose outputs a project reads.
         config: configuration values that count instead of those of the stack's file, by key.
         problems: problems of the options that can be found without the input.
-        watch: is told what takes long.
+        watch: receives what takes long.
     """
 
     state: StateFile = StateFile()

@@ -40,7 +40,7 @@ class Review:
 
     Attributes:
         survey: the plan of what the pull request makes of the fleet.
-        notes: what is to be said of the commits that were read, in words.
+        notes: notes about the commits that were read, in words.
         warnings: why the base is not what is compared with.
     """
 

@@ -40,7 +40,7 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
         target: the folder.
         files: the text of each file, by path in the folder; a path that ends in a slash is an empty
             folder.
-        ours: tells which files of the present folder may go.
+        ours: returns which files of the present folder may go.
         private: True to create files that only their owner can read.
 
     Raises:

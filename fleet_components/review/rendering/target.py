@@ -60,7 +60,7 @@ def clear(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except NotADirectoryError:
-        return  # whoever writes there says so
+        return  # the command that writes there reports it
     except OSError as error:
         raise FleetError(
             [

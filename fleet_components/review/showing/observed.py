@@ -111,7 +111,7 @@ def _changes(document: ObservationDocument) -> Iterator[Block]:
     yield from _listed(marked, "file")
 
 
-# Sentences that say the same of several things, told as one.
+# Sentences that say the same about several things, merged into one.
 
 
 _ALIKE = 4

@@ -37,7 +37,7 @@ from fleet_components.status.on_hub import HubRow, Stand
 PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
 BY = (PLACEMENT, MEMBER, OBJECT)
 _STORIES, _TROUBLES, _WORDS, _LONGEST, _FINE_SHOWN, _SHOWN = 3, 3, 4, 240, 8, 5
-"""The most that is told of each, so that it fits a screen of 80 columns and 40 lines."""
+"""Largest number of each that is shown, so that it fits a screen of 80 columns and 40 lines."""
 _VERBS: Mapping[str, str] = {
     Stand.REFUSED: "was refused",
     Stand.NOT_TAKEN_OVER: "stands there already, and is not taken over",
@@ -289,7 +289,7 @@ def _style(row: StatusOfMember) -> str:
 
 
 def notes(document: StatusesDocument) -> Iterator[str]:
-    """Yield what has to be known to read it aright."""
+    """Yield what a reader has to know to understand the statuses."""
     subjects = document.subjects
     new = [title_of(subject) for subject in subjects if subject.undelivered]
     changed = [

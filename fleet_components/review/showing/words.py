@@ -90,7 +90,7 @@ def changes(totals: Mapping[str, int]) -> str:
 
 
 class Claimed(Protocol):
-    """A subject of which a document tells what decides on it."""
+    """A subject in a document, with what decides on it."""
 
     @property
     def policies(self) -> Sequence[PolicyDocument]:
@@ -181,7 +181,7 @@ def leaving(document: PlanDocument) -> Iterator[tuple[str, str]]:
     """Yield a line for everything that is lost, replaced or moved, losses first, each with its
     style.
 
-    A narrow view tells it in the subjects that it shows, and of those that go here.
+    A narrow view shows them with its subjects; only those of subjects that go are here.
     """
     if document.view.narrow:
         yield from _going(document)

@@ -37,7 +37,7 @@ _RETRY = {
     "refresh": True,
     "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"},
 }
-"""A retry takes the latest commit, which may be the one that mends what failed."""
+"""A retry takes the latest commit, which may be the one that fixes what failed."""
 _CLAIM = "PersistentVolumeClaim"
 _WORKLOADS = PHASES.index("4-workloads")
 

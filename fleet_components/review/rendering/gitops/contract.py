@@ -214,7 +214,7 @@ class Flux(GitopsTool):
     NAMESPACE = "flux-system"
 
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
-        """Return the annotation against pruning; the folder of an object tells its phase."""
+        """Return the annotation against pruning; the phase of an object is that of its folder."""
         return {_PRUNE: "disabled"} if brought.outlives or brought.protected else {}
 
     def hub(self, tree: Tree) -> Iterator[tuple[str, list[Object]]]:
