@@ -108,8 +108,8 @@ class Result:
         }
 
     def words(self, *, errors: bool = True) -> Iterator[str]:
-        """Yield how it ended, and what to do next, a line each; without ``errors`` where they are
-        told already.
+        """Yield the outcome and the next step, a line each; without ``errors`` if they were printed
+        before.
         """
         yield from self._ended(errors)
         # Without an update, and with something left to do, the hub has got nothing new from here.
@@ -176,6 +176,7 @@ class Result:
         if self.ending is Ending.FAILED:
             yield f"{progress.title} has failed"
             yield from (f"error: {text}" for text in last.errors[:_SHOWN] if errors)
+        # A signal that came as the update ended has interrupted nothing in it.
         elif last.errors:
             yield f"interrupted in {progress.title}"
         else:

@@ -94,8 +94,8 @@ class StackRollout:
             return self._result(Ending.INTERRUPTED)
 
     def standing(self) -> StatusesDocument | None:
-        """Return the statuses after an update that has failed or was stopped; None if there is
-        nothing to tell.
+        """Return the statuses after an update that has failed or was stopped; None if there are
+        none.
         """
         if not self.updates or not self.updates[-1].errors:
             return None

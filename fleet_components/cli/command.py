@@ -47,6 +47,7 @@ module of its name.
 COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 MOST_SHOWN = 50
 """Largest number of problems that are shown."""
+# Least similarity, from 0 to 1, at which a command was probably meant.
 _ALIKE = 0.6
 
 
@@ -129,6 +130,7 @@ class _Commands(click.Group):
             more = len(error.problems[MOST_SHOWN:])
             if more:
                 click.echo(f"and {count(more, 'more error')}", err=True)
+            # Several tokens in one line to be copied, instead of one in each hint.
             line = confirming(problem.hint for problem in error.problems)
             if line:
                 click.echo(line, err=True)

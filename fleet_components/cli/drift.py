@@ -103,8 +103,10 @@ def drift(
     unmatched = [option for name, option in _OF_PLANS.items() if where[name]]
     if unmatched and not adopt:
         raise click.UsageError(f"{unmatched[0]} is for --adopt")
+    # Before the Pulumi CLI is asked for the state, which takes longer.
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
+    # After the state is known: it may be that of another stack.
     command = of_its_stack(paths, command)
     found = compared(
         command.state, kubeconfigs, members=members, only=only, timeout=timeout, watch=watch

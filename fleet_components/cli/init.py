@@ -177,6 +177,7 @@ def init(
         )
     asked = bool(kubeconfigs or by_name or system or project)
     top = repository_of(folder)
+    # Collected first and written at the end: one file that is there prevents all.
     files: dict[Path, str] = {}
     found = FoundMembers((), ())
     members: Sequence[NewMember] = ()

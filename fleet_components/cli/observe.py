@@ -215,6 +215,7 @@ def observe(
             err=True,
         )
         sys.exit(ExitStatus.REFUSED)
+    # Only after the first observation: later ones are routine, in a job perhaps.
     if output == "text" and previous is None:
         click.echo("\n  ".join(["\nnext:", *_next(found, out)]))
     any_change = changes.added or changes.changed or changes.removed
@@ -402,6 +403,7 @@ def _role_of_hub(asking: _Asking) -> str:
                 )
             ]
         )
+    # The rights may still be missing: what is refused belongs into the role all the same.
     listing = asking.listing(kubeconfig, partly=True)
     return _role(listing, (*listing.answers, *listing.refused), no_secrets=asking.no_secrets)
 

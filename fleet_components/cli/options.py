@@ -92,6 +92,7 @@ WITH = planned(
 
 def _of_fleet(option: FleetOption, flag: Flag) -> Callable[[F], F]:
     """Return the option of the command line that the table has for an option of a fleet."""
+    # An option is a time if it is read as one: the table has no types for the command line.
     kind: Any = TIME if option.read is time_in else None
     return under(flag.section)(
         flag.name,
@@ -309,6 +310,7 @@ def _kept(name: str, value: Any) -> Any:
     """Return the value of an option as a plan has it: names whose order does not count are a
     set.
     """
+    # The default of the field says which of the two it is.
     default = attrs.fields_dict(CommandLine)[name].default
     return frozenset(value) if isinstance(default, frozenset) else value
 
@@ -388,6 +390,7 @@ def say_refused(document: PlanDocument, *, shown: bool = False) -> None:
         document: the plan.
         shown: True if standard output shows the refusal already.
     """
+    # A terminal shows both streams; a file would lack what is only on standard error.
     for line in () if shown and not _in_file() else words.refusals(document):
         click.echo(visible(line), err=True)
 
@@ -427,6 +430,7 @@ def _in_file() -> bool:
     """
     try:
         out, err = sys.stdout.fileno(), sys.stderr.fileno()
+        # Only a file that standard error does not go to as well hides the refusal.
         return stat.S_ISREG(os.fstat(out).st_mode) and not os.path.sameopenfile(out, err)
     except OSError:
         return True

@@ -173,6 +173,7 @@ def _in_repository(folder: Path) -> str:
         FleetError: there is none.
     """
     whole = Path(os.path.abspath(folder))
+    # The nearest one: a submodule is a repository of its own.
     root = next((parent for parent in whole.parents if (parent / ".git").exists()), None)
     if root is None:
         hint = "--path FOLDER, as it is called in the repository"

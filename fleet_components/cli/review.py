@@ -78,9 +78,7 @@ def review(
 
 
 def _say(found: two_sides.Review) -> None:
-    """Print what is to be said of the base on standard error: it is not held against what is
-    reviewed.
-    """
+    """Print notes and errors of the base on standard error; they do not count for the review."""
     for note in found.notes:
         click.echo(f"note: {visible(note)}", err=True)
     for problem in found.warnings[:MOST_WARNINGS]:

@@ -106,6 +106,7 @@ def rollout(
     folder = project_among([project], command) or project
     found = read_project(folder)
     name = choose_stack(found, (stack or "").rpartition("/")[2] or None)
+    # As it was given, perhaps with its organization: the Pulumi CLI takes that.
     chosen = stack or name
     with needing_pulumi():
         from fleet_components.automation.rollout import StackRollout
@@ -124,6 +125,7 @@ def rollout(
     result = rolling.run()
     if result.ending == "refused":
         if not (quiet or result.updates):
+            # After an update a plan was shown already, and only the reasons follow.
             _show(result.plan)
         options.say_refused(result.plan, shown=not (quiet or result.updates))
         if strict and (why := strictly(result.plan)):

@@ -1,5 +1,5 @@
-"""Compares the forecast of a subject with what its hub has made of it, and tells the causes that
-the hub names.
+"""Compares the forecast of a subject with what its hub has made of it, with the causes that the hub
+names.
 """
 
 from __future__ import annotations

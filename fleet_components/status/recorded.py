@@ -1,5 +1,5 @@
-"""Objects as the stack knows them: what its state and the events of its last update tell of each,
-without a cluster.
+"""Objects as the stack knows them: by its state and the events of its last update, without a
+cluster.
 """
 
 from __future__ import annotations

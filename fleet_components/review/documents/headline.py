@@ -47,6 +47,7 @@ def _what_happens(document: PlanDocument) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else
     changes``.
     """
+    # What the base changes as well is not the doing of what is planned.
     subjects = [subject for subject in document.subjects if not subject.pending]
     due = " but what is due already" if len(subjects) < len(document.subjects) else ""
     failing, held = (
@@ -120,6 +121,7 @@ def _what_is_lost(document: PlanDocument, steps: str) -> str:
     members: dict[str, list[str]] = defaultdict(list)
     for item in document.gone.objects:
         members[_DELETED.get(item.fate, item.fate)].append(item.member)
+    # Replaced objects are listed apart, since they come back.
     members["replaced"] += [each.member for each in document.replaced]
     lost = [
         f"{count(len(members[fate]), *words)} on {few(sorted(set(members[fate])), 3)}"
@@ -135,6 +137,7 @@ def _what_is_lost(document: PlanDocument, steps: str) -> str:
     left = newly_left(document)
     # A hub updates by itself.
     if document.forecast == document.placements + document.templates > 0:
+        # "left" would sound as if somebody had to update again.
         left = left and f"the hub goes on: {steps}"
         return "; ".join(
             filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left])
@@ -332,6 +335,7 @@ def _novelty(subject: SubjectDocument) -> str:
         for item in subject.content or ()
         if not item.later and updated.intersection(item.members)
     ]
+    # Only updates: what is created or replaced is counted as a whole below.
     fields = [field.field for item in changes if item.change == "update" for field in item.fields]
     objects = {
         change: len({item.object for item in changes if item.change == change})
@@ -463,6 +467,7 @@ def _all_of(subjects: Sequence[SubjectDocument], change: str) -> str:
     """
     found = [_names(subject, change) for subject in subjects]
     clusters = {name for names in found for name in names}
+    # Several subjects that lose one cluster each: naming the number of clusters would mislead.
     each = len(clusters) > 1 and all(len(names) == 1 for names in found)
     return "a cluster" if each else _clusters(clusters)
 

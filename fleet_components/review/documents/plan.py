@@ -263,6 +263,7 @@ class _Weighed:
         subject = self.decided.subject
         named = (f"{subject.kind} {subject.key}", self.decided.name)
         return [
+            # The kind may be written with a space, as in titles, or with a slash, as in names.
             text if any(map(text.__contains__, named)) else f"{named[1]}: {text}"
             for text in self.warnings
         ]
@@ -345,6 +346,7 @@ def _hides_secrets(plan: FleetPlan) -> bool:
     cannot be seen.
     """
     objects = (data for subject in plan.subjects for data in subject.subject.content)
+    # redacted returns the object itself if it has nothing to hide.
     return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
 

@@ -145,6 +145,7 @@ def statuses_document(
     of = [status for status in found.of if status.next in wanted]
     subjects = [_subject(found, status, member) for status in of]
     settled = all(row.settled for subject in subjects for row in subject.members)
+    # They are no longer in the source, so that no subject could be unsettled for them.
     half_removed = placement is None and found.half_removed
     return StatusesDocument(
         events=found.events,
@@ -279,6 +280,7 @@ def _broken(members: Sequence[StatusOfMember]) -> list[Trouble]:
         # What has a message explains the rest, which may only be waiting for it.
         wrong = wrong or [item for item in row.objects if item.broken]
         for item in wrong:
+            # Missing without a message: the state of the whole member says more.
             unknown_yet = item.state == Stand.MISSING and not item.words
             state = row.state if unknown_yet else item.state
             alike[item.object, state, tuple(item.words), row.wave].append(row.name)
@@ -296,6 +298,7 @@ def _stands(members: Sequence[StatusOfMember]) -> Iterator[str]:
     """
     running: dict[str, list[str]] = defaultdict(list)
     for row in sorted(members, key=lambda row: -1 if row.runs is None else row.runs, reverse=True):
+        # All objects stand as sent; only the binding is missing.
         whole = row.state == Stand.UNRECORDED
         words = [f"{'' if whole else 'parts of '}revision {row.sent}"] if row.parts or whole else []
         words += [] if whole or row.runs is None else [f"revision {row.runs}"]

@@ -70,6 +70,7 @@ def subject_document(
         weight_of(plan, decided, standing),
         view.whole(decided),
     )
+    # None for content means that the state hides the old objects.
     old, new, content = decided.before.revision, decided.record.revision, differences(plan, decided)
     others = _others(decided, facts.first_reasons)
     named = others[:MOST_NOT_PICKED] if whole or weight.picks else []
@@ -149,6 +150,7 @@ def recorded(plan: FleetPlan, decided: Decided) -> list[FieldDocument]:
         {key: value for key, value in record.to_wire().items() if key in ("decisions", "memory")}
         for record in (decided.before, decided.record)
     )
+    # What the record does not have is as the defaults say.
     modes = {**MODES, **plan.past.shown.get(decided.name, {})}
     found = differences_of(
         {**old, **{key: modes[key] for key in asked if key in modes}}, {**new, **asked}
@@ -256,6 +258,7 @@ def _others(decided: Decided, first_reasons: Mapping[str, str]) -> list[str]:
 
     The status may also name members that are wanted and do not exist.
     """
+    # The API's status names only the first few; they come first here, too.
     names = [*first_reasons, *decided.subject.inventory.names]
     return [name for name in dict.fromkeys(names) if name not in decided.entries]
 

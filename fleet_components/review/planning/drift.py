@@ -224,6 +224,7 @@ def _check_lost(
     Raises:
         FleetError: some are.
     """
+    # A lost member that still has objects in the state is listed, with the reason.
     given_up = {member.member for member in lost} - {item.member.member for item in objects}
     hint = "take it out of fleet:lost once it is back"
     problems = [

@@ -213,6 +213,7 @@ def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
     """Yield a warning about namespaces that a control plane brings to its members by itself, which
     no plan shows.
     """
+    # Only a control plane of Karmada hands namespaces out by itself.
     before, now = plan.past.waiting, plan.waiting if plan.handed_out else {}
     changed = sorted(
         key for key in now if key.startswith(NAMESPACE_KEY) and before.get(key) != now[key]
@@ -307,6 +308,7 @@ def headers_below(
 
 def _members_changed(plan: FleetPlan) -> frozenset[str]:
     """Return the members on which a plan changes an object."""
+    # A member that is held gets nothing now.
     still = (Change.KEEP, Change.HELD)
     moved = (
         name

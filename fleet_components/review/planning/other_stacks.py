@@ -72,6 +72,7 @@ class OtherStack:
             FleetError: there is none in the directory, or another one.
         """
         assert self.folder is not None, "asked of a stack with a project only"
+        # A file Pulumi.yaml or Pulumi.STACK.yaml stands for its folder.
         folder = self.folder.parent if self.folder.name.startswith("Pulumi.") else self.folder
         if not is_project(folder):
             hint = "give the directory that has it"
@@ -163,6 +164,7 @@ def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Prob
         given: the stacks of the command line.
         stacks: what the program received of other stacks, and what it has read.
     """
+    # The program may leave out organization or project; both spellings mean one stack.
     names = {stacks.full_name(stack.name): stack for stack in given}
     read = ", ".join(sorted(stacks.read)) or "no other stack"
     for name, stack in names.items():

@@ -101,9 +101,7 @@ class PlanMocks(FleetMocks):
     def check(
         self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]
     ) -> dict[str, Any]:
-        """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned
-        in its place.
-        """
+        """Run the ``check`` of a provider; collect a refusal, and return the old inputs then."""
         plan = (
             plan_at_hand(news[dynamic.FEED])
             if isinstance(provider, dynamic.RosterProvider)

@@ -83,6 +83,7 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
     Raises:
         FleetError: a project is not asked for or not allowed, or there are other paths beside it.
     """
+    # A project among other paths is found too, and then refused.
     path = next((path for path in paths if path.name in _NAMES or is_project(path)), None)
     if path is None:
         return None
@@ -149,6 +150,7 @@ def instead_of(problem: Problem) -> Problem:
         return Problem(
             what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml"
         )
+    # As the user has written paths: absolute or not.
     shown = folder if file.is_absolute() else os.path.relpath(folder)
     return Problem(
         what,
@@ -268,6 +270,7 @@ def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
             named=named,
         )
         yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
+    # Declared nowhere any more, but in the state: the next update would delete them.
     elif any(kind == names.PROVISIONED for kind, _ in past.urns):
         what = Message(
             "project-provisioned-clusters-nothing",

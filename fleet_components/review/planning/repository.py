@@ -122,8 +122,8 @@ class Repository:
         """Return the commit that a name stands for.
 
         Raises:
-            FleetError: there is none, or it stands for several: whoever may push a tag could shadow
-                a branch.
+            FleetError: there is none, or it stands for several: a tag that somebody pushes could
+                shadow a branch.
         """
         meant = self._meanings(ref)
         if len(meant) > 1:

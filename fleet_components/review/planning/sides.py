@@ -238,9 +238,7 @@ class Copy:
 
     @property
     def missing(self) -> list[str]:
-        """The paths that are not there: of a copy none, since what is missing is told when it is
-        read.
-        """
+        """The paths that are not there: none of a copy, since reading reports what is missing."""
         return []
 
     def planned(self, command: CommandLine) -> Survey:

@@ -83,6 +83,7 @@ def read_stack_config(
             ]
         )
     replaced = {_full(project, key): value for key, value in instead.items()}
+    # The command line comes last, and so counts.
     values = {_full(project, key): value for key, value in given.items()} | replaced
     found = StackConfig(file, {}, frozenset(), frozenset(replaced))
     problems = []

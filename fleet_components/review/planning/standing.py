@@ -42,8 +42,8 @@ class StandingProblems:
 
 
 def on_hub(plan: FleetPlan) -> StandingProblems:
-    """Return the conditions in which a hub was observed; what cannot be told from its memory counts
-    as new.
+    """Return the conditions in which a hub was observed; what its memory does not show counts as
+    new.
 
     Args:
         plan: a plan that starts from an observed hub.

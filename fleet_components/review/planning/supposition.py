@@ -204,6 +204,7 @@ def _identity(manifest: Manifest) -> tuple[str, str, str, str]:
 def _as_member(manifest: Manifest) -> Cluster:
     """Return a member with what it is selected by."""
     spec = manifest.data.get("spec") or {}
+    # Fields of Karmada's Cluster; a MemberCluster has neither.
     region, provider = spec.get("region") or "", spec.get("provider") or ""
     return Cluster(manifest.name, labels=manifest.labels, region=region, provider=provider)
 
@@ -230,5 +231,6 @@ def _only_form(fleet: Supposed) -> MemberForm:
 def _like(model: Manifest, form: MemberForm, name: str) -> Data:
     """Return a member like another one; of the metadata, only the labels are the same."""
     data = copy.deepcopy(dict(model.data))
+    # Annotations and uid are those of the model alone.
     data["metadata"] = {"name": name, "labels": dict(model.labels)}
     return data

@@ -301,7 +301,9 @@ def on_hub(paths: Sequence[Path], command: CommandLine) -> CommandLine:
     A state that is given counts instead. Times are judged as of the observation, unless another
     time is given.
     """
+    # Standard input is read once, and never is an observed directory.
     files = [path for path in paths if path != PIPED]
+    # Only if no state is given, not even one that could not be read: that one has problems.
     state = state_among(files) if command.state == StateFile() else command.state
     observed_at = state.observed.as_of if state.observed else None
     return attrs.evolve(command, state=state, as_of=command.as_of or observed_at)
@@ -328,6 +330,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         lacking(source, past),
     )
     source = attrs.evolve(source, problems=problems)
+    # Approvals of earlier updates stay given.
     approvals = tuple(sorted(command.approvals.union(past.settings.approvals)))
     of_command = {**shared(Options, command), "lost": _lost(source, past, command)}
     options = Options(
@@ -339,11 +342,13 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     )
     subject = {"paths": _shown(paths), "stack": stack}
     hub_only = hub_only_changes(observed, source) if observed and observed.hub else ()
+    # For an observed hub, policies that only the hub carries out are named, not refused.
     source, passed_over = without_others(source) if observed else (source, ())
     try:
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
     except FleetError as error:
+        # Problems are worded for what the user has in hand: options, and a hub instead of a state.
         located = (for_hub(problem) if options.hub else problem for problem in error.problems)
         raise FleetError(map(for_directory, located)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
@@ -463,6 +468,7 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
     Raises:
         FleetError: standard input is asked for twice, or cannot be read.
     """
+    # Standard input can only be read once.
     asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError(

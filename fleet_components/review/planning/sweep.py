@@ -160,6 +160,7 @@ class Sweep:
         ]
         joins, replicas = Counter[str](), Counter[str]()
         for decided, name, entry in entries:
+            # A bool counts as 0 or 1.
             joins[name] += entry.change is Change.ADD
             replicas[name] += (decided.replicas_after(name, entry.placed) or 0) - (
                 decided.replicas_before(name) or 0

@@ -234,7 +234,7 @@ def _words(wave: PlanWave) -> str:
     return "; ".join([*moves, *leaves])
 
 
-# Memory of the last render in a folder, beside the decisions: for whom it was, and how far a
+# Memory of the last render in a folder, beside the decisions: for which tool it was, and how far a
 # rollout is.
 
 

@@ -42,8 +42,7 @@ def check_links(file: Path) -> None:
 
 
 def clear(file: Path) -> None:
-    """Remove what stands in the place of a file, so that nothing older is taken for what a command
-    has written.
+    """Remove the file of an earlier command, so that it is not taken for what this one has written.
 
     Raises:
         FleetError: it is not a regular file, there is a link on the way, or it cannot be removed.

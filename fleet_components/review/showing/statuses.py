@@ -89,6 +89,7 @@ def _story(document: StatusesDocument, subject: StatusOfSubject) -> Iterator[tup
     """
     troubles = subject.broken
     members = sorted({name for trouble in troubles for name in trouble.members})
+    # Only members that the last update was to change have a wave.
     what = f"broke in wave {subject.wave}" if subject.wave else "is not as decided"
     yield "bold red", 0, f"{title_of(subject)} {what} on {few(members, _SHOWN)}"
     for trouble in troubles[:_TROUBLES]:
@@ -232,6 +233,7 @@ def _lines(subjects: Sequence[StatusOfSubject]) -> Iterator[Row]:
     shown = 0
     # sorted keeps the order among the broken ones and among the fine ones.
     for subject in sorted(subjects, key=lambda data: not _is_broken(data)) if broken else subjects:
+        # Counts fine ones alone: broken ones are all shown.
         shown += not _is_broken(subject)
         if broken and shown > _FINE_SHOWN:
             continue

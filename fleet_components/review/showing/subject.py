@@ -162,8 +162,8 @@ def shown_changes(
     Args:
         subject: the document of the subject.
         whole: whether new objects are shown with all of their fields.
-        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is told
-            ahead of all subjects.
+        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is shown
+            before all subjects.
     """
     alike: dict[str, list[ContentDocument]] = {}
     for change in subject.content or ():

@@ -40,6 +40,7 @@ def sweep_view(document: SweepDocument) -> Page:
 
 def _blocks(document: SweepDocument) -> Iterator[Block]:
     yield from map(Paragraph, _first(document))
+    # Said once, and not again with each loss.
     for short in document.short_already:
         yield Paragraph(f"short before any loss: {_whole(short)}", style="yellow")
     yield Gap()

@@ -220,6 +220,7 @@ def warnings(document: PlanDocument) -> Iterator[tuple[str, str]]:
 
 def is_about(subject: SubjectDocument, text: str) -> bool:
     """Return whether a warning of a fleet names a subject, or the policy that has it."""
+    # A warning about a policy names the policy, not the templates that it claims.
     claims = [policy.policy for policy in subject.policies if policy.wins]
     names = (subject.name, f"{subject.kind} {subject.key}", *claims)
     return any(re.search(rf"(?<!\S){re.escape(name)}(?![\w/.-])", text) for name in names)
@@ -238,6 +239,7 @@ def _logged(document: PlanDocument) -> list[str]:
 def confirmation(document: PlanDocument) -> str:
     """Return how to allow all refused losses at once; empty unless there are several."""
     tokens = list(dict.fromkeys(each.token for each in document.refused if each.token))
+    # A directory has options, a stack has configuration.
     if isinstance(document.fleet, FilesDocument):
         return _meant(tokens, " ".join(f"--confirm {token}" for token in tokens))
     return _meant(tokens, _configured(tokens))

@@ -94,8 +94,7 @@ class GitopsTool(ABC):
 
     @abstractmethod
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
-        """Return the annotations that tell it when an object comes, and what becomes of it at the
-        end.
+        """Return the annotations that say when an object comes, and what becomes of it at the end.
 
         Args:
             brought: the object.

@@ -87,6 +87,7 @@ class GitopsSettings:
                 Message("no-repository-given", "no repository is given"),
                 hint="--repo URL, from which the clusters pull what is rendered",
             )
+        # Objects with the URL are committed to the repository.
         if _PASSWORD.search(self.repo):
             hint = "give it to the tool as a secret of its own, and the URL without it"
             yield Problem(
