@@ -510,6 +510,7 @@ class StackMove:
         until = time.monotonic() + _PATIENCE
         while not done():
             if time.monotonic() > until:
+                # A function, if the text depends on what is still missing at the end.
                 what = otherwise if isinstance(otherwise, str) else otherwise()
                 hint = (
                     "see what it says (fleet status --hub), then run the same command again: it"

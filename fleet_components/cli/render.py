@@ -193,6 +193,7 @@ def _tell(
     if wave is not None:
         for line in going.words(wave if isinstance(wave, int) else going.reached):
             click.echo(visible(line))
+    # Only where one commit brings several waves can a tool mix them up.
     elif settings and len(going.waves) > 1 and (how := TOOL_OF[settings.tool].mixes(settings)):
         what = Message(
             "all-waves-come-one",
@@ -203,6 +204,7 @@ def _tell(
         click.echo(
             f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True
         )
+    # Nothing was written without files: then there is nothing to begin with.
     if settings and files:
         tool = TOOL_OF[settings.tool]
         for problem in tool.limits(going.plan, settings):
@@ -223,6 +225,7 @@ def _stack_name(project: Path | None, command: CommandLine) -> str:
 
 
 def _no_folder(name: str, command: CommandLine) -> Iterator[Problem]:
+    # The name comes from the state file, unless an option gives it.
     file = "" if command.stack or name != command.state.stack[1] else command.state.file
     if len(name.encode(errors="replace")) > _LONGEST_NAME:
         yield Problem(

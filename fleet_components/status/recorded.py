@@ -109,6 +109,7 @@ class _Reader:
             )
         wanted = by_key(delivery.objects) if delivery else {}
         found = {}
+        # What is wanted comes first, in the order of its content.
         for key in dict.fromkeys((*wanted, *standing)):
             stored = self._state.resources.get(standing.get(key, ""))
             # One that was deleted to be replaced, and not created again, does not exist.
@@ -124,6 +125,7 @@ class _Reader:
         """Yield the objects that are compared only, as the last report has them."""
         name = names.target_name(self._plan.options.fleet, self._decided.subject.key, cluster)
         report = self._reports.get(name, {})
+        # differences is None if no report was made yet, and empty if nothing differs.
         differences, failures = report.get("differences"), report.get("failures") or {}
         for data in delivery.objects:
             key = Manifest(data).key
@@ -171,6 +173,8 @@ class _Reader:
             goes_on = "deletes" if leaving else "writes"
             interrupted = _INTERRUPTED.format(self._state.pending[urn], goes_on)
             return attrs.evolve(found, causes=(interrupted,), leaving=leaving)
+        # What the state remembers of the last error; the events, if given, are of the last update
+        # alone.
         kept = "\n".join(stored.init_errors) if stored else ""
         stated = self._events.error(urn) if urn else ""
         error = words_of(stated or kept)

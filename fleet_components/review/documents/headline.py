@@ -188,6 +188,7 @@ _FATES = {
 
 def _what_it_starts_from(document: PlanDocument) -> str:
     """Return the third line: what is compared with, and how much stays as it is."""
+    # against is set where words say more than the name of the state file.
     start = document.against or (
         f"the state {document.state}" if document.state else "nothing, a new fleet"
     )
@@ -201,6 +202,7 @@ def _what_it_starts_from(document: PlanDocument) -> str:
     begin = "from" if document.observed else "compared with"
     parts = [f"{begin} {start}: unchanged are {few(of, 3)}"] if of else [f"{begin} {start}"]
     number = document.forecast
+    # From an observed hub everything is a forecast, which need not be said.
     if number and not document.observed:
         whole = number == document.placements + document.templates
         parts.append(
@@ -215,6 +217,7 @@ def _what_it_starts_from(document: PlanDocument) -> str:
         )
     if document.secrets_hidden:
         parts.append("data of Secrets is not compared, as the state has left it out")
+    # Warnings that were there before are no part of the change.
     warned = document.warned - len(document.as_before.warnings)
     parts += [count(warned, "warning")] if warned else []
     return "; ".join(parts)
@@ -393,6 +396,7 @@ def _untaken(subjects: Iterable[SubjectDocument]) -> Iterator[str]:
 
 def _recorded(subjects: Iterable[SubjectDocument]) -> Iterator[str]:
     recorded = [subject for subject in subjects if subject.weight == "recorded"]
+    # A new subject without a member: nothing moves, and still it is new.
     fresh = [each for each in recorded if each.revision.old is None and not each.left]
     recorded = [each for each in recorded if each not in fresh]
     if fresh:

@@ -219,6 +219,7 @@ def _observed(surveyed: Survey) -> ObservedDocument | None:
                 unanswered.namespace or None,
                 unanswered.why,
                 unanswered.since or None,
+                # False for what the user has left out.
                 unanswered.why != NOT_ASKED,
                 [name for plan in surveyed.plans for name in concerned_by(unanswered, plan)],
             )

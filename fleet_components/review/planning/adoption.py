@@ -218,6 +218,8 @@ class _Adopter:
         """Add an override with what single members have."""
         assert manifest.origin
         key, subject = manifest.key, delivered.standing.subject
+        # KubeFleet's webhook takes one override for an object; of several in Karmada, one could undo
+        # what another one does.
         taken = [
             each
             for each in self.source.policies
@@ -241,6 +243,7 @@ class _Adopter:
                 rules.append(rule)
         if not rules:
             return
+        # Subjects of Karmada are templates, those of KubeFleet placements.
         karmada = subject.startswith(TEMPLATE_KIND)
         data = (_policy if karmada else _resource_override)(manifest, rules, subject)
         self.drafts.add(f"{data['metadata']['name']}.yaml", manifest.origin.file, written(data))
@@ -366,6 +369,7 @@ def _resource_override(manifest: Manifest, rules: Sequence[Any], subject: str) -
     selector = {"group": group, "version": version, "kind": manifest.kind, "name": manifest.name}
     field = "resourceSelectors" if manifest.namespace else "clusterResourceSelectors"
     placement = {"name": key.rpartition("/")[2]}
+    # The default scope of an override is a placement of the cluster scope.
     if kind == "ResourcePlacement":
         placement["scope"] = "Namespaced"
     return {

@@ -111,9 +111,11 @@ def _as_answered(plan: FleetPlan, uids: Mapping[MemberName, str | None]) -> Flee
     named = {name: MemberName(plan.options.fleet, name) for name in _reached(plan)}
     here = {name: uids[member] for name, member in named.items() if member in uids}
     refused = []
+    # A member without a past cannot be another cluster than before.
     for name in here.keys() & plan.past.members.keys():
         old, new = {"uid": plan.past.members[name].uid}, {"member": name, "uid": here[name]}
         refused.append(other_cluster(old, new, plan.options.confirm))
+    # Only members that get something: of others nothing has to be known.
     unknown = [name for name in plan.sent_to if name not in here]
     unasked = [
         Problem(Message("kubeconfig-unknown", "{reason}", reason=UNKNOWN), subject=f"member {name}")

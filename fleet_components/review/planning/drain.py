@@ -115,6 +115,7 @@ def _declared(source: Source, member: str) -> Manifest:
     Raises:
         FleetError: there is none that is written in a file.
     """
+    # Not from the declarations alone, so that a member declared elsewhere has a hint of its own.
     known = [cluster.name for cluster in source.clusters]
     if member not in known:
         meant = nearest(member, known)

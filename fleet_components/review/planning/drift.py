@@ -144,9 +144,11 @@ def drift(
         for each in sent(past)
     ]
     lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
+    # Before check_names, which would say that there is no such member.
     _check_lost(members, lost, objects)
     check_names("member", members, (item.member.member for item in objects))
     brought = {text for item in objects for text in _names_of(item.standing.subject)}
+    # Likewise: a placement that compares only has brought nothing, and is no typo.
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
     known = kubeconfigs(state.state, given, (item.member for item in objects))
@@ -190,6 +192,7 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
                 )
             ]
         )
+    # A render writes files only, so that no member has anything from it.
     if state.export is None:
         what = Message(
             "state-render-delivers-nothing",

@@ -188,6 +188,7 @@ def _check_version(program: str) -> None:
             [program, "version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            # The version needs no repository, so none is named.
             env=_environment(located=False),
             timeout=SECONDS,
             check=False,
@@ -205,6 +206,7 @@ def _check_version(program: str) -> None:
             ]
         ) from None
     message = _VERSION.search(asked.stdout.decode(errors="replace"))
+    # A git that does not say its version counts as too old.
     version = (int(message[1]), int(message[2])) if message else (0, 0)
     if version < _OLDEST:
         needed = ".".join(map(str, _OLDEST))
@@ -229,10 +231,12 @@ def _check_version(program: str) -> None:
 
 
 def _environment(*, located: bool) -> Mapping[str, str]:
+    # A list of what is kept, not of what is dropped: git has new variables in new releases.
     known = (*_KEPT, *_FINDING, *_OBJECTS, *(_LOCATED if located else ()))
     kept = {
         name: value
         for name, value in os.environ.items()
+        # GIT_CONFIG_COUNT and its like carry safe.directory in CI systems.
         if name in known or name.startswith("GIT_CONFIG")
     }
     return {**kept, **_CUT_OFF}

@@ -72,6 +72,7 @@ class MemberForm:
             FleetError: there is no such field, or no such value of it.
         """
         kind, *steps = map(str, path)
+        # taints.KEY.EFFECT takes away one effect; to set one, it is the value.
         known = len(steps) == 1 or (kind == "taints" and len(steps) == 2 and text is None)
         if not known or (kind == "capacity" and text is None):
             raise FleetError(

@@ -154,6 +154,7 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
     if observed.fleet:
         changed = _members_changed(plan)
         yield from run_warnings(observed.fleet, changed, str(observed.folder / AZURE_FILE))
+        # Without a change of the plan, an older record of Azure's update runs harms nobody.
         if changed and observed.azure:
             record = (
                 f"its record is of {observed.azure.since}"
@@ -177,6 +178,7 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
         record = (
             f"its record is of {silence.since}" if silence.since else "there is no record of it"
         )
+        # A member that was left out on purpose has not failed to answer.
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
         yield Problem(
             Message(
@@ -200,6 +202,7 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)
     yield from _not_answered(observed, plan)
+    # Last, since notes are about all of the observation and not about this plan.
     if observed.notes:
         what = Message(
             "observation-leaves-out",

@@ -401,8 +401,10 @@ def _run(
         resource["urn"]: resource.get("outputs") or {}
         for resource in stored_in(command.state.export)
     }
+    # New mocks for each run: they collect problems and plans.
     mocks = PlanMocks(state, stored, carried_out=carried_out)
     with command.watch(f"running the program of {project.name}"), inside(project):
+        # The working directory and the modules of the program count only inside.
         run = run_program(
             lambda: run_main(project),
             state=state,
@@ -414,6 +416,7 @@ def _run(
             stacks=stacks,
             mocks=lambda _: mocks,
         )
+    # A refused plan is shown as a plan, and not as an error.
     problems = () if refused_plans(run.error) else mocks.problems or what_ended(run.error, project)
     if problems:
         raise FleetError(located(problem, project, settings) for problem in problems)

@@ -125,6 +125,7 @@ class Repository:
             FleetError: there is none, or it stands for several: a tag that somebody pushes could
                 shadow a branch.
         """
+        # git prefers a tag to a branch of the same name, and only warns.
         meant = self._meanings(ref)
         if len(meant) > 1:
             what = Message(
@@ -160,6 +161,7 @@ class Repository:
             what = Message(
                 "no-commit-common", "{ref} and {head} have no commit in common", ref=ref, head=head
             )
+            # In a shallow clone the common commit may be there and not fetched.
             if self._shallow:
                 raise FleetError(
                     [
@@ -212,6 +214,7 @@ class Repository:
             FleetError: they cannot be read or written.
         """
         place = Path(tempfile.gettempdir())
+        # A plan reads what is below its paths, and would find the copy.
         if within(place, self.top):
             hint = "set TMPDIR to a directory outside of it"
             raise FleetError(
@@ -331,6 +334,7 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def _unfound(path: Path, failed: GitError) -> Problem:
+    # git gives this case no exit status of its own.
     if "dubious ownership" in failed.message:
         hint = "if it is yours: git config --global --add safe.directory DIR"
         return Problem(
@@ -356,6 +360,7 @@ def _explained(commit: str) -> Iterator[None]:
         yield
     except GitError as error:
         hint = ""
+        # Words of git for objects that a partial clone would have to fetch.
         if "promisor" in error.message or "fetch" in error.message:
             hint = _PARTIAL
         raise FleetError(

@@ -125,6 +125,7 @@ def rollback(
         drafts, by_hand = Drafts(paths), dict[str, str]()
         if decided.subject.timed:
             _add_run(drafts, source, decided, to, run)
+            # An observed directory has the numbers of the hub itself.
             if decided.hub and not command.state.observed:
                 by_hand[decided.name] = _snapshot(decided, to)
         elif run:
@@ -163,6 +164,7 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     }
     if placement in found:
         return found[placement]
+    # Templates of Karmada have no revisions, so they are not in found.
     if any(placement == subject.subject.key for subject in surveyed.plans[0].subjects):
         hint = "put its objects back in the source, as git revert does"
         raise FleetError(
@@ -209,6 +211,7 @@ def _kept(decided: Decided) -> tuple[Revision, ...]:
             memory=MEMORY,
         )
         raise FleetError([Problem(what, subject=decided.name, hint=LACKS_HINT)])
+    # What members run, not what was decided for them: some may be held.
     runs = {name: decided.done(name).revision for name in before.members}
     return tuple(
         Revision(
@@ -283,6 +286,7 @@ def _put_back(
         by_hand[str(key)] = (
             f"came after revision {to} and stays; if it is to go as well, take it out of {place}"
         )
+    # Objects of the revision that are neither selected nor in the source: they get a new file.
     gone = []
     for key in sorted(back.keys() - now.keys()):
         there = next((manifest for manifest in source.given.manifests if manifest.key == key), None)

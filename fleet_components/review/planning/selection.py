@@ -82,6 +82,7 @@ class SelectableMembers:
         """
         if "=" in text:
             return self._labelled(*text.split("=", 1))
+        # Likewise a name counts before a pattern.
         if text in self.names:
             return Selected((text,), text)
         found = (
@@ -106,6 +107,7 @@ class SelectableMembers:
         found = [
             name
             for group, names in by.groups.items()
+            # A value counts as it is, even if it has the characters of a pattern.
             if group == value or _fits(group, value)
             for name in names
         ]
@@ -163,6 +165,7 @@ class SelectableMembers:
         Raises:
             FleetError: no member has such a label, or several labels could be meant.
         """
+        # Several only for a region, whose labels no member has with two values.
         keys = self._meant(key)
         if len(keys) > 1:
             raise _ambiguous(key, keys)

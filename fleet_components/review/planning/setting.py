@@ -60,6 +60,7 @@ class FieldSetting(Supposition):
         changed = {id(manifest): self._changed(manifest) for manifest in found}
         manifests = tuple(changed.get(id(item), item) for item in fleet.manifests)
         differing = [item for item in found if changed[id(item)] != item]
+        # Taking away what no member has is most likely a typo.
         if of_members and self._value is None and not differing:
             what = Message(
                 "no",
@@ -208,6 +209,7 @@ class FieldSetting(Supposition):
                 raise FleetError(
                     [manifest.problem(Message("no-such-item", "there is no such item"), here, hint)]
                 )
+            # The next item may be added; a gap in a list cannot be written.
             if step == len(data):
                 data.append(missing)
             return data[step]
@@ -229,6 +231,7 @@ class FieldSetting(Supposition):
                     )
                 ]
             )
+        # null in YAML counts as missing: a map may be put there.
         if data.get(step) is None:
             data[step] = missing
         return data[step]

@@ -152,6 +152,7 @@ class SimulationStart:
         except FleetError as error:
             raise FleetError(_as_supposed(error.problems, self.source, source)) from error
         against = f"{self.words}, supposing: {'; '.join(fleet.words) or 'nothing'}"
+        # What would change without the supposition is marked as pending.
         survey = attrs.evolve(survey, against=against, pending=self.pending)
         return Simulation(
             start=self, source=source, roster=fleet.roster, words=fleet.words, survey=survey

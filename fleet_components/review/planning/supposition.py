@@ -133,6 +133,8 @@ class Addition(Supposition):
         form = form_of(model) if model else _only_form(fleet)
         assert form
         data = _like(model, form, self.name) if model else form.new(self.name)
+        # region stands for the label in which the other members have theirs: policies select by
+        # that.
         labels = {self._key(key, model, fleet): value for key, value in self.labels.items()}
         for key, value in labels.items():
             form.give(data, key, value)

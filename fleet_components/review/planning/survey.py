@@ -210,6 +210,7 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     folder = asked_project(
         paths, asked=command.project or bool(command.stack), allowed=command.program
     )
+    # Options that have no effect are refused, since their author expects one.
     if folder is None and command.others:
         what = Message(
             "no-pulumi-project-reads", "is no Pulumi project, and reads no outputs of other stacks"

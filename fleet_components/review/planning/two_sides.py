@@ -73,6 +73,7 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
         )
     repository = Repository.around(paths[0])
     places = [repository.place(path) for path in paths]
+    # Not the tip of the branch: what it has got since is not the doing of the pull request.
     commit = repository.merge_base(base, head or "HEAD")
     side = Side.of(repository, commit, base, places)
     reviewed = Side.of(repository, repository.commit(head), head, places) if head else None
@@ -99,9 +100,11 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
     """
     memory, state = base.memory, mine.command.state
     if state.file:
+        # A branch must not change the state by which it is judged.
         memory.check_state(
             state, side.entries if side else base.repository.entries(base.repository.commit("HEAD"))
         )
+    # Paths that are missing are reported when the side is planned.
     if side and (side.missing or not memory.concerns(side.entries)):
         return mine
     # A project is planned with its own state; only directories may be observed.
@@ -149,6 +152,7 @@ class _Reviewed:
     def planned(self, command: CommandLine) -> Survey:
         """Plan it; raises a FleetError if it cannot be planned."""
         if self.side is None:
+            # The program of the base has run in this process, with modules of the same names.
             with apart(self.top):
                 return survey(self.paths, command)
         missing = self.side.missing
@@ -212,6 +216,7 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
     """
     missing, base = few(side.missing), _Delivered()
     against = f"{side.name}, as if newly made"
+    # The base has none of the paths: there is nothing to plan.
     if len(side.missing) == len(side.places):
         against = f"nothing: {side.name} has no {missing}, so all of it is new"
     else:
@@ -227,11 +232,13 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
             )
             first = attrs.evolve(error.problems[0], hint="")
             against = f"nothing: {side.name} cannot be planned: {first}{more}"
+    # The base counts as delivered, so its approvals are given on this side as well.
     approvals = mine.command.approvals | base.approve
     surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approvals=approvals))
     unsure = {**_unsure(surveyed.plans, failed=bool(base.problems)), **base.waits}
     standing = on_both(base.plans, surveyed.plans)
     against = "; ".join([against, *members_changed(base.plans, surveyed.plans)])
+    # file is empty: the state comes from no file but from the plan of the base.
     surveyed = attrs.evolve(surveyed, file="", against=against, unsure=unsure, standing=standing)
     return Review(surveyed, side.notes, base.problems)
 
@@ -293,6 +300,7 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
     base, warnings = tuple[FleetPlan, ...](), tuple[Problem, ...]()
     if len(side.missing) < len(side.places) and not mine.command.state.problems:
         try:
+            # Problems of the options are those of the reviewed side, which is planned next.
             base = side.planned(attrs.evolve(mine.command, problems=())).plans
         except SideError as error:
             warnings = error.problems

@@ -163,6 +163,8 @@ class RolloutRender:
             FleetError: it is not.
         """
         waves, rollout = len(self.waves), self.last.rollout
+        # A wave is rendered, and the plan no longer leads to its goal: its number means nothing
+        # here.
         if wave > 1 and rollout and not self.reached:
             what = Message(
                 "plan-another-one-than",
@@ -171,6 +173,7 @@ class RolloutRender:
                 wave=rollout.wave,
             )
             hint = "--wave 1 begins with it; members keep what they were rendered"
+            # Only that file can show whether the plan is still the same.
             if rollout.before is None and not self.given:
                 hint = "--state FILE, with the file that the rollout began with; or --wave 1"
             raise FleetError([Problem(what, hint=hint)])
@@ -188,6 +191,7 @@ class RolloutRender:
                     )
                 ]
             )
+        # The same wave may be rendered again: reached is then its number.
         if wave > self.reached + 1:
             hint = f"--wave {self.reached + 1}, and merge it first"
             raise FleetError(
@@ -299,6 +303,7 @@ def read_last(folder: Path) -> LastRender:
     file = folder / STATE
     try:
         data = read_json(read_regular(file))
+    # A damaged state is reported when it is read as the starting point.
     except (OSError, UnreadableError):
         return LastRender()
     kept: Mapping[str, Any] = data if isinstance(data, dict) else {}

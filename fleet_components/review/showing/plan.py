@@ -126,6 +126,7 @@ def left_out(document: PlanDocument) -> Iterator[str]:
     more = document.left_out
     if more:
         yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
+    # All is shown, so that nothing is left to be counted.
     if document.view.all:
         return
     shown = in_full(document)
@@ -135,6 +136,7 @@ def left_out(document: PlanDocument) -> Iterator[str]:
     )
     templates = sum(item.kind == "Template" for item in folded)
     same = document.unchanged
+    # Folded subjects are counted in lines of their own below.
     quiet = same.placements - len(folded) + templates, same.templates - templates
     if any(quiet):
         yield f"{subjects_in_words(*quiet)} unchanged: --all shows them"

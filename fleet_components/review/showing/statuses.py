@@ -192,6 +192,7 @@ def _of_hub(document: StatusesDocument) -> Iterator[Fold]:
             for row in found.rows
         ]
         tables = [Table(header_of(_ON_HUB, "why"), rows)]
+        # Conditions that hold say nothing new.
         wrong = [item for item in found.conditions if item.get("status") != "True"]
         if wrong:
             lines = [
@@ -297,6 +298,7 @@ def notes(document: StatusesDocument) -> Iterator[str]:
     changed = [
         title_of(subject) for subject in subjects if subject.changed and not subject.undelivered
     ]
+    # First, as a locked stack prevents everything else.
     if document.interrupted:
         yield (
             "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
@@ -304,6 +306,7 @@ def notes(document: StatusesDocument) -> Iterator[str]:
     unasked = [
         title_of(subject)
         for subject in subjects
+        # Through a hub, and the hub was not asked.
         if subject.delivery != "direct" and subject.on_hub is None
     ]
     if unasked:
@@ -345,6 +348,7 @@ def summary(document: StatusesDocument) -> str:
             f"{alike} of {len(on_hub)} as forecast, {sum(row.fine for row in on_hub)} of them"
             " well, as the hub says"
         )
+        # Everything goes through hubs: there are no members to count directly.
         if not rows:
             return (
                 f"{placements} on {count(len({row.member for row in on_hub}), 'member')}: {counted}"

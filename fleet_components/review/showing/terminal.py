@@ -58,6 +58,7 @@ def print_blocks(console: Console, blocks: Iterable[Block], indent: int = 0) -> 
                     console.print(Text(_safe(block.title), "bold"))
                 for root in block.roots:
                     _print_tree(console, _tree(root))
+            # What is folded for a page would be too long here, and is left out.
             case Fold(folded=False):
                 kind = f"{_safe(block.kind)} " if block.kind else ""
                 title = Text(kind) + Text(_safe(block.name), "bold cyan")

@@ -132,6 +132,7 @@ class GitopsTool(ABC):
             for subject in plan.subjects
             for delivery in subject.deliveries.values()
         }
+        # What only compares is not rendered for a tool.
         written = {name: mode for name, mode in modes.items() if not mode.reports}
         asked: dict[str, Callable[[ApplyMode], bool]] = {
             "take over nothing, or only what does not differ": lambda mode: (

@@ -103,6 +103,7 @@ class GitopsLayout(RenderLayout):
                 self._problems.append(Problem(what, subject=str(manifest.key), hint=_SECRET_HINT))
             return None
         number = phase(manifest)
+        # The objects for the tool need to know which folders have anything in them.
         self._used[brought.cluster].add(number)
         if brought.left_alone:
             self._left_alone[brought.cluster, number].append(
