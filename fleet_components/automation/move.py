@@ -158,6 +158,7 @@ class StackMove:
     @property
     def plan(self) -> FleetPlan:
         """The plan of the last look."""
+        # look() comes first: nothing else makes a plan.
         assert self._plan is not None
         return self._plan
 

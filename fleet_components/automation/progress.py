@@ -177,6 +177,7 @@ def _moves(plan: FleetPlan) -> Mapping[str, Move]:
     return dict(
         sorted(
             found.items(),
+            # Removals have wave 0 and come last, as False sorts before True.
             key=lambda item: (item[1].subject, not item[1].wave, item[1].wave, item[0]),
         )
     )

@@ -106,6 +106,7 @@ class PulumiCommand:
     def send(self, sign: signal.Signals) -> None:
         """Send a signal to the running command."""
         if self._process and self._process.poll() is None:
+            # It may end between the two.
             with suppress(ProcessLookupError):
                 self._process.send_signal(sign)
 
@@ -163,6 +164,7 @@ class _StreamReader(Thread):
 
 
 def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | None) -> Ended:
+    # Both are pipes: see _started.
     assert process.stdout
     assert process.stderr
     read_out = partial(_in_lines, process.stdout, each) if each else partial(_whole, process.stdout)

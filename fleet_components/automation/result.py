@@ -171,6 +171,7 @@ class Result:
             yield "interrupted: nothing was updated"
             yield f"to go on: {self.again}"
             return
+        # Only the last update can have failed: a rollout ends with a failure.
         last = self.updates[-1]
         progress = last.progress
         if self.ending is Ending.FAILED:

@@ -136,6 +136,7 @@ class StackRollout:
             due = _due(document) if self.waits else None
             if due is None:
                 return _at_rest(document)
+            # due is known, so there is at least one wait.
             self._wait(due, document.remaining.waits[0].why)
             return None
         # After the check for moves: a rollout that is done within the limit has not hit it.

@@ -88,6 +88,7 @@ def of_fleet(observation: HubObservation | None, azure: FleetHubAnswer | None) -
         azure: the fleet; None for a hub that was given by a kubeconfig.
     """
     if azure is None:
+        # Without Azure there was a kubeconfig, and so a hub.
         assert observation is not None
         return observation
     if observation is None:

@@ -216,6 +216,7 @@ def init(
 
 def _is_filled(folder: Path) -> bool:
     try:
+        # A folder with nothing but .git or the like counts as empty.
         return any(not path.name.startswith(".") for path in folder.iterdir())
     except FileNotFoundError:
         return False

@@ -187,6 +187,7 @@ def observe(
             _role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets)
         )
         return
+    # _check_usage has refused a command line without --out.
     assert out is not None
     # Before anything is asked: without --update, an observed directory is refused.
     previous = header_before(out, update=update)
@@ -274,6 +275,7 @@ class _Asking:
 
     def kubeconfig(self) -> str:
         """Return the text of the kubeconfig that was given."""
+        # Called for --hub only; Azure brings a kubeconfig of its own.
         assert self.hub is not None
         return context_of(self.hub, self.context, subject=HUB)
 
@@ -289,6 +291,7 @@ def _from_hub(asking: _Asking, members: Sequence[str]) -> Observed:
 def _from_azure(asking: _Asking, members: Sequence[str]) -> Observed:
     """Return what Azure and the hub of a fleet report; a fleet may have no hub."""
     fleet = asking.fleet()
+    # Called with --azure only.
     assert fleet is not None
     listing = asking.listing(fleet.kubeconfig) if fleet.kubeconfig else None
     with watch("reading what the hub has answered"):

@@ -49,6 +49,7 @@ class _Time(click.ParamType[datetime]):
             time = value if isinstance(value, datetime) else read_time(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        # read_time returns None for None only.
         assert time is not None
         return time
 

@@ -294,6 +294,7 @@ def _report(document: PlanDocument, folder: Path, state: str, files: dict[str, s
         return
     manifests = [path for path in files if is_manifest(path)]
     wrote = count(len(manifests), "manifest")
+    # For a tool the folders of members are one level deeper.
     members = count(
         len({path.removeprefix("members/").partition("/")[0] for path in manifests}), "member"
     )

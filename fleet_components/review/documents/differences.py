@@ -76,6 +76,7 @@ def differences(plan: FleetPlan, decided: Decided) -> list[ContentDocument] | No
     """
     try:
         return _documents(plan, decided)
+    # One hidden object is enough: a list with gaps would look complete.
     except _HiddenError:
         return None
 
@@ -133,6 +134,7 @@ def _step(
     """Yield what changes on members of equal numbers, apart for those where another subject has
     objects until now.
     """
+    # Members of equal numbers have equal objects: the first one stands for all.
     first, record = members[0], _aimed(decided, later=later)
     member, placed = _member(decided, first), record.decisions[first]
     old = _standing(decided, decided.done(first), member)

@@ -302,6 +302,7 @@ def _stands(members: Sequence[StatusOfMember]) -> Iterator[str]:
         whole = row.state == Stand.UNRECORDED
         words = [f"{'' if whole else 'parts of '}revision {row.sent}"] if row.parts or whole else []
         words += [] if whole or row.runs is None else [f"revision {row.runs}"]
+        # Parts of the new revision over the old one: what the member really has.
         running[" over ".join(words) or "nothing"].append(row.name)
     yield from (f"{words} on {few(names, _SHOWN)}" for words, names in running.items())
 

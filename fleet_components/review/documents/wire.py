@@ -71,6 +71,7 @@ def _of_class(kind: Any, definitions: Schema) -> Schema:
 def _of(kind: Any, definitions: Schema) -> Schema:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
+        # The only annotation of documents is a Choice.
         return {"enum": list(kind.__metadata__[0].words)}
     if origin is Literal:
         return {"enum": list(arguments)} if arguments[1:] else {"const": arguments[0]}

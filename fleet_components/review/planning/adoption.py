@@ -218,7 +218,7 @@ class _Adopter:
         """Add an override with what single members have."""
         assert manifest.origin
         key, subject = manifest.key, delivered.standing.subject
-        # KubeFleet's webhook takes one override for an object; of several in Karmada, one could undo
+        # KubeFleet's webhook takes one override for an object; in Karmada, one could undo
         # what another one does.
         taken = [
             each

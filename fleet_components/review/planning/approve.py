@@ -228,6 +228,7 @@ def _give(drafts: Drafts, source: Source, item: Asked) -> None:
         for manifest in source.given.manifests
         if (manifest.kind, manifest.namespace, manifest.name) == place
     )
+    # Names are unique in a namespace, so that there is at most one.
     request = next(requests, None)
     if request:
         _accept(drafts, request)

@@ -103,6 +103,7 @@ class BaseMemory:
         if state.file:
             return
         for place in self.places:
+            # The nearest folder above with a header is the observed directory itself.
             whole = next(
                 (parent for parent in place.parents if str(parent / HEADER) in self.entries), None
             )

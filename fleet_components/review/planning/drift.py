@@ -272,6 +272,8 @@ def _of(item: Sent, member: MemberName, past: Past, state: StateFile) -> Deliver
     stored = state.state.resources.get(item.standing.urn)
     # A provider that has not kept the inputs has the object as it was read.
     inputs = (stored.inputs or stored.outputs) if stored else {}
+    # None if the records hide it, or the last update broke there: then the inputs of the resource
+    # count.
     data, manager = (
         inputs if item.data is None else item.data,
         past.manager or field_manager(inputs),

@@ -137,6 +137,7 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
     Raises:
         FleetError: as for :func:`written_in`.
     """
+    # A project is always planned alone.
     if len(paths) != 1 or not is_project(paths[0]):
         return paths
     project = read_project(paths[0])

@@ -137,6 +137,7 @@ class Git:
             limit = Timer(SECONDS, end, [process])
             limit.start()
             with process:
+                # Started with a pipe.
                 assert process.stdout
                 whole = False
                 try:

@@ -59,6 +59,7 @@ class OtherStack:
             )
             raise FleetError([self._export_of(Problem(what, file=self.state.file))])
         resources = self.state.export["deployment"].get("resources") or ()
+        # A stack has one root resource; one that was never updated has none.
         outputs = next(
             (resource.get("outputs") for resource in resources if resource.get("type") == _ROOT),
             None,

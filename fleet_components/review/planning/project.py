@@ -139,6 +139,7 @@ def instead_of(problem: Problem) -> Problem:
     named = _OF_PULUMI.fullmatch(file.name)
     if named is None:
         return problem
+    # Stack files may lie below the project, as stackConfigDir says.
     folder = next((folder for folder in resolved(file).parents if is_project(folder)), None)
     stack = named["stack"]
     what = (

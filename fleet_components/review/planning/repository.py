@@ -101,6 +101,7 @@ class Repository:
             FleetError: it leads out of the repository.
         """
         absolute = Path(os.path.abspath(path))
+        # By the resolved path: the path as it is written may lead through links to the same folder.
         top = next(
             (parent for parent in (absolute, *absolute.parents) if resolved(parent) == self.top),
             None,

@@ -90,6 +90,7 @@ def compare(
 
 def _previous_urn(registration: Registration, stored: Mapping[str, Any]) -> str:
     """Return the URN under which a resource is in the state: its own, or one of its aliases."""
+    # Aliases are previous names: the resource may be in the state under one of them.
     return next(
         (urn for urn in (registration.urn, *registration.aliases) if urn in stored),
         registration.urn,

@@ -178,6 +178,8 @@ class FieldSetting(Supposition):
         elif REDACTED in values:
             after = REDACTED
         else:
+            # Several objects may have got several values by a relative change: show what was
+            # written.
             after = self.text if values[1:] else values[0]
         if values[1:]:
             return f"{words}: {path} -> {after}"

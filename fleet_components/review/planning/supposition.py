@@ -131,6 +131,7 @@ class Addition(Supposition):
             )
         model = self._model(fleet) if self.like else None
         form = form_of(model) if model else _only_form(fleet)
+        # A model is a declared member, and these have a form.
         assert form
         data = _like(model, form, self.name) if model else form.new(self.name)
         # region stands for the label in which the other members have theirs: policies select by

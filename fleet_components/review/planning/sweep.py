@@ -132,6 +132,7 @@ class Sweep:
     @property
     def _source(self) -> Source:
         source = self.simulation.source
+        # As a plan does, so that a loss is not refused for policies that only the hub carries out.
         return without_others(source)[0] if self.simulation.start.command.state.observed else source
 
     def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:

@@ -71,6 +71,7 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
                 )
             ]
         )
+    # place refuses the others if they are of another repository.
     repository = Repository.around(paths[0])
     places = [repository.place(path) for path in paths]
     # Not the tip of the branch: what it has got since is not the doing of the pull request.
@@ -230,6 +231,7 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
                 if error.problems[1:]
                 else ""
             )
+            # Its hint is about fixing the base, which is not what is reviewed.
             first = attrs.evolve(error.problems[0], hint="")
             against = f"nothing: {side.name} cannot be planned: {first}{more}"
     # The base counts as delivered, so its approvals are given on this side as well.

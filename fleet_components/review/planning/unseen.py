@@ -165,6 +165,7 @@ def hub_only_in_words(kinds: Sequence[str]) -> str:
 def _own(manifest: Manifest) -> Manifest:
     """Return what people have of an object, without what an observation keeps apart."""
     parts = manifest.origin.parts if manifest.origin else ()
+    # The first part is the file of people; the others are what an observation keeps apart.
     return parts[0] if parts else manifest
 
 

@@ -132,6 +132,7 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
             # Replaces at once: a reader sees the old state or the new one.
             os.replace(new, file)
         finally:
+            # After os.replace the file no longer has this name.
             with suppress(FileNotFoundError):
                 os.unlink(new)
     except OSError as error:

@@ -60,6 +60,7 @@ def age_in_words(time: str, now: datetime) -> str:
     # A clock that is wrong would give a negative age.
     if then is None or then > now:
         return ""
+    # The largest unit that fits; units are sorted from day to minute.
     unit, number = next(
         ((unit, (now - then) // item) for unit, item in _UNITS if now - then >= item), ("", 0)
     )

@@ -34,6 +34,7 @@ def _diff(edit: FileEdit) -> Iterator[str]:
     # Without autojunk: frequent lines of YAML would count as junk in files of 200 lines and more.
     matcher = SequenceMatcher(None, edit.old.splitlines(), edit.new.splitlines(), autojunk=False)
     for group in matcher.get_grouped_opcodes():
+        # A group begins and ends with its first and its last operation.
         (_, begin, _, first, _), (_, _, end, _, last) = group[0], group[-1]
         yield f"@@ -{_range(begin, end)} +{_range(first, last)} @@"
         for change, i, j, k, m in group:

@@ -174,6 +174,7 @@ def shown_changes(
         # JSON makes equal changes equal keys.
         alike.setdefault(json.dumps(as_data(like)), []).append(change)
     for found in alike.values():
+        # All else is equal, so that the first one stands for all.
         yield attrs.evolve(found[0], object=few([change.object for change in found]))
 
 
@@ -322,6 +323,7 @@ def _in_words(field: FieldDocument) -> str:
     """Return a field in words: ``policy: numberOfClusters: 2 -> 3``; empty for one that follows
     from others.
     """
+    # In the order of the table: the longer beginnings stand before those that they contain.
     begin = next((text for text in _FIELDS if field.field.startswith(text)), None)
     if begin is None:
         return ""

@@ -149,6 +149,7 @@ def _print_tree(console: Console, tree: Tree) -> None:
     """Print a tree of texts as Rich does, except that no word is broken or cut: names and paths are
     to be copied.
     """
+    # The first of Rich's guides are the thin ones; ASCII where the terminal has no line characters.
     guides = tree.ASCII_GUIDES if console.options.ascii_only else tree.TREE_GUIDES[0]
     console.print(Text("\n").join(_branches(console, tree, guides, Text(), Text())), soft_wrap=True)
 
@@ -157,6 +158,7 @@ def _branches(
     console: Console, tree: Tree, guides: Sequence[str], first: Text, further: Text
 ) -> Iterator[Text]:
     (space, line, fork, end), width = guides, console.width
+    # _tree makes all labels.
     assert isinstance(tree.label, Text)
     lines = (
         text
