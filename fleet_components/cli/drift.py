@@ -24,7 +24,7 @@ from fleet_components.review.planning.adoption import Adoption
 from fleet_components.review.planning.adoption import adopt as adoption
 from fleet_components.review.planning.drift import drift as compared
 from fleet_components.review.planning.survey import of_its_stack
-from fleet_components.review.showing.blocks import adoption_view, drift_view
+from fleet_components.review.showing.drift import adoption_view, drift_view
 from fleet_components.review.showing.forms import in_form
 
 

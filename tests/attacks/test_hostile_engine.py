@@ -345,7 +345,7 @@ def test_an_interrupt_leaves_nothing_behind(
         _until(lambda: (pulumi.folder / "pid").exists())
         for _ in range(1 if command == "export" else 2):
             process.send_signal(sign)
-            time.sleep(0.5)
+            time.sleep(3)  # two signals that wait for a busy process are one to it
         out, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert words in out + err

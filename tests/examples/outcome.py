@@ -13,10 +13,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.explanation import (
-    facts_of,
-    overridden_members,
-)
+from fleet_components.review.documents.overridden import overridden_members
 from fleet_components.review.documents.schema import OverriddenObject
 from fleet_components.review.showing.words import show_field, update_run
 from fleet_components.rollout.rollout import Done
@@ -79,7 +76,7 @@ def _overridden(decided: Decided) -> dict[str, dict[str, Any]]:
 
 def _stages(decided: Decided) -> list[str]:
     """The update run with its stages, or why it has failed."""
-    run = facts_of(decided).update_run
+    run = decided.subject.system.facts(decided).update_run
     return update_run(run) or ([f"{run.name}: {run.message}"] if run else [])
 
 

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import attrs
 
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.deviation import Deviation, WrittenRule
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
-from fleet_components.plan.record import particulars
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import find, fleet_to_name, unknown
+from fleet_components.review.documents.overridden import deviation_documents
 from fleet_components.review.documents.schema import (
     VERSION,
-    FieldAndRule,
-    OverriddenMembers,
     OverriddenObject,
-    RuleDocument,
 )
-from fleet_components.review.documents.wire import as_data
-from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Verdict
-from fleet_components.status.facts import PolicyDocument, SubjectFacts
+from fleet_components.status.facts import PolicyDocument
 
 
 @attrs.frozen
@@ -128,7 +120,7 @@ def _subject(
 ) -> ExplainedSubject:
     subject = decided.subject
     explained = subject.explain(decided.outcome, members)
-    facts = facts_of(decided)
+    facts = decided.subject.system.facts(decided)
     trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
     # The first condition says whether the decision could be made; None without a status.
     conditions = facts.status.get("conditions") or [None]
@@ -180,70 +172,3 @@ def _member(
         flips=[_flip(flip) for flip in found.flips] if found else None,
         overridden=_overridden(decided, explained.cluster),
     )
-
-
-# Facts that documents show of placements and templates alike, and hints at labels that no member
-# has.
-
-
-def facts_of(decided: Decided) -> SubjectFacts:
-    """Return the facts of a placement or template."""
-    return decided.subject.system.facts(decided)
-
-
-# Document of the fields that overrides change on the members: members with equal changes
-# together.
-
-
-_MOVES = (Change.ADD, Change.UPDATE)
-
-
-def overridden_members(decided: Decided) -> list[OverriddenMembers]:
-    """Return what overrides change on the members that have the subject once the update is over.
-
-    Members with equal changes share an entry; those whose objects the state hides have no objects.
-    """
-    numbered: dict[str, list[str]] = defaultdict(list)
-    for cluster, placed in sorted(decided.record.decisions.items()):
-        if placed.overrides is not None:
-            # Members of one number have equal objects, as the values of variables are part of the
-            # rules.
-            numbered[json.dumps([placed.revision, particulars(placed)])].append(cluster)
-    alike: dict[str, tuple[list[OverriddenObject] | None, list[str]]] = {}
-    for members in numbered.values():
-        found = decided.subject.deviations(
-            decided.record, members[0], decided.record.decisions[members[0]]
-        )
-        # None means hidden, an empty tuple that no rule changes anything.
-        if found == ():
-            continue
-        objects = None if found is None else deviation_documents(found)
-        alike.setdefault(json.dumps(as_data(objects)), (objects, []))[1].extend(members)
-    return [
-        OverriddenMembers(
-            sorted(members),
-            sorted(name for name in members if decided.entries[name].change in _MOVES),
-            objects,
-        )
-        for objects, members in alike.values()
-    ]
-
-
-def deviation_documents(found: Iterable[Deviation]) -> list[OverriddenObject]:
-    """Return the objects that overrides change on a member."""
-    return [
-        OverriddenObject(
-            str(deviation.key),
-            rule_document(deviation.deleted) if deviation.deleted else None,
-            [
-                FieldAndRule(**field.difference.to_wire(), by=rule_document(field.rule))
-                for field in deviation.fields
-            ],
-        )
-        for deviation in found
-    ]
-
-
-def rule_document(rule: WrittenRule) -> RuleDocument:
-    """Return the document of a rule."""
-    return RuleDocument(rule.override, rule.position, rule.source or None)

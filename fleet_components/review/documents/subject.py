@@ -14,11 +14,8 @@ from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.differences import differences
-from fleet_components.review.documents.explanation import (
-    facts_of,
-    overridden_members,
-)
 from fleet_components.review.documents.form import EVERYTHING, View
+from fleet_components.review.documents.overridden import overridden_members
 from fleet_components.review.documents.schema import (
     WORDS,
     ContentDocument,
@@ -66,7 +63,7 @@ def subject_document(
     already, and ``of_fleet`` its fleet if a program has several.
     """
     facts, weight, whole = (
-        facts_of(decided),
+        decided.subject.system.facts(decided),
         weight_of(plan, decided, standing),
         view.whole(decided),
     )
