@@ -106,8 +106,7 @@ class UpdateProgress:
         match event.kind:
             case EventKind.DIAGNOSTIC:
                 self._diagnostic(event)
-            # The engine begins a step for a resource that stays as it is, too: the member has not
-            # begun.
+            # A resource that stays as it is begins nothing on its member.
             case EventKind.BEGAN if event.op != "same":
                 yield from self._brought(event.urn, UpdateStand.BEGUN, UpdateStand.AHEAD)
             case EventKind.FAILED:

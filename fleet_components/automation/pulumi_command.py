@@ -116,7 +116,6 @@ class PulumiCommand:
             end(self._process)
 
     def _started(self, arguments: Iterable[str], private: str) -> subprocess.Popen[bytes]:
-        # The Kubernetes provider writes kubeconfigs there, which must not outlive the command.
         own = dict.fromkeys(_TEMPORARY, private)
         quiet = {"PULUMI_AUTOMATION_API": "true", "PULUMI_SKIP_UPDATE_CHECK": "true"}
         try:

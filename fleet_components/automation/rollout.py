@@ -196,7 +196,7 @@ class StackRollout:
     def _update(self) -> Ending | None:
         """Run one update; return how the rollout ends with it, None if it goes on."""
         progress, as_of = self._progress(), self._as_of()
-        # Such an update records when its waits begin: from then on they have an end to wait for.
+        # An update as of a time records when its waits begin: from then on they have an end.
         self._counted = as_of is not None
         self.display.begin(progress)
         try:

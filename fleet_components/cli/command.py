@@ -135,7 +135,7 @@ class _Commands(click.Group):
             if line:
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)
-        # A very large input may need more than there is: no traceback helps then.
+        # A very large input may need more than there is, and a traceback would not help.
         except MemoryError:
             click.echo(
                 "error: there is not enough memory\n  hint: give less at once, or a machine with"

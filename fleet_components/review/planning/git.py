@@ -129,7 +129,7 @@ class Git:
         Raises:
             GitError: git cannot be started, fails, or takes longer than :data:`SECONDS`.
         """
-        # Files, not pipes: git never waits for this process, which reads its output only.
+        # Files, not pipes: this process only reads the output, and git could wait for it for ever.
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as message:
             asked.write(given)
             asked.seek(0)

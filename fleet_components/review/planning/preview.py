@@ -167,7 +167,6 @@ def preview(project: Project, command: CommandLine) -> Preview:
     name = choose_stack(project, wanted or None)
     command = of_stack(command, project.name, name)
     command = attrs.evolve(command, state=command.state.sound())
-    # The stack may be given as STACK, PROJECT/STACK or ORGANIZATION/PROJECT/STACK.
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     with command.together():
         settings = read_stack_config(project, name, command.config)

@@ -224,8 +224,7 @@ def _compare(
         if (
             is_marked_secret(old)
             and is_marked_secret(new)
-            # Encrypted in the state, or not known to this plan: neither side can be told from the
-            # other.
+            # Encrypted in the state, or not known to this plan: the two cannot be compared.
             and ("ciphertext" in old or reveal(new) == REDACTED)
         ):
             uncompared.append(show_path(path))

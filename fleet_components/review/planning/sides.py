@@ -205,8 +205,10 @@ def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
     finally:
         os.chdir(before)
         sys.path[:] = paths
+        # In place, since a new dict would not reach the environment of child processes.
         os.environ.clear()
         os.environ.update(environment)
+        # Only modules of the program: what it imports from elsewhere is the same for both sides.
         for name in sys.modules.keys() - loaded:
             if _is_in(sys.modules[name], folder):
                 del sys.modules[name]

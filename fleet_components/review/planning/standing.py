@@ -114,7 +114,7 @@ def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Map
                 shared[subject.name] = shared.get(subject.name, True) and _alike(
                     subject, known[subject.name]
                 )
-            # Changed here and not by the base: whatever another fleet does, not the same.
+            # Changed here and not by the base, so not the same, whatever other fleets do.
             elif subject.changes:
                 alone.add(subject.name)
         for name in plan.gone:

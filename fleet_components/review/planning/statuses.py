@@ -173,7 +173,7 @@ def _status(
 ) -> SubjectStatus:
     before = last(plan, decided)
     observed = (
-        # What a hub carries out has no objects in the state of the stack.
+        # What a hub carries out has no objects of members in the state of the stack.
         recorded(plan, before, command.state.state, events) if before and not before.hub else {}
     )
     return SubjectStatus(plan, decided, before, changed_since(plan, decided), observed)
