@@ -52,11 +52,11 @@ class Lines:
         """Show that an update is planned."""
 
     def begin(self, progress: UpdateProgress) -> None:
-        """Tell that an update begins."""
+        """Print that an update begins."""
         self.say(f"{progress.title}: {ahead(progress)}")
 
     def moved(self, progress: UpdateProgress, move: Move) -> None:
-        """Tell that a member has come further."""
+        """Print that a member has made progress."""
         words = {
             UpdateStand.BEGUN: _DOING[move.change],
             UpdateStand.DONE: _DONE[move.change],
@@ -66,19 +66,19 @@ class Lines:
         self.say(f"{progress.title}: {move.subject}{wave}: {move.member} {words[move.stand]}")
 
     def refresh(self, progress: UpdateProgress) -> None:
-        """Tell what is waited for, once."""
+        """Print the reason for waiting, once."""
         if progress.note and progress.note != self._noted:
             self.say(f"{progress.title}: {progress.note}")
         self._noted = progress.note
 
     def count_down(self, why: str, left: timedelta) -> None:
-        """Tell what is waited for, once."""
+        """Print the reason for waiting, once."""
         if why != self._noted:
             self._noted = why
             self.say(f"waiting {_span(left)}: {why}")
 
     def succeed(self, progress: UpdateProgress) -> None:
-        """Tell that an update has succeeded."""
+        """Print that an update has succeeded."""
         self.say(f"{progress.title}: done")
 
     def end(self) -> None:
@@ -95,10 +95,13 @@ class Picture(Lines):
 
     def __init__(self, console: Console) -> None:
         super().__init__()
+        # carried_out redraws several times a second from the main thread: rich needs no thread of
+        # its own.
         self._live = Live(console=console, transient=True, auto_refresh=False)
 
     def say(self, text: str) -> None:
         """Print a line above the picture."""
+        # The terminal wraps long lines, so that a command can be copied as one line.
         self._live.console.print(Text(visible(text)), soft_wrap=True)
 
     def plan(self, number: int) -> None:
@@ -112,15 +115,15 @@ class Picture(Lines):
         self.refresh(progress)
 
     def moved(self, progress: UpdateProgress, move: Move) -> None:
-        """Draw the picture anew."""
+        """Redraw the picture."""
         self.refresh(progress)
 
     def refresh(self, progress: UpdateProgress) -> None:
-        """Draw the picture anew."""
+        """Redraw the picture."""
         self._live.update(Group(*picture(progress)), refresh=True)
 
     def count_down(self, why: str, left: timedelta) -> None:
-        """Draw what is waited for, with the time that is left."""
+        """Draw the reason for waiting, with the remaining time."""
         self._live.start()
         self._live.update(_line(f"{_span(left)} left: {why}", "yellow"), refresh=True)
 
@@ -130,6 +133,7 @@ class Picture(Lines):
             f"{move.subject}: {move.member} {_DONE[move.change]}"
             for move in progress.moves.values()
         )
+        # Lines that stay are cut to a few members as well: a rollout may move hundreds.
         self.say(f"{progress.title}: {few(list(done), _MOST_ROWS) or 'done'}")
 
     def end(self) -> None:
@@ -142,6 +146,7 @@ def ahead(progress: UpdateProgress) -> str:
     parts = []
     for subject, waves in progress.waves().items():
         members = [move.member for move in progress.moves.values() if move.subject == subject]
+        # Wave 0 is not a wave: it stands for the removals at the end of the update.
         number = sum(1 for wave in waves if wave)
         how = f" in {count(number, 'wave')}" if number > 1 else ""
         parts.append(f"{subject}: {few(members, 10)}{how}")
@@ -159,6 +164,8 @@ def picture(progress: UpdateProgress) -> Iterator[RenderableType]:
     yield _line(title, "bold")
     for subject, waves in progress.waves().items():
         moves = [move for move in progress.moves.values() if move.subject == subject]
+        # Moves are in the order of their waves, and the removals come last. A failed member keeps
+        # the picture at its wave.
         now = next((move.wave for move in moves if move.stand is not UpdateStand.DONE), None)
         if now is None:
             yield _line(f"  {subject}: done", "green")
@@ -175,6 +182,7 @@ def picture(progress: UpdateProgress) -> Iterator[RenderableType]:
 
 
 def _rows(moves: list[Move]) -> Iterator[RenderableType]:
+    # Begun and failed members (1 and 3 in _SIGNS) come first, since only _MOST_ROWS rows are shown.
     moves = sorted(moves, key=lambda move: list(_SIGNS).index(move.stand) in (0, 2))
     width = max(len(move.member) for move in moves)
     for move in moves[:_MOST_ROWS]:

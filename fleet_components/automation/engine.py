@@ -117,8 +117,7 @@ class Engine:
         Args:
             seen: called with each event of the engine, in another thread. What is known to be
                 secret is hidden in it.
-            as_of: the time of the update in the place of the one that is configured; None for that
-                one.
+            as_of: the time of the update; None for the configured one.
             config: configuration values that count in this update alone, by key.
         """
         settings = {**config, **({"fleet:asOf": as_of.isoformat()} if as_of else {})}
@@ -126,6 +125,7 @@ class Engine:
             self.hide(credentials(self._configured(self.settings())))
         except FleetError as error:
             return str(error)
+        # Each event is hidden in the thread that reads it, before anybody else sees it.
         account, hiding = Events(), Spelled(self._secrets)
 
         def each(line: bytes) -> None:
@@ -139,12 +139,14 @@ class Engine:
                 account.hear(event)
                 seen(event)
 
+        # Leaving the block closes the temporary file, which deletes it.
         with ExitStack() as during:
             file = during.enter_context(self._with(settings)) if settings else None
             options = [f"--stack={self.stack}", *([f"--config-file={file.name}"] if file else [])]
             ended = self._cli.run("up", "--yes", "--skip-preview", "--json", *options, each=each)
         if ended.status:
             return without_opaque(hiding.hidden(words_of(ended)))
+        # The exit status alone is not trusted: the events may report a failure, or break off.
         if account.failed:
             return _BROKEN
         return "" if account.ended else _UNFINISHED
@@ -180,6 +182,7 @@ class Engine:
         Raises:
             FleetError: it cannot be set.
         """
+        # Behind "--", since a value may begin with a hyphen.
         self._asked("config", "set", key, "--plaintext", after=("--", value))
 
     def stop(self) -> None:
@@ -193,6 +196,7 @@ class Engine:
     def _configured(self, settings: Mapping[str, str]) -> Iterator[str]:
         """Yield the kubeconfigs of the configuration that can be read."""
         for words in (*listed_kubeconfigs(settings).values(), settings.get("fleet:hub")):
+            # One that cannot be read has no credentials to hide; the update itself reports it.
             with suppress(FleetError):
                 yield configured(self._project.folder, words, "")
 
@@ -200,6 +204,7 @@ class Engine:
         ended = self._cli.run(*arguments, f"--stack={self.stack}", *after)
         if not ended.status:
             return ended.out
+        # The CLI has no exit status of its own for a missing stack, so its words are matched.
         if _NO_STACK.search(ended.words):
             what, hint = (
                 Message("backend-no-stack", 'the backend has no stack "{stack}"', stack=self.stack),
@@ -217,6 +222,7 @@ class Engine:
         settings = read_yaml(self._config.read_bytes()) if self._config.is_file() else None
         settings = settings or {}
         settings["config"] = {**(settings.get("config") or {}), **config}
+        # Mode 0600, since it may hold secrets. The caller closes it, after the CLI has read it.
         file = tempfile.NamedTemporaryFile("w", suffix=".yaml")  # noqa: SIM115
         yaml.safe_dump(settings, file)
         file.flush()
@@ -233,12 +239,12 @@ def words_of(ended: Ended) -> str:
     )
 
 
-# One update that runs beside the program, which hears its events and may be asked to stop it.
+# One update that runs beside the program, which receives its events and may have to stop it.
 
 
 _TICK = 0.2
 _AT_ONCE = 1000
-"""Most events that wait to be heard, and that are heard before anything else is looked at."""
+"""Most events that wait in the queue, and that are handled before anything else is checked."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STOPPING = "stopping: what has begun is finished; Ctrl-C once more ends it at once"
 
@@ -270,26 +276,31 @@ def carried_out(
 
     Args:
         engine: the stack.
-        watcher: is told how it goes.
+        watcher: receives the events.
         as_of: the time of the update; None for the one that is configured.
         config: configuration values that count in this update alone, by key.
     """
     events: queue.Queue[EngineEvent] = queue.Queue(_AT_ONCE)
     given = (config,) if config is not None else ()
     answered = 0
+    # Python calls signal handlers in the main thread only, so the engine runs in another one.
     with _signals() as asked, ThreadPoolExecutor(1) as pool:
         running = pool.submit(engine.update, events.put, as_of, *given)
         try:
+            # The last events may still be in the queue when the CLI has ended.
             while not running.done() or not events.empty():
                 for event in _waiting(events):
                     watcher.hear(event)
                 watcher.refresh()
+                # A handler only appends to the list: the engine is not called from within a
+                # handler.
                 for _ in asked[answered:]:
                     answered += 1
                     _stop(engine, watcher, answered)
         finally:
             if not running.done():  # nobody hears it any more
                 engine.kill()
+                # Its thread may block on the full queue: take events out until it ends.
                 while not running.done():
                     list(_waiting(events))
         return running.result(), answered
@@ -315,6 +326,7 @@ def _waiting(events: queue.Queue[EngineEvent]) -> Iterator[EngineEvent]:
 def _signals() -> Iterator[list[int]]:
     """Collect the signals that ask this program to stop."""
     asked: list[int] = []
+    # A signal that is ignored, as nohup does with SIGHUP, stays ignored.
     heeded = [sign for sign in _SIGNALS if signal.getsignal(sign) is not signal.SIG_IGN]
     before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in heeded}
     try:

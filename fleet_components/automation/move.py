@@ -44,6 +44,7 @@ DELIVERY = "fleet:delivery"
 _PATIENCE = 180.0
 """Seconds to wait until a hub has done something."""
 _TICK = 1.0
+# Deleting one of these deletes the objects in it, also those that do not belong to the move.
 _CONTAINERS = ("Namespace", "CustomResourceDefinition")
 _ABORTS = (
     "conflictResolution of its policy is Abort, the default",
@@ -67,7 +68,7 @@ class StackMove:
         hub_file: the kubeconfig of the hub; None for that of the stack.
         given: files of kubeconfigs of members that count instead of the stack's, by member.
         timeout: how long a cluster has for its answers, in seconds.
-        say: is told what happens, in lines.
+        say: receives what happens, in lines.
     """
 
     project: Project
@@ -95,10 +96,10 @@ class StackMove:
         )
 
     def look(self) -> Standpoint:
-        """Return where the move stands, as the state, the hub and the members tell it.
+        """Return where the move stands, by the state, the hub and the members.
 
         Raises:
-            FleetError: there is nothing to move, or something cannot be asked.
+            FleetError: there is nothing to move, or a cluster cannot be reached.
         """
         self._state = self.engine.state()
         command = f"fleet move {shlex.quote(str(self.folder))} --stack {self.command.stack}"
@@ -106,13 +107,17 @@ class StackMove:
         there = [
             hub for past in pasts for hub in between_hubs(past, self.to, self.placements, command)
         ]
+        # The policies of one system mean nothing to the other: a move between hubs goes by direct.
         if there:
             raise FleetError(there)
+        # _moving reads this plan.
         self._plan = self._planned({})
         moving = self._moving()
         moved = self._is_moved(moving)
+        # Once the objects have moved, the strategy may be what it was before.
         if not moved and (problems := list(_taking_nothing_over(moving))):
             raise FleetError(problems)
+        # Only a move away from a hub needs to know what the hub has sent.
         sent = HeldObjects() if moved or self.to != Way.DIRECT else self._ask_hub(moving)
         self._remember(moving, sent)
         return Standpoint(
@@ -153,6 +158,7 @@ class StackMove:
     @property
     def plan(self) -> FleetPlan:
         """The plan of the last look."""
+        # look() comes first: nothing else makes a plan.
         assert self._plan is not None
         return self._plan
 
@@ -162,6 +168,7 @@ class StackMove:
         return {} if self.placements else {DELIVERY: self.to}
 
     def _planned(self, config: Mapping[str, str]) -> FleetPlan:
+        # _aim makes the plan of the new way before fleet:delivery is configured.
         command = attrs.evolve(
             self.command, state=self._state, config={**self.command.config, **self._aim, **config}
         )
@@ -210,6 +217,8 @@ class StackMove:
                     )
                 ]
             )
+        # Without --placement, subjects that the source sends another way stay there, unless nothing
+        # else is left.
         otherwise = [decided for decided in named if _way(decided) != self.to]
         if otherwise and (self.placements or len(otherwise) == len(named)):
             hint = (
@@ -250,6 +259,8 @@ class StackMove:
         if self.to != Way.DIRECT:
             return self.to
         ways = [self.plan.past.forecast.get(decided.name, "") for decided in moving]
+        # The forecast is gone once the objects are direct; the kind of the subject still tells the
+        # system.
         return next(filter(None, ways), "") or next(iter(moving)).subject.PROFILE.name
 
     def _is_declared(self) -> bool:
@@ -258,6 +269,7 @@ class StackMove:
         configured = read_stack_config(self.project, self.name).values.get(DELIVERY)
         if configured is not None:
             return configured == self.to
+        # The key is not set: the program may set it. This plan has no _aim, which would hide that.
         plain = survey([self.folder], attrs.evolve(self.command, state=self._state)).plans
         return all(plan.options.settings.delivery == self.to for plan in plain)
 
@@ -272,10 +284,12 @@ class StackMove:
             )
         exported = (self._state.export or {}).get("deployment") or {}
         retained = {
+            # The engine keeps an object on deletion only if the state, not the program, says so.
             resource["urn"]
             for resource in exported.get("resources") or ()
             if resource.get("retainOnDelete")
         }
+        # All other objects may leave the hub: their copies on the members are released before that.
         return all(urn in retained for key, urn in past.on_hub.items() if key.kind in _CONTAINERS)
 
     def _remember(self, moving: Iterable[Decided], sent: HeldObjects) -> None:
@@ -291,12 +305,15 @@ class StackMove:
                 and SYSTEMS[names[standing.subject]].HANDS_OUT_NAMESPACES
             ):
                 key = Leftover.of(standing.api_version, standing.key)
+                # Only grows: after the switch neither the state nor the hub names the objects to
+                # check.
                 self._known.setdefault(standing.cluster, {})[key] = names[standing.subject]
         for member, objects in sent.objects.items():
             self._known.setdefault(member, {}).update(dict.fromkeys(objects, system))
 
     def _objects(self) -> dict[tuple[str, ObjectKey], SeenObject]:
         self._reach.find(self._known, self.plan.options.fleet, self._state.state)
+        # A lost member does not answer; nothing is checked there.
         lost = {name for name, state in self.plan.members.items() if state == LOST}
         with ThreadPoolExecutor(8) as pool:
             each = {
@@ -328,6 +345,8 @@ class StackMove:
     def _stack(self) -> str:
         """The stack as its objects name it: as the last update has recorded it."""
         manager = self.plan.manager
+        # A long stack name is hashed in the manager, and a hash has no slash: then the options know
+        # the name.
         return (
             self.plan.options.stack
             if "/" not in manager.removeprefix(_PREFIX)
@@ -358,6 +377,7 @@ class StackMove:
             for departure in plan.departures
             if departure.fate in (Fate.DELETED, *UNRECORDED)
         ]
+        # A move never deletes: whatever else the update would delete is not part of it.
         if gone or plan.replacements:
             pairs = {(item.cluster, item.key) for item in gone} | {
                 (replacement.cluster, replacement.key) for replacement in plan.replacements
@@ -376,9 +396,11 @@ class StackMove:
                     )
                 ]
             )
+        # The state does not have the new Secrets yet, so state() has not hidden them.
         self.engine.hide(secret_values(manifest.data for manifest in plan.written.manifests))
         wanted = {**self._aim, **config}
         wrong, signals = carried_out(self.engine, Watcher(say=self.say), self.command.as_of, wanted)
+        # carried_out has taken the signals: the command ends as after any other Ctrl-C.
         if signals:
             raise KeyboardInterrupt
         if wrong:
@@ -395,6 +417,7 @@ class StackMove:
 
     def _hold(self) -> None:
         moving = self._moving()
+        # Several subjects may have the same policy.
         steering = tuple(dict.fromkeys(self._steering(moving)))
         self._on_hub(
             partial(hold, system=self._system(moving), steering=steering, manager=self.plan.manager)
@@ -435,6 +458,7 @@ class StackMove:
             for key in self.plan.past.on_hub
             if key.kind in _CONTAINERS
         }
+        # A value of one update replaces the configured one, so the user's own tokens are repeated.
         configured = self.engine.settings().get("fleet:confirm") or ""
         self._update({"fleet:confirm": ",".join(filter(None, (configured, *sorted(tokens))))})
         self._wait(lambda: not self._ask_hub(moving).objects, "it has not taken its Works back")
@@ -452,6 +476,8 @@ class StackMove:
         marked = defaultdict[str, list[tuple[Leftover, str]]](list)
         for (member, key), seen in self._objects().items():
             for leftover, hub in self._known[member].items() if seen.marked else ():
+                # The answers are by key without the version; _known has the version that each was
+                # asked with.
                 if (leftover.kind, leftover.namespace, leftover.name) == (
                     key.kind,
                     key.namespace,
@@ -485,6 +511,7 @@ class StackMove:
         until = time.monotonic() + _PATIENCE
         while not done():
             if time.monotonic() > until:
+                # A function, if the text depends on what is still missing at the end.
                 what = otherwise if isinstance(otherwise, str) else otherwise()
                 hint = (
                     "see what it says (fleet status --hub), then run the same command again: it"
@@ -523,6 +550,7 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
 
 
 def _key_of(leftover: Leftover) -> ObjectKey:
+    # rpartition: "v1" has no group, "apps/v1" has the group apps.
     return ObjectKey(
         leftover.api_version.rpartition("/")[0], leftover.kind, leftover.namespace, leftover.name
     )

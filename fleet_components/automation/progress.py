@@ -1,4 +1,4 @@
-"""Progress of one update: which members have been reached, told by the events of the engine."""
+"""Progress of one update: which members it has reached, by the events of the engine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Move:
 
 
 class UpdateProgress:
-    """Course of an update, from which it is told how far it has come.
+    """Course of an update: how far it has come.
 
     Args:
         plans: the plans of the update.
@@ -106,12 +106,15 @@ class UpdateProgress:
         match event.kind:
             case EventKind.DIAGNOSTIC:
                 self._diagnostic(event)
+            # A resource that stays as it is begins nothing on its member.
             case EventKind.BEGAN if event.op != "same":
                 yield from self._brought(event.urn, UpdateStand.BEGUN, UpdateStand.AHEAD)
             case EventKind.FAILED:
                 yield from self._brought(
                     event.urn, UpdateStand.FAILED, UpdateStand.AHEAD, UpdateStand.BEGUN
                 )
+            # A binding follows all objects of its member. One that is deleted goes before them, so
+            # that a removal is done only when the update is: see succeed.
             case EventKind.DONE if (
                 event.urn and Urn.parse(event.urn).type == names.BINDING and event.op != "delete"
             ):
@@ -130,12 +133,15 @@ class UpdateProgress:
     def _brought(self, urn: str, stand: UpdateStand, *before: UpdateStand) -> Iterator[Move]:
         move = self._of(urn)
         if move and move.stand in before:
+            # What was waited for is over once anything moves.
             move.stand, move.note, self.note = stand, "", ""
             yield move
 
     def _of(self, urn: str) -> Move | None:
         """Return the move that a resource belongs to: its name begins with that of the target."""
         name = Urn.parse(urn).name if urn else ""
+        # Resources of a target are named below it: cut the name from its end until it is that of a
+        # move.
         while name and name not in self.moves:
             name = name.rpartition("/")[0]
         return self.moves.get(name)
@@ -146,6 +152,7 @@ class UpdateProgress:
         if event.severity == "warning":
             if len(self.warnings) < _MOST_WARNINGS:
                 self.warnings.setdefault(text)
+        # self.events has it already.
         elif event.severity == "error":
             return
         elif move:
@@ -162,12 +169,14 @@ def _moves(plan: FleetPlan) -> Mapping[str, Move]:
     for decided in (subject for subject in plan.subjects if not subject.hub):
         for cluster, entry in decided.entries.items():
             if entry.change in (Change.ADD, Change.UPDATE, Change.REMOVE):
+                # A removal has no placement, and comes after all waves.
                 wave = entry.placed.wave if entry.placed else 0
                 name = names.target_name(plan.options.fleet, decided.subject.key, cluster)
                 found[name] = Move(decided.subject.key, cluster, entry.change, wave)
     return dict(
         sorted(
             found.items(),
+            # Removals have wave 0 and come last, as False sorts before True.
             key=lambda item: (item[1].subject, not item[1].wave, item[1].wave, item[0]),
         )
     )

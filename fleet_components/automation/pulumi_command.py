@@ -73,6 +73,7 @@ class PulumiCommand:
             raise FleetError(
                 [Problem(Message("pulumi-cli-not-path", "the Pulumi CLI is not on PATH"))]
             )
+        # PATH may have relative entries, and the CLI runs in another folder.
         self._program, self._folder = os.path.abspath(found), folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -105,6 +106,7 @@ class PulumiCommand:
     def send(self, sign: signal.Signals) -> None:
         """Send a signal to the running command."""
         if self._process and self._process.poll() is None:
+            # It may end between the two.
             with suppress(ProcessLookupError):
                 self._process.send_signal(sign)
 
@@ -161,6 +163,7 @@ class _StreamReader(Thread):
 
 
 def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | None) -> Ended:
+    # Both are pipes: see _started.
     assert process.stdout
     assert process.stderr
     read_out = partial(_in_lines, process.stdout, each) if each else partial(_whole, process.stdout)
@@ -169,6 +172,7 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
         _StreamReader(process, partial(_ends, process.stderr)),
     )
     try:
+        # An update may take any time: there each wave may wait.
         process.wait(None if each else SECONDS)
     except subprocess.TimeoutExpired:
         raise FleetError(
@@ -182,6 +186,7 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
                 )
             ]
         ) from None
+    # The command has ended, but a provider that it has started may hold the pipes open.
     out.join(_AFTER)
     words.join(_AFTER)
     if out.is_alive() or words.is_alive():
@@ -211,6 +216,8 @@ def _whole(stream: IO[bytes]) -> bytes:
 def _in_lines(stream: IO[bytes], each: Callable[[bytes], None]) -> bytes:
     with stream:
         while line := stream.readline(MOST_LINE):
+            # A full buffer without a line end begins an event that is too long: skip the rest of
+            # it.
             if line.endswith(b"\n") or len(line) < MOST_LINE:
                 each(line)
                 continue
@@ -223,6 +230,7 @@ def _ends(stream: IO[bytes]) -> bytes:
     """Return the beginning and the end of what a stream has."""
     with stream:
         first = stream.read(_TAIL)
+        # The middle is dropped: a provider may print without end, and errors come last.
         last = b""
         while piece := stream.read(_PIECE):
             last = (last + piece)[-_TAIL:]

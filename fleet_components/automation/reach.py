@@ -31,7 +31,7 @@ _HINT = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
 
 @attrs.define
 class Reach:
-    """Access to the clusters of a stack; what was found stays, also when the state has it no more.
+    """Access to the clusters of a stack; what was found stays known, with or without the state.
 
     Attributes:
         folder: the folder of the program, which paths of the configuration are relative to.
@@ -62,6 +62,7 @@ class Reach:
         """
         if set(members) <= self._members.keys():
             return
+        # In this order: a given file, the state of the stack, its configuration.
         found = kubeconfigs(state, self.given, [MemberName(fleet, name) for name in members])
         self._members.update({member.member: text for member, text in found.items()})
         listed = listed_kubeconfigs(self.engine.settings())
@@ -106,6 +107,8 @@ class Reach:
         if not self._hub:
             named = hub_kubeconfig(state, self.hub_file)
             text = named or configured(self.folder, self.engine.settings().get("fleet:hub"), "hub")
+            # Asked once: the text is kept below. A uid of None is a hub that does not answer now,
+            # which the work reports.
             uid = ask_cluster(text, timeout=self.timeout).uid if known else None
             if uid and uid != known:
                 what = Message(

@@ -108,10 +108,11 @@ class Result:
         }
 
     def words(self, *, errors: bool = True) -> Iterator[str]:
-        """Yield how it ended, and what to do next, a line each; without ``errors`` where they are
-        told already.
+        """Yield the outcome and the next step, a line each; without ``errors`` if they were printed
+        before.
         """
         yield from self._ended(errors)
+        # Without an update, and with something left to do, the hub has got nothing new from here.
         if self.hub and (self.updates or self.ending is Ending.DONE):
             yield (
                 "what goes through the hub is carried out there, without further updates:"
@@ -146,6 +147,7 @@ class Result:
             *(f"approval {name} is needed" for name in remaining.approvals),
             *_whys(remaining.waits),
         ]
+        # The planned update itself is not among the remaining ones.
         more = count(remaining.updates + 1, "more update")
         return ", then ".join(filter(None, [more, " and ".join(needed)]))
 
@@ -169,11 +171,13 @@ class Result:
             yield "interrupted: nothing was updated"
             yield f"to go on: {self.again}"
             return
+        # Only the last update can have failed: a rollout ends with a failure.
         last = self.updates[-1]
         progress = last.progress
         if self.ending is Ending.FAILED:
             yield f"{progress.title} has failed"
             yield from (f"error: {text}" for text in last.errors[:_SHOWN] if errors)
+        # A signal that came as the update ended has interrupted nothing in it.
         elif last.errors:
             yield f"interrupted in {progress.title}"
         else:
@@ -206,5 +210,6 @@ def errors_of(progress: UpdateProgress, ended: str) -> tuple[str, ...]:
     """
     if not ended:
         return ()
+    # The engine ends every failed update with this message, which adds nothing.
     messages = [text for text in dict.fromkeys(progress.errors) if text != "update failed"]
     return tuple(messages or [visible(ended)])

@@ -72,6 +72,7 @@ class StackRollout:
     def __attrs_post_init__(self) -> None:
         self.engine = Engine(self.project, self.command.stack or "", self.config)
         console = make_console()
+        # The display would mix with the document of -o json on a terminal.
         pictured = console.is_terminal and not self.quiet
         self.display = Picture(console) if pictured else Lines(err=self.quiet)
 
@@ -93,8 +94,8 @@ class StackRollout:
             return self._result(Ending.INTERRUPTED)
 
     def standing(self) -> StatusesDocument | None:
-        """Return the statuses after an update that has failed or was stopped; None if there is
-        nothing to tell.
+        """Return the statuses after an update that has failed or was stopped; None if there are
+        none.
         """
         if not self.updates or not self.updates[-1].errors:
             return None
@@ -104,7 +105,7 @@ class StackRollout:
                 statuses([self.folder], command, self.updates[-1].progress.events)
             )
         except FleetError:
-            return None  # the errors are told all the same
+            return None  # the errors are printed all the same
 
     def _plan(self) -> None:
         self.display.plan(len(self.updates) + 1)
@@ -135,12 +136,15 @@ class StackRollout:
             due = _due(document) if self.waits else None
             if due is None:
                 return _at_rest(document)
+            # due is known, so there is at least one wait.
             self._wait(due, document.remaining.waits[0].why)
             return None
+        # After the check for moves: a rollout that is done within the limit has not hit it.
         if len(self.updates) == self.most:
             return Ending.LIMIT
         if not self.updates and not self.agreed(document):
             return Ending.DECLINED
+        # An update that succeeds and leaves the same moves would be repeated for ever.
         moving, self._moved = self._moved, _moves_of(document)
         if moving and moving == self._moved:
             self.updates.append(RunUpdate(self._progress(), (_NO_PROGRESS,)))
@@ -157,7 +161,7 @@ class StackRollout:
         a resource that differs each time is updated for ever.
         """
         document = self._document
-        # What a hub does goes on without updates: the first one has told it everything.
+        # What a hub does goes on without updates: the first one has sent it everything.
         changes = (
             plan.moves_members if self._by_hub and self.updates else plan.changes
             for plan in self._plans
@@ -185,12 +189,14 @@ class StackRollout:
 
     def _progress(self) -> UpdateProgress:
         number, left = len(self.updates) + 1, self._document.remaining
+        # "+": more may follow, once somebody has approved or something has ended.
         more = "+" if left.endless or left.approvals or left.waits else ""
         return UpdateProgress(self._plans, number, f"{number + left.updates}{more}")
 
     def _update(self) -> Ending | None:
         """Run one update; return how the rollout ends with it, None if it goes on."""
         progress, as_of = self._progress(), self._as_of()
+        # An update as of a time records when its waits begin: from then on they have an end.
         self._counted = as_of is not None
         self.display.begin(progress)
         try:
@@ -223,6 +229,7 @@ class StackRollout:
         try:
             while (left := due - datetime.now(UTC)) > timedelta():
                 self.display.count_down(why, left)
+                # Awake each second for the countdown, and not longer than what is left.
                 time.sleep(min(1.0, left.total_seconds()))
         finally:
             self.display.end()

@@ -21,7 +21,7 @@ def main() -> None:
     as_ctrl_c()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
     for closed in ("stdin", "stdout", "stderr"):
-        # Closed by the caller: there is nothing to read, and nobody to tell.
+        # Closed by the caller: there is nothing to read, and nobody who reads.
         if getattr(sys, closed) is None:
             mode = "r" if closed == "stdin" else "w"
             setattr(sys, closed, open(os.devnull, mode))  # noqa: SIM115

@@ -81,6 +81,7 @@ def approve(
     back: the run goes on at once.
     """
     if hub_file is not None:
+        # A hub needs no source and no state: any of those options would have no effect.
         more = [param.opts[0] for param in ctx.command.params if _is_given(ctx, param)]
         if more:
             raise click.UsageError(f"--hub asks nothing but the hub: without {more[0]}")
@@ -106,6 +107,7 @@ def approve(
 
 def _is_given(ctx: click.Context, param: click.Parameter) -> bool:
     """Return whether an option is on the command line that ``--hub`` does not take."""
+    # None is the source of a parameter that click has not processed.
     source = ctx.get_parameter_source(param.name or "")
     default = ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP
     return param.name not in ("given", "hub_file", "write") and source not in (*default, None)
@@ -125,6 +127,7 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
             attrs.evolve(problem, subject="the hub", hint="--hub KUBECONFIG")
             for problem in error.problems
         ) from None
+    # A request with a reason cannot be approved, and is kept to say why.
     found = {approval.name: approval for approval in hub_approvals(text, _SECONDS)}
     waiting = [approval for approval in found.values() if not approval.reason]
     if not names:
@@ -140,6 +143,7 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
     ]
     if problems:
         raise FleetError(problems)
+    # A name that is given twice is approved once.
     for name in dict.fromkeys(names):
         click.echo(visible(f"{name}: {found[name].words}: {found[name].opens}"))
         if write:

@@ -63,6 +63,7 @@ def azure_options(command: F) -> F:
             ),
         ),
     )
+    # Decorators apply from the inside out: the help then lists them in the order above.
     for option in reversed(options):
         command = option(command)
     return command
@@ -79,7 +80,7 @@ def ask_azure(fleet: FleetId, login: str | None, timeout: float) -> FleetHubAnsw
 
 
 def of_fleet(observation: HubObservation | None, azure: FleetHubAnswer | None) -> HubObservation:
-    """Return an observation with what Azure tells of the fleet.
+    """Return an observation with what Azure reports about the fleet.
 
     Args:
         observation: that of the hub; None for a fleet without one, of which the members are
@@ -87,6 +88,7 @@ def of_fleet(observation: HubObservation | None, azure: FleetHubAnswer | None) -
         azure: the fleet; None for a hub that was given by a kubeconfig.
     """
     if azure is None:
+        # Without Azure there was a kubeconfig, and so a hub.
         assert observation is not None
         return observation
     if observation is None:

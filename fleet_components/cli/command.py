@@ -47,6 +47,7 @@ module of its name.
 COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 MOST_SHOWN = 50
 """Largest number of problems that are shown."""
+# Least similarity, from 0 to 1, at which a command was probably meant.
 _ALIKE = 0.6
 
 
@@ -65,7 +66,7 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; None if there is none of that name."""
+        """Load a command; None if no command has that name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(
@@ -80,6 +81,7 @@ class _Commands(click.Group):
         none.
         """
         name = args[0]
+        # While a line is completed, a name may still be incomplete.
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         meant = Vocabulary(COMMANDS).near(name, _ALIKE)
@@ -128,10 +130,12 @@ class _Commands(click.Group):
             more = len(error.problems[MOST_SHOWN:])
             if more:
                 click.echo(f"and {count(more, 'more error')}", err=True)
+            # Several tokens in one line to be copied, instead of one in each hint.
             line = confirming(problem.hint for problem in error.problems)
             if line:
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)
+        # A very large input may need more than there is, and a traceback would not help.
         except MemoryError:
             click.echo(
                 "error: there is not enough memory\n  hint: give less at once, or a machine with"

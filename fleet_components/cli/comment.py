@@ -50,6 +50,7 @@ def comment(folder: Path, forge: str, about: str) -> None:
     of another user give its name in FLEET_COMMENT_AUTHOR. Mentions get a character without width.
     `fleet init --ci` writes workflows that call it.
     """
+    # The name is written into an HTML comment, which "--" or ">" would end.
     if "--" in about or ">" in about or not about.isprintable():
         raise click.BadParameter(
             "letters, digits, ., _, - and / are fine, but no -- and no >", param_hint="--about"

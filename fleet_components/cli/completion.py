@@ -30,6 +30,7 @@ def completion(shell: str) -> None:
     nor helm or kustomize.
     """
     found = get_completion_class(shell)
+    # The choices of the argument are shells that click knows.
     assert found is not None
     group = click.get_current_context().find_root().command
     click.echo(found(group, {}, "fleet", VARIABLE).source(), nl=False)

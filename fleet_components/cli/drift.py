@@ -103,8 +103,10 @@ def drift(
     unmatched = [option for name, option in _OF_PLANS.items() if where[name]]
     if unmatched and not adopt:
         raise click.UsageError(f"{unmatched[0]} is for --adopt")
+    # Before the Pulumi CLI is asked for the state, which takes longer.
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
+    # After the state is known: it may be that of another stack.
     command = of_its_stack(paths, command)
     found = compared(
         command.state, kubeconfigs, members=members, only=only, timeout=timeout, watch=watch
@@ -112,6 +114,7 @@ def drift(
     document = drift_document(found)
     if adopt:
         sys.stdout.write(in_form(output, document, partial(drift_view, document)) + "\n")
+        # Does not return: it exits with the status of the plan.
         _adopt(
             adoption(found, paths, command),
             write=write,
@@ -167,6 +170,7 @@ def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) ->
             write=write,
             strict=strict,
         )
+    # An object that could not be compared is an error, whatever the plan says.
     except SystemExit:
         if uncompared:
             sys.exit(ExitStatus.ERROR)

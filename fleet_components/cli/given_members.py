@@ -53,6 +53,8 @@ def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...
         name, rest = _name_and_rest(text)
         problems += (wrong := list(_wrong_name(name, system)))
         try:
+            # A wrong name is reported; its kubeconfig is not read, as nothing could be called by
+            # it.
             more = () if wrong else tuple(_members(name, *_file_and_context(rest), found, system))
         except FleetError as error:
             problems += error.problems

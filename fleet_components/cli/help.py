@@ -58,7 +58,10 @@ class _Formatter(click.HelpFormatter):
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write a list of two columns."""
+        # click folds at hyphens too: a character that looks alike keeps names and options in one
+        # piece.
         texts = [(term, text.replace("-", _UNBROKEN)) for term, text in rows]
+        # At most three eighths for the terms, so that the second column stays readable.
         super().write_dl(texts, min(col_max, self.width * 3 // 8), col_spacing)
 
     def getvalue(self) -> str:
@@ -104,6 +107,7 @@ class Command(click.Command):
             record = param.get_help_record(ctx)
             if record is None or isinstance(param, click.Argument):
                 continue
+            # --help has no section: it stays in that of the option before it.
             if param is not self.get_help_option(ctx):
                 last = getattr(param, "section", "") or OWN
             sections.setdefault(last, []).append(record)

@@ -177,13 +177,16 @@ def init(
         )
     asked = bool(kubeconfigs or by_name or system or project)
     top = repository_of(folder)
+    # Collected first and written at the end: one file that is there prevents all.
     files: dict[Path, str] = {}
     found = FoundMembers((), ())
     members: Sequence[NewMember] = ()
+    # With --ci alone, a folder that holds a fleet only gets the workflow.
     new = asked or not ci or not _is_filled(folder)
     if new:
         system = system or "kubefleet"
         own = by_hand(by_name, system)
+        # Contexts get names that the members given by hand have not taken.
         found = members_of(kubeconfigs, contexts, system, {member.name for member in own})
         members = [*found.members, *own]
         problems = list(twice(own))
@@ -213,6 +216,7 @@ def init(
 
 def _is_filled(folder: Path) -> bool:
     try:
+        # A folder with nothing but .git or the like counts as empty.
         return any(not path.name.startswith(".") for path in folder.iterdir())
     except FileNotFoundError:
         return False

@@ -91,8 +91,10 @@ def move(
         refuse_observed([project], command.state, _BY_HUB, _INSTEAD)
     folder = project_among([project], command) or project
     found = read_project(folder)
+    # The file of a stack has no organization in its name.
     name = choose_stack(found, (stack or "").rpartition("/")[2] or None)
     chosen = stack or name
+    # Imported here: without the extra, the other commands still work.
     with needing_pulumi():
         from fleet_components.automation.move import StackMove
     mover = StackMove(
@@ -108,6 +110,7 @@ def move(
         say=_line,
     )
     now = mover.look()
+    # Before the first step too: an object that is being deleted must not move.
     unharmed(now.objects, now)
     _show(now, mover.moving())
     if all(step.done for step in steps(now)):

@@ -28,7 +28,7 @@ _INSTEAD = "name the directory"
 
 def _names(found: Callable[[Sequence[Manifest]], Iterable[str]]) -> Complete:
     def complete(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem[str]]:
-        """Return the names that begin so; nothing is said of what cannot be read."""
+        """Return the names with this beginning; what cannot be read is left out silently."""
         names = set[str]()
         with suppress(Exception):  # in the middle of a line there is nobody to tell
             names.update(found(_manifests(ctx)))
@@ -51,9 +51,10 @@ def _manifests(ctx: click.Context) -> Sequence[Manifest]:
         *filter(None, [given.get("path")]),
         *(given.get("others") or ()),
     ]
-    # Behind an option whose value is asked for click does not tell which argument is which.
+    # While the value of an option is completed, click does not know which argument is which.
     named = named or [Path(argument) for argument in ctx.args if os.path.exists(argument)]
     paths = [path for path in named if path != PIPED] or _here()
+    # Neither a program nor helm runs while somebody presses Tab.
     places = source_paths(paths, CommandLine(stack=given.get("stack"), program=False), _INSTEAD)
     return readable(places, [], [], build=False)
 

@@ -187,7 +187,9 @@ def observe(
             _role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets)
         )
         return
+    # _check_usage has refused a command line without --out.
     assert out is not None
+    # Before anything is asked: without --update, an observed directory is refused.
     previous = header_before(out, update=update)
     if hub:
         found = _from_hub(asking, members)
@@ -198,6 +200,7 @@ def observe(
     incomplete = strict and found.incomplete
     changes = Changes()
     if not incomplete:
+        # Ctrl-C between two files would leave an observation of two times.
         with watch(f"writing {out}"), finished_first():
             changes = write_observation(
                 out, found.observation, update=update, secrets=bool(secrets)
@@ -213,6 +216,7 @@ def observe(
             err=True,
         )
         sys.exit(ExitStatus.REFUSED)
+    # Only after the first observation: later ones are routine, in a job perhaps.
     if output == "text" and previous is None:
         click.echo("\n  ".join(["\nnext:", *_next(found, out)]))
     any_change = changes.added or changes.changed or changes.removed
@@ -266,16 +270,18 @@ class _Asking:
             timeout=self.timeout,
             watch=watch,
         )
+        # The release that is named replaces what the image of the agent shows.
         return attrs.evolve(listing, release=self.releases.get(listing.system.NAME, ""))
 
     def kubeconfig(self) -> str:
         """Return the text of the kubeconfig that was given."""
+        # Called for --hub only; Azure brings a kubeconfig of its own.
         assert self.hub is not None
         return context_of(self.hub, self.context, subject=HUB)
 
 
 def _from_hub(asking: _Asking, members: Sequence[str]) -> Observed:
-    """Return what a hub tells, and some of its members of themselves."""
+    """Return what a hub reports, and what some of its members report about themselves."""
     listing = asking.listing(asking.kubeconfig())
     with watch("reading what the hub has answered"):
         observation = read_hub(listing)
@@ -283,8 +289,9 @@ def _from_hub(asking: _Asking, members: Sequence[str]) -> Observed:
 
 
 def _from_azure(asking: _Asking, members: Sequence[str]) -> Observed:
-    """Return what Azure and the hub of a fleet tell; a fleet may have none."""
+    """Return what Azure and the hub of a fleet report; a fleet may have no hub."""
     fleet = asking.fleet()
+    # Called with --azure only.
     assert fleet is not None
     listing = asking.listing(fleet.kubeconfig) if fleet.kubeconfig else None
     with watch("reading what the hub has answered"):
@@ -302,10 +309,11 @@ def _with_members(
 
 
 def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: float) -> Observed:
-    """Return what clusters without a hub tell."""
+    """Return what clusters without a hub report."""
     check_without_hub(out)
     given = given_members(members, system.NAME)
     texts = {item.name: item.kubeconfig for item in given}
+    # Members of the last observation keep their record; only those that are named are asked again.
     unasked = observed_members(out) - texts.keys()
     observation = members_alone(
         system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch
@@ -398,6 +406,7 @@ def _role_of_hub(asking: _Asking) -> str:
                 )
             ]
         )
+    # The rights may still be missing: what is refused belongs into the role all the same.
     listing = asking.listing(kubeconfig, partly=True)
     return _role(listing, (*listing.answers, *listing.refused), no_secrets=asking.no_secrets)
 

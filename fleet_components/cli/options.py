@@ -45,9 +45,11 @@ class _Time(click.ParamType[datetime]):
     ) -> datetime:
         """Parse a value; one that is not a time is a usage error."""
         try:
+            # click converts a value that is converted already once more, such as a default.
             time = value if isinstance(value, datetime) else read_time(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        # read_time returns None for None only.
         assert time is not None
         return time
 
@@ -64,6 +66,7 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
         shown.
         """
         member, _, path = (
+            # Converted already: a member and a path.
             value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
         )
         if not member or not path or "\n" in value:
@@ -90,6 +93,7 @@ WITH = planned(
 
 def _of_fleet(option: FleetOption, flag: Flag) -> Callable[[F], F]:
     """Return the option of the command line that the table has for an option of a fleet."""
+    # An option is a time if it is read as one: the table has no types for the command line.
     kind: Any = TIME if option.read is time_in else None
     return under(flag.section)(
         flag.name,
@@ -298,6 +302,7 @@ def command_line(
         others=_others(states_of, projects_of),
         config=_configured(config),
         watch=watch,
+        # An option that is not given keeps the default of CommandLine.
         **{name: _kept(name, value) for name, value in of_fleet.items() if value is not None},
     )
 
@@ -306,6 +311,7 @@ def _kept(name: str, value: Any) -> Any:
     """Return the value of an option as a plan has it: names whose order does not count are a
     set.
     """
+    # The default of the field says which of the two it is.
     default = attrs.fields_dict(CommandLine)[name].default
     return frozenset(value) if isinstance(default, frozenset) else value
 
@@ -385,6 +391,7 @@ def say_refused(document: PlanDocument, *, shown: bool = False) -> None:
         document: the plan.
         shown: True if standard output shows the refusal already.
     """
+    # A terminal shows both streams; a file would lack what is only on standard error.
     for line in () if shown and not _in_file() else words.refusals(document):
         click.echo(visible(line), err=True)
 
@@ -424,6 +431,7 @@ def _in_file() -> bool:
     """
     try:
         out, err = sys.stdout.fileno(), sys.stderr.fileno()
+        # Only a file that standard error does not go to as well hides the refusal.
         return stat.S_ISREG(os.fstat(out).st_mode) and not os.path.sameopenfile(out, err)
     except OSError:
         return True

@@ -42,7 +42,9 @@ class ProgressLine:
         self._doing.append(doing)
         outermost = len(self._doing) == 1
         if outermost and _has_terminal():
+            # The first part of a command starts the clock: later parts count from there.
             self._since = self._since or time.monotonic()
+            # What others print meanwhile has to pass the line, so that it is erased first.
             self._shown = sys.stderr = _Line(sys.stderr)
             signal.signal(signal.SIGALRM, self._show)
             signal.setitimer(

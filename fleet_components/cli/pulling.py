@@ -100,6 +100,7 @@ def settings_of(
         FleetError: they contradict the last render, or cannot be used.
         click.UsageError: options are given without ``--for``, or a destination twice.
     """
+    # Not "if value": --refuse-secrets is False, which counts.
     found = {name: value for name, value in given.items() if value not in (None, ())}
     tool = found.get("tool") or (last.tool if last else None)
     if tool is None:
@@ -114,6 +115,7 @@ def settings_of(
         found["pattern"] = pattern
     if destinations:
         found["destinations"] = destinations
+    # What is not given stays as in the last render.
     settings = attrs.evolve(last or GitopsSettings(tool=tool), **found)
     problems = list(settings.problems())
     if problems:
@@ -171,6 +173,7 @@ def _in_repository(folder: Path) -> str:
         FleetError: there is none.
     """
     whole = Path(os.path.abspath(folder))
+    # The nearest one: a submodule is a repository of its own.
     root = next((parent for parent in whole.parents if (parent / ".git").exists()), None)
     if root is None:
         hint = "--path FOLDER, as it is called in the repository"

@@ -63,6 +63,7 @@ class _Wave(click.ParamType[int | str]):
         text = str(value)
         if text == _LEFT:
             return text
+        # Nine digits are more than any plan has waves; int() refuses texts of thousands of digits.
         if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
             self.fail(
                 "give the number of a wave, from 1, or none to see which are left", param, ctx
@@ -138,9 +139,11 @@ def render(
         command = attrs.evolve(command, state=StateFile())
     project = project_among(paths, command)
     name = _stack_name(project, command)
+    # The folder of a project is not read as YAML: its output may lie below it.
     command = command.wrong([*_no_folder(name, command), *_inside(() if project else paths, out)])
     folder = out / name
     given = bool(command.state.file)
+    # A name with a problem is that of no folder, so no last render is looked for.
     if not fresh and not given and not command.problems:
         command = attrs.evolve(command, state=options.state_of(_last(folder)))
     last = LastRender() if command.problems else read_last(folder)
@@ -190,6 +193,7 @@ def _tell(
     if wave is not None:
         for line in going.words(wave if isinstance(wave, int) else going.reached):
             click.echo(visible(line))
+    # Only where one commit brings several waves can a tool mix them up.
     elif settings and len(going.waves) > 1 and (how := TOOL_OF[settings.tool].mixes(settings)):
         what = Message(
             "all-waves-come-one",
@@ -200,6 +204,7 @@ def _tell(
         click.echo(
             f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True
         )
+    # Nothing was written without files: then there is nothing to begin with.
     if settings and files:
         tool = TOOL_OF[settings.tool]
         for problem in tool.limits(going.plan, settings):
@@ -220,6 +225,7 @@ def _stack_name(project: Path | None, command: CommandLine) -> str:
 
 
 def _no_folder(name: str, command: CommandLine) -> Iterator[Problem]:
+    # The name comes from the state file, unless an option gives it.
     file = "" if command.stack or name != command.state.stack[1] else command.state.file
     if len(name.encode(errors="replace")) > _LONGEST_NAME:
         yield Problem(
@@ -288,6 +294,7 @@ def _report(document: PlanDocument, folder: Path, state: str, files: dict[str, s
         return
     manifests = [path for path in files if is_manifest(path)]
     wrote = count(len(manifests), "manifest")
+    # For a tool the folders of members are one level deeper.
     members = count(
         len({path.removeprefix("members/").partition("/")[0] for path in manifests}), "member"
     )

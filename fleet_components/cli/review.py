@@ -14,7 +14,7 @@ from fleet_components.model.text import visible
 from fleet_components.review.planning import two_sides
 
 MOST_WARNINGS = 20
-"""Number of errors of the base that are told."""
+"""Largest number of errors of the base that are printed."""
 
 
 @click.command(
@@ -78,9 +78,7 @@ def review(
 
 
 def _say(found: two_sides.Review) -> None:
-    """Print what is to be said of the base on standard error: it is not held against what is
-    reviewed.
-    """
+    """Print notes and errors of the base on standard error; they do not count for the review."""
     for note in found.notes:
         click.echo(f"note: {visible(note)}", err=True)
     for problem in found.warnings[:MOST_WARNINGS]:

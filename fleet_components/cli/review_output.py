@@ -44,6 +44,7 @@ class _FormFile(click.ParamType[tuple[str, Path]]):
     ) -> tuple[str, Path]:
         """Split a value; one of an unknown form, or without a file, is a usage error."""
         form, _, file = (
+            # Converted already: a form and a file.
             value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
         )
         if form not in FORMS or not file:
@@ -179,6 +180,7 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
     view = partial(plan_view, aged, diff=asked.diff, command=asked.command)
     put(asked, lambda form: in_form(form, document, view))
     options.say_old(document)
+    # The other forms are for programs: a person reads the refusal on standard error.
     shown_already = asked.output in ("table", "markdown")
     options.say_refused(document, shown=shown_already)
     options.end(document, strict=asked.strict, detailed=asked.detailed)
@@ -191,6 +193,7 @@ def _clear(also: Iterable[tuple[str, Path]], paths: Iterable[Path]) -> None:
     Raises:
         FleetError: one of them is among what the options name, or cannot be removed.
     """
+    # A project is named by its folder, below which anything may lie.
     sources = [path for path in paths if not is_project(path)]
     for _, file in also:
         if file.exists() and any(within(file, path) for path in sources):

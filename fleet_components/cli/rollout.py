@@ -95,6 +95,7 @@ def rollout(
     if wait and as_of:
         raise click.UsageError("--wait and --as-of exclude each other")
     quiet = output == "json"
+    # -o json has no place for a question.
     if not yes and (quiet or not sys.stdin.isatty()):
         raise click.UsageError(
             "nobody can be asked here whether to begin: --yes begins without asking"
@@ -105,6 +106,7 @@ def rollout(
     folder = project_among([project], command) or project
     found = read_project(folder)
     name = choose_stack(found, (stack or "").rpartition("/")[2] or None)
+    # As it was given, perhaps with its organization: the Pulumi CLI takes that.
     chosen = stack or name
     with needing_pulumi():
         from fleet_components.automation.rollout import StackRollout
@@ -123,6 +125,7 @@ def rollout(
     result = rolling.run()
     if result.ending == "refused":
         if not (quiet or result.updates):
+            # After an update a plan was shown already, and only the reasons follow.
             _show(result.plan)
         options.say_refused(result.plan, shown=not (quiet or result.updates))
         if strict and (why := strictly(result.plan)):
@@ -148,7 +151,7 @@ def _show(document: PlanDocument) -> None:
 
 
 def _tell(standing: StatusesDocument | None) -> bool:
-    """Show what went wrong, where that is known; return whether every error has been told so."""
+    """Show what went wrong, where that is known; return whether that shows every error."""
     subjects = standing.subjects if standing else ()
     broken = [trouble for subject in subjects for trouble in subject.broken]
     if standing and broken:

@@ -93,6 +93,7 @@ def simulate(
         )
     found = simulated(paths, options.command_line(**where), suppositions)
     if sweep is None:
+        # Does not return.
         show(found.survey, asked)
     _sweep(found, sweep, asked)
 

@@ -48,6 +48,7 @@ def with_state(paths: Sequence[Path], command: CommandLine) -> CommandLine:
         FleetError: the Pulumi CLI is not there, or does not know the stack; or a hub delivers the
             fleet.
     """
+    # A state that is given counts, also where DIR holds an observation.
     if command.state.observed or not command.state.file:
         refuse_observed(paths, command.state, _BY_HUB, _ASK_HUB)
     folder = None if command.state.file else project_among(paths, command)

@@ -112,6 +112,7 @@ def status(
     try:
         engine_events = read_events(events) if events else None
     except FleetError as error:
+        # Reported together with the problems of the plan.
         command = command.wrong(error.problems)
     command = with_state(paths, command)
     members = () if member is None else (member,)
@@ -123,6 +124,7 @@ def status(
         timeout=timeout,
         watch=watch,
     )
+    # Without --hub only --live asks: a status from files reaches no cluster.
     hub = hub_asked(command.state.state, hub_file, timeout, watch) if hub_file or live else None
     found = statuses(paths, command, engine_events, ask if live else None, hub)
     document = statuses_document(found, only, member)

@@ -173,6 +173,7 @@ def supposing(command: F) -> F:
 
     @wraps(command)
     def called(**given: Any) -> Any:
+        # In the order of _OPTIONS, not of the command line: members are added, then fields are set.
         found: Sequence[Supposition] = [
             item for name, _, _ in _OPTIONS for item in given.pop(_parameter(name))
         ]

@@ -37,7 +37,7 @@ _MOST_RESOURCES = 100_000
 
 
 class EventKind(StrEnum):
-    """Kinds of events that are heard, by the names of their fields."""
+    """Kinds of events that are read, by the names of their fields."""
 
     PRELUDE = "preludeEvent"
     DIAGNOSTIC = "diagnosticEvent"
@@ -69,12 +69,13 @@ class EngineEvent:
 
     @classmethod
     def of(cls, line: bytes) -> EngineEvent | None:
-        """Return the event of a line; None if it has none that is heard, or is none."""
+        """Return the event of a line; None if it is no event, or none of these kinds."""
         try:
             data = read_json(line.decode(errors="replace")) if line.strip() else None
         except UnreadableError:
             return None
         fields: dict[str, Any] = data if isinstance(data, dict) else {}
+        # An event has exactly one of these fields, which is the name of its kind.
         kind = next((kind for kind in EventKind if isinstance(fields.get(kind), dict)), None)
         if kind is None:
             return None
@@ -95,7 +96,7 @@ class Events:
 
     Attributes:
         errors: errors, by URN; those of the update as a whole are under the empty one.
-        notes: the last thing that was said while it was waited for a resource, by URN.
+        notes: the last message while the engine waited for a resource, by URN.
         begun: URNs of what was begun and has not ended.
         failed: URNs of what has failed.
         ended: True once the engine has summed up; a log without that is one of an update that was
@@ -118,6 +119,7 @@ class Events:
                 self.ended = True
             case EventKind.BEGAN if _changes(event) and len(self.begun) < _MOST_RESOURCES:
                 self.begun.add(event.urn)
+            # A later step of the same resource, as in a replacement, has succeeded.
             case EventKind.DONE if _changes(event):
                 self.begun.discard(event.urn)
                 self.failed.discard(event.urn)
@@ -133,6 +135,7 @@ class Events:
         elif event.severity in ("info", "warning") and event.text and event.urn:
             self.notes[event.urn] = event.text
             if len(self.notes) > _MOST_RESOURCES:
+                # The oldest key: dicts keep the order of insertion.
                 del self.notes[next(iter(self.notes))]
 
     def error(self, urn: str) -> str:
@@ -144,6 +147,7 @@ class Events:
         """Return the account of the last update in a log, which may begin with its preview."""
         found = cls()
         for event in events:
+            # Preview and update each begin with a prelude: what came before it is the preview.
             if event.kind is EventKind.PRELUDE:
                 found = cls()
             found.hear(event)
@@ -195,6 +199,7 @@ def parse_events(text: bytes, file: str) -> Events:
 
 def plain(text: str) -> str:
     """Return a message without the marks that the engine puts around what it colours."""
+    # The engine marks colours as in <{%bold%}>text<{%reset%}>.
     parts = text.split("<{%")
     return parts[0] + "".join(part.partition("%}>")[2] for part in parts[1:])
 

@@ -26,9 +26,11 @@ def last(plan: FleetPlan, decided: Decided) -> Decided | None:
         plan: the plan that starts from the state.
         decided: the subject in the plan.
     """
+    # A record starts at -1; the first decision is revision 0.
     if decided.before.revision < 0:
         return None
     record = _completed(decided.before, decided.record)
+    # Members that only wait are not in the last record: they are added from the new plan.
     entries = {**_entries(decided), **_waiting(plan, decided)}
     # How far each stage has come is read off the members, whatever the plan does next.
     rollout = Rollout(entries, stages=decided.outcome.rollout.stages)
@@ -46,6 +48,7 @@ def comes(decided: Decided, cluster: str) -> frozenset[ObjectKey]:
         return frozenset()
     member = decided.subject.inventory.clusters[position]
     standing = None if done.revision is None else decided.record.standing(done)
+    # The state hides what this member has, so nothing can be compared.
     if standing and not decided.record.knows(standing):
         return frozenset()
     before = decided.record.objects(standing, member) if standing else ()
@@ -59,9 +62,11 @@ def changed_since(plan: FleetPlan, decided: Decided) -> bool:
     before, record = decided.before, decided.record
     if before.revision < 0:
         return True
+    # Sets of rules have a number each: a number that the last record lacks is a new set.
     rules = record.override_digests.keys() - before.override_digests.keys()
     return (
         bool(rules)
+        # Revisions count up: the largest is the newest.
         or not before.holds(max(before.digests), _content(decided))
         or plan.asks_otherwise(decided)
     )
@@ -85,6 +90,7 @@ def _completed(before: Record[Any, Any], record: Record[Any, Any]) -> Record[Any
         for n, kept in record.overrides.items()
         if record.override_digests[n] == before.override_digests.get(n)
     }
+    # What the last record knows itself wins over what is derived.
     return attrs.evolve(
         before, contents={**contents, **before.contents}, overrides={**rules, **before.overrides}
     )
@@ -124,6 +130,7 @@ def _waiting(plan: FleetPlan, decided: Decided) -> dict[str, Entry]:
     """
     if changed_since(plan, decided):
         return {}
+    # Members that the stack knew at the last update, and for which it decided nothing.
     known = plan.past.members.keys() - decided.before.decisions.keys()
     return {
         name: entry

@@ -1,5 +1,5 @@
-"""Compares the forecast of a subject with what its hub has made of it, and tells the causes that
-the hub names.
+"""Compares the forecast of a subject with what its hub has made of it, with the causes that the hub
+names.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ def on_hub(decided: Decided, listing: Listing, observation: HubObservation) -> O
     for name in sorted({*decided.record.decisions, *_standing(found)}):
         placed, done = decided.record.decisions.get(name), found.done.get(name) if found else None
         forecast = _in_words(placed, decided.record.revision, decided.replicas_after(name, placed))
+        # Revisions are compared within each side: the hub numbers its snapshots itself.
         hub = _in_words(done, found.record.revision if found else 0, _replicas(decided, name, done))
         stated = described.get(name, [])
         causes = (
@@ -97,6 +98,7 @@ def on_hub(decided: Decided, listing: Listing, observation: HubObservation) -> O
             if forecast != hub or stated
             else []
         )
+        # A difference is never shown without a line below it.
         if forecast != hub and not causes:
             causes = [_UNTOLD]
         rows.append(HubRow(name, forecast, hub, tuple(dict.fromkeys(causes)), fine=not stated))
@@ -142,7 +144,7 @@ def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str]:
-    """Yield what is otherwise with a member than the forecast took it to be."""
+    """Yield how a member differs from what the forecast assumed."""
     position = decided.subject.inventory.position(name)
     if live is None:
         yield "the hub has no such member"
@@ -151,8 +153,10 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
         yield "the forecast knew no such member"
         return
     known: Cluster = decided.subject.inventory.clusters[position]
+    # Labels that the system itself puts on a member are not in its object.
     always = decided.subject.system.labels_of_member(name)
     labels = {**always, **(live["metadata"].get("labels") or {})}
+    # Only labels that the forecast knew: others may come from agents of the hub.
     changed = sorted(key for key, text in known.labels.items() if labels.get(key) != text)
     if changed:
         yield f"its labels are otherwise on the hub: {', '.join(changed)}"
@@ -168,6 +172,7 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
     if removed:
         yield f"a taint is gone from the hub since: {', '.join(removed)}"
     status = live.get("status") or {}
+    # A MemberCluster of KubeFleet has conditions of each of its agents as well.
     agents = (
         condition
         for agent in status.get("agentStatus") or ()
@@ -225,6 +230,7 @@ _BROKEN = (
     Stand.MISSING,
 )
 _SETTLED = (Stand.DRIFTED, Stand.DIFFERENT, Stand.STANDS)
+# The members of the enum are declared from worst to best.
 _WORST_FIRST = list(Stand)
 _FAILED: Mapping[str, Stand] = {
     "ManifestApplyFailed": Stand.REFUSED,
@@ -244,6 +250,7 @@ _COMPARED: Mapping[str, Stand] = {
 
 def stand_of(found: ObservedObject) -> Stand:
     """Return the state of an object."""
+    # Before all else: what was wrong with an object that goes no longer matters.
     if found.leaving:
         return Stand.UNDELETED if found.error or found.causes else Stand.LEAVING
     if found.compared:
@@ -271,8 +278,10 @@ def stand_on(member: ObservedMember, entry: Entry | None) -> Stand:
     worst = min(
         map(stand_of, member.objects.values()), key=_WORST_FIRST.index, default=Stand.STANDS
     )
+    # An object that is missing may be one that the update was still to create: the entry tells.
     if entry is None or (worst.broken and worst is not Stand.MISSING):
         return worst
+    # The member keeps the placement, but an object that left the source is still being deleted.
     if worst is Stand.LEAVING and entry.change is Change.KEEP:
         return worst
     match entry.change:

@@ -1,5 +1,5 @@
-"""Objects as the stack knows them: what its state and the events of its last update tell of each,
-without a cluster.
+"""Objects as the stack knows them: by its state and the events of its last update, without a
+cluster.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class _Reader:
             if resource.type == names.REPORT
         }
         component = names.component_type(decided.subject.COMPONENT)
+        # Errors of the update as a whole are under the empty URN.
         urns = {*events.errors, *events.failed, *events.begun, *state.pending} - {""}
         parsed = (Urn.parse(text) for text in urns if names.is_urn(text))
         self._urns: dict[tuple[str, ObjectKey], str] = {
@@ -101,14 +102,17 @@ class _Reader:
             item.key: item.urn for item in self._plan.past.standing_on(self._decided.name, cluster)
         }
         delivery = self._decided.deliveries.get(cluster)
+        # Such a member gets no objects: only the last report of their comparison is in the state.
         if delivery and delivery.mode.reports:
             return ObservedMember(
                 {observed.key: observed for observed in self._reported(cluster, delivery)}
             )
         wanted = by_key(delivery.objects) if delivery else {}
         found = {}
+        # What is wanted comes first, in the order of its content.
         for key in dict.fromkeys((*wanted, *standing)):
             stored = self._state.resources.get(standing.get(key, ""))
+            # One that was deleted to be replaced, and not created again, does not exist.
             stands = stored is not None and not stored.pending_replacement
             if key in wanted or stands:
                 found[key] = self._object(cluster, key, wanted.get(key), stored, delivery)
@@ -118,9 +122,10 @@ class _Reader:
         return ObservedMember(found, unreached)
 
     def _reported(self, cluster: str, delivery: Delivery) -> Iterator[ObservedObject]:
-        """Yield the objects that are compared only, as the last report tells of them."""
+        """Yield the objects that are compared only, as the last report has them."""
         name = names.target_name(self._plan.options.fleet, self._decided.subject.key, cluster)
         report = self._reports.get(name, {})
+        # differences is None if no report was made yet, and empty if nothing differs.
         differences, failures = report.get("differences"), report.get("failures") or {}
         for data in delivery.objects:
             key = Manifest(data).key
@@ -152,6 +157,7 @@ class _Reader:
         stored: StoredResource | None,
         delivery: Delivery | None,
     ) -> ObservedObject:
+        # An object that was to be created has events, but no resource in the state.
         urn = self._urns.get((cluster, key)) or (stored.urn if stored else "")
         outputs = stored.outputs if stored else {}
         version = str(
@@ -161,11 +167,14 @@ class _Reader:
         found = ObservedObject(
             key, version, generation=_generation(outputs), status=_status(outputs)
         )
+        # If the state hides what was decided, a missing object does not mean that it is to go.
         leaving = wanted is None and self._knows(cluster)
         if urn in self._state.pending:
             goes_on = "deletes" if leaving else "writes"
             interrupted = _INTERRUPTED.format(self._state.pending[urn], goes_on)
             return attrs.evolve(found, causes=(interrupted,), leaving=leaving)
+        # What the state remembers of the last error; the events, if given, are of the last update
+        # alone.
         kept = "\n".join(stored.init_errors) if stored else ""
         stated = self._events.error(urn) if urn else ""
         error = words_of(stated or kept)
@@ -175,6 +184,7 @@ class _Reader:
         if stored and stored.pending_replacement:
             words = "; ".join((*error, _GONE))
             return attrs.evolve(found, applied="ManifestApplyFailed", error=words)
+        # Begun and not ended: the engine was stopped in the middle, or still waits for it.
         if urn in self._events.begun:
             return attrs.evolve(
                 found, causes=tuple(filter(None, (*error, self._events.notes.get(urn, ""))))
@@ -185,6 +195,7 @@ class _Reader:
         # The provider keeps the former inputs of an object that was updated and did not become
         # ready.
         written = written or (stored is not None and bool(kept) and _is_live(stored, wanted))
+        # The binding says that all objects were written, so that this one was there once.
         if stored is None and wanted and self._runs(cluster):
             return attrs.evolve(found, causes=(*error, _FORGOTTEN), absent=True)
         if stored and not written and _vanished(error, key):
@@ -254,6 +265,7 @@ def _is_sent(
         return True
     left_alone = delivery.left_alone if delivery else ()
     old, new = (_unstamped(as_sent(data)) for data in (stored.inputs, wanted))
+    # Both sides: encrypted data cannot be compared, and would always differ.
     if ENCRYPTED in (old.get("data"), old.get("stringData")):
         old, new = ({**data, "data": None, "stringData": None} for data in (old, new))
     return not any(_counts(difference, left_alone) for difference in differences(old, new))
@@ -275,6 +287,7 @@ def _is_live(stored: StoredResource, wanted: Mapping[str, Any] | None) -> bool:
 
 def _counts(difference: Difference, left_alone: Sequence[str]) -> bool:
     """Return whether a difference is one of content, not of form, or of what the state hides."""
+    # API servers drop empty fields, and the state then has none.
     formal = difference.old is None and difference.new in ("", {}, [])
     return not (
         formal

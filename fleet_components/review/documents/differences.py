@@ -49,8 +49,8 @@ class _DifferenceStep:
             if that is unknown.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
-        by_hub: whether a hub carries it out, which makes nothing anew.
-        fixed: the fields for which this update makes objects anew; None for what comes later.
+        by_hub: whether a hub carries it out, which recreates nothing.
+        fixed: the fields for which this update recreates objects; None for what comes later.
         unknown: objects in the middle of which an update was killed, in the other form that they
             may have by now; None
             if they may be gone.
@@ -76,6 +76,7 @@ def differences(plan: FleetPlan, decided: Decided) -> list[ContentDocument] | No
     """
     try:
         return _documents(plan, decided)
+    # One hidden object is enough: a list with gaps would look complete.
     except _HiddenError:
         return None
 
@@ -88,6 +89,7 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[ContentDocument]:
     places = _envelopes(decided.subject) if found else {}
     alike: dict[str, tuple[ContentDocument, list[str]]] = {}
     for change, members in found:
+        # JSON makes equal changes equal keys, whatever they hold.
         alike.setdefault(json.dumps(as_data(change)), (change, []))[1].extend(members)
     documents = [
         attrs.evolve(change, members=sorted(members), envelope=places.get(change.object))
@@ -109,6 +111,7 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_DifferenceStep]:
     left.
     """
     alike: dict[tuple[bool, Hashable, Hashable, str], list[str]] = defaultdict(list)
+    # What only compares delivers nothing, so that nothing changes on its members.
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
         later = entry.change is Change.HELD
         if _is_mixed(plan, decided, cluster):
@@ -121,6 +124,7 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_DifferenceStep]:
             back = cluster if cluster in plan.returned else ""
             alike[later, _numbers(decided.done(cluster)), _numbers(placed), back].append(cluster)
     for (later, old, new, _), members in alike.items():
+        # Equal numbers mean equal objects: there is nothing to compare.
         yield from _step(plan, decided, members, later=later) if old != new else ()
 
 
@@ -130,6 +134,7 @@ def _step(
     """Yield what changes on members of equal numbers, apart for those where another subject has
     objects until now.
     """
+    # Members of equal numbers have equal objects: the first one stands for all.
     first, record = members[0], _aimed(decided, later=later)
     member, placed = _member(decided, first), record.decisions[first]
     old = _standing(decided, decided.done(first), member)
@@ -141,6 +146,7 @@ def _step(
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
+        # By identity: records share objects, and comparing them by content is slow.
         apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[
             0
         ].append(cluster)
@@ -153,7 +159,7 @@ def _step(
 
 
 def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]:
-    """Return the fields for which objects on a member are made anew, as the whole plan has them."""
+    """Return the fields for which objects on a member are recreated, as the whole plan has them."""
     return {key: item.fields for (member, key), item in plan.replaced.items() if member == cluster}
 
 
@@ -174,6 +180,7 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Differe
     new = _objects(decided.record, placed, member)
     here = plan.past.standing_on(decided.name, cluster)
     recorded = {standing.key: standing.recorded for standing in here if not standing.gone}
+    # None stands for an object that is as the content of its binding says.
     stood = _standing(decided, decided.done(cluster), member) if None in recorded.values() else ()
     known, wanted = by_key(stood), by_key(new)
     old = tuple(
@@ -291,8 +298,10 @@ def _changes(step: _DifferenceStep) -> Iterator[ContentDocument]:
     for data in step.new:
         key = Manifest(data).key
         was, unknown = old.get(key, known.get(key)), key in step.unknown
+        # It stands as recorded, or as the interrupted update wrote it: compare with the latter.
         if was is data and unknown:
             was = step.unknown[key]
+        # By identity: members of one version share their objects.
         if was is data:
             continue
         taken_up = key in step.remembered and key not in old

@@ -99,6 +99,7 @@ def drift_document(found: Drift) -> DriftDocument:
 
 def _member(found: Drift, name: MemberName) -> DriftedMember:
     objects = [item for item in found.objects if item.member == name]
+    # If the whole member does not answer, that is said once and not for each object.
     shown = [
         item for item in objects if item.differences or (item.error and name not in found.unreached)
     ]
@@ -109,6 +110,7 @@ def _member(found: Drift, name: MemberName) -> DriftedMember:
 
 def _object(delivered: Delivered) -> DriftedObject:
     key = delivered.standing.key
+    # The difference of what is missing is the whole object.
     differences = () if delivered.missing else delivered.differences
     return DriftedObject(
         subject=delivered.standing.subject,

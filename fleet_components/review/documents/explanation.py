@@ -104,6 +104,7 @@ def explanation(
     }
     asked = None if member is None else {member}
     named = placement is not None or member is not None
+    # Each trial decides once more for every member, so that many members take long.
     few_enough = sum(len(decided.subject.inventory) for decided in chosen) <= MOST_MEMBERS
     flips = named or few_enough
     found = [_subject(decided, asked, of_fleet[id(decided)], flips=flips) for decided in chosen]
@@ -121,6 +122,7 @@ def _subject(
     explained = subject.explain(decided.outcome, members)
     facts = decided.subject.system.facts(decided)
     trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
+    # The first condition says whether the decision could be made; None without a status.
     conditions = facts.status.get("conditions") or [None]
     return ExplainedSubject(
         name=decided.name,

@@ -24,7 +24,7 @@ def fleet_to_name(plans: Sequence[FleetPlan], plan: FleetPlan) -> str | None:
 
 
 class OfAFleet(Protocol):
-    """A subject of which a document tells."""
+    """A subject in a document."""
 
     @property
     def of_fleet(self) -> str | None:
@@ -134,12 +134,11 @@ class View:
         return self.all or self._asked(decided)
 
     def shows(self, decided: Decided, *, changes: bool) -> bool:
-        """Return whether a subject is shown; ``changes`` says whether there is anything to tell of
-        it.
-        """
+        """Return whether a subject is shown; ``changes`` says whether anything happens to it."""
         if self.only and not self._asked(decided):
             return False
         if self.member:
+            # A member that stays is shown only if everything is asked for.
             entry = decided.entries.get(self.member)
             return self._asked(decided) or (
                 entry is not None and (self.all or entry.change is not Change.KEEP)
@@ -164,6 +163,7 @@ class View:
             departures=[item for item in subject.departures if item.member == self.member],
             clusters=[cluster for cluster in subject.clusters if cluster.name == self.member],
             staying=[name for name in subject.staying if name == self.member],
+            # That list is about other members.
             not_picked=attrs.evolve(subject.not_picked, shown=()),
         )
 
@@ -182,6 +182,7 @@ class View:
             name for plan in plans for full in plan.gone for name in (full, full.partition("/")[2])
         }
         for name in self.only:
+            # What goes is no longer in the source, and may still be asked about.
             if name not in gone:
                 find(decided, name)
         known = {

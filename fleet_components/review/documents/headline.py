@@ -47,6 +47,7 @@ def _what_happens(document: PlanDocument) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else
     changes``.
     """
+    # What the base changes as well is not the doing of what is planned.
     subjects = [subject for subject in document.subjects if not subject.pending]
     due = " but what is due already" if len(subjects) < len(document.subjects) else ""
     failing, held = (
@@ -120,6 +121,7 @@ def _what_is_lost(document: PlanDocument, steps: str) -> str:
     members: dict[str, list[str]] = defaultdict(list)
     for item in document.gone.objects:
         members[_DELETED.get(item.fate, item.fate)].append(item.member)
+    # Replaced objects are listed apart, since they come back.
     members["replaced"] += [each.member for each in document.replaced]
     lost = [
         f"{count(len(members[fate]), *words)} on {few(sorted(set(members[fate])), 3)}"
@@ -135,6 +137,7 @@ def _what_is_lost(document: PlanDocument, steps: str) -> str:
     left = newly_left(document)
     # A hub updates by itself.
     if document.forecast == document.placements + document.templates > 0:
+        # "left" would sound as if somebody had to update again.
         left = left and f"the hub goes on: {steps}"
         return "; ".join(
             filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left])
@@ -185,6 +188,7 @@ _FATES = {
 
 def _what_it_starts_from(document: PlanDocument) -> str:
     """Return the third line: what is compared with, and how much stays as it is."""
+    # against is set where words say more than the name of the state file.
     start = document.against or (
         f"the state {document.state}" if document.state else "nothing, a new fleet"
     )
@@ -198,6 +202,7 @@ def _what_it_starts_from(document: PlanDocument) -> str:
     begin = "from" if document.observed else "compared with"
     parts = [f"{begin} {start}: unchanged are {few(of, 3)}"] if of else [f"{begin} {start}"]
     number = document.forecast
+    # From an observed hub everything is a forecast, which need not be said.
     if number and not document.observed:
         whole = number == document.placements + document.templates
         parts.append(
@@ -212,6 +217,7 @@ def _what_it_starts_from(document: PlanDocument) -> str:
         )
     if document.secrets_hidden:
         parts.append("data of Secrets is not compared, as the state has left it out")
+    # Warnings that were there before are no part of the change.
     warned = document.warned - len(document.as_before.warnings)
     parts += [count(warned, "warning")] if warned else []
     return "; ".join(parts)
@@ -269,6 +275,7 @@ def _losing(subjects: Sequence[SubjectDocument]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
     moving = [subject for subject in subjects if _moves(subject)]
     if moving and len(moving) <= _MOST_NAMES:
+        # Each of them leaves exactly one cluster and joins one: see _moves.
         ways = [(_key(data), *_names(data, "leaves"), *_names(data, "joins")) for data in moving]
         yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
@@ -331,6 +338,7 @@ def _novelty(subject: SubjectDocument) -> str:
         for item in subject.content or ()
         if not item.later and updated.intersection(item.members)
     ]
+    # Only updates: what is created or replaced is counted as a whole below.
     fields = [field.field for item in changes if item.change == "update" for field in item.fields]
     objects = {
         change: len({item.object for item in changes if item.change == change})
@@ -354,6 +362,7 @@ def _novelty(subject: SubjectDocument) -> str:
         return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
     return (
         "the same once more"
+        # No difference and no override: the same objects are written again.
         if not (subject.content is None or subject.content) and not subject.overridden
         else "new content"
     )
@@ -387,6 +396,7 @@ def _untaken(subjects: Iterable[SubjectDocument]) -> Iterator[str]:
 
 def _recorded(subjects: Iterable[SubjectDocument]) -> Iterator[str]:
     recorded = [subject for subject in subjects if subject.weight == "recorded"]
+    # A new subject without a member: nothing moves, and still it is new.
     fresh = [each for each in recorded if each.revision.old is None and not each.left]
     recorded = [each for each in recorded if each not in fresh]
     if fresh:
@@ -437,7 +447,7 @@ _OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 def _names(subject: SubjectDocument, change: str) -> list[str]:
     members = [cluster for cluster in subject.clusters if cluster.change == change]
-    # What a hub cannot apply is told as not fulfilled.
+    # What a hub cannot apply is shown as not fulfilled.
     named = (member for member in members if not (change == "updated" and member.unapplied))
     return [member_of(subject.of_fleet, member.name) for member in named]
 
@@ -461,6 +471,7 @@ def _all_of(subjects: Sequence[SubjectDocument], change: str) -> str:
     """
     found = [_names(subject, change) for subject in subjects]
     clusters = {name for names in found for name in names}
+    # Several subjects that lose one cluster each: naming the number of clusters would mislead.
     each = len(clusters) > 1 and all(len(names) == 1 for names in found)
     return "a cluster" if each else _clusters(clusters)
 

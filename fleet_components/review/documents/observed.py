@@ -62,6 +62,7 @@ class Observed:
     def incomplete(self) -> bool:
         """True if something that was asked for was not answered."""
         fleet = self.observation.fleet
+        # What the user has left out on purpose is not missing.
         return bool(self.refused or self.observation.silent or (fleet and fleet.unread))
 
 
@@ -115,6 +116,7 @@ def observed_document(
     observation, refused = found.observation, found.refused
     unknown = (observation.no_release,) if observation.no_release else ()
     templates = sum(subject.name.startswith(_TEMPLATE) for subject in observation.subjects)
+    # The hint at the role helps only against missing rights, not against a silent hub.
     forbidden = any("is forbidden" in refusal for refusal in refused)
     # Of a cluster that is silent, its old record may be all that there is.
     members = {str(member["metadata"]["name"]) for member in observation.members} | silent.keys()

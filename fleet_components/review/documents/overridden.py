@@ -37,6 +37,7 @@ def overridden_members(decided: Decided) -> list[OverriddenMembers]:
         found = decided.subject.deviations(
             decided.record, members[0], decided.record.decisions[members[0]]
         )
+        # None means hidden, an empty tuple that no rule changes anything.
         if found == ():
             continue
         objects = None if found is None else deviation_documents(found)

@@ -81,6 +81,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> PlanDocument:
     ]
     subjects = sorted(
         weighed,
+        # What is as before, and what is due without the change, stands behind what is new.
         key=lambda item: (item.as_before, item.decided.name in surveyed.pending, item.weight.order),
     )
     shown, others = list[_Weighed](), list[_Weighed]()
@@ -98,6 +99,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> PlanDocument:
         plan.remainders[subject.name]
         for plan in plans
         for subject in plan.subjects
+        # A hub carries out what is left of its subjects by itself.
         if not subject.hub
     )
     kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects)
@@ -217,6 +219,7 @@ def _observed(surveyed: Survey) -> ObservedDocument | None:
                 unanswered.namespace or None,
                 unanswered.why,
                 unanswered.since or None,
+                # False for what the user has left out.
                 unanswered.why != NOT_ASKED,
                 [name for plan in surveyed.plans for name in concerned_by(unanswered, plan)],
             )
@@ -261,6 +264,7 @@ class _Weighed:
         subject = self.decided.subject
         named = (f"{subject.kind} {subject.key}", self.decided.name)
         return [
+            # The kind may be written with a space, as in titles, or with a slash, as in names.
             text if any(map(text.__contains__, named)) else f"{named[1]}: {text}"
             for text in self.warnings
         ]
@@ -332,6 +336,7 @@ def _totals(surveyed: Survey, subjects: Iterable[_Weighed]) -> TotalsDocument:
     if not surveyed.of_project:
         return totals
     counted = Counter(resource.change for resource in surveyed.resources or ())
+    # A change is empty if there was no state to compare with.
     unknown = surveyed.resources is None or "" in counted
     resources = ResourceTotals(**{change: counted[change] for change in CHANGES})
     return attrs.evolve(totals, resources=None if unknown else resources)
@@ -342,6 +347,7 @@ def _hides_secrets(plan: FleetPlan) -> bool:
     cannot be seen.
     """
     objects = (data for subject in plan.subjects for data in subject.subject.content)
+    # redacted returns the object itself if it has nothing to hide.
     return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
 

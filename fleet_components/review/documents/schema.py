@@ -109,9 +109,11 @@ class ContentDocument:
     change: Annotated[str, Choice(_OBJECT_CHANGES)]
     members: Sequence[str] = ()
     later: bool
+    # Set for what is deleted alone; the object may be kept on the member all the same.
     fate: str | None = None
     taken_up: bool = False
     fields: Sequence[FieldDocument] = ()
+    # The fields for which the object is recreated.
     immutable: Sequence[str] = ()
     envelope: str | None = None
     diff: str = ""
@@ -153,6 +155,7 @@ class OverriddenMembers:
 
     DEFINITION: ClassVar = "overridden"
     members: Sequence[str]
+    # Those of the members that join or are updated: on the others nothing changes.
     moving: Sequence[str]
     objects: Sequence[OverriddenObject] | None
 
@@ -429,6 +432,7 @@ class TotalsDocument:
     leaves: int
     held: int
     stays: int
+    # ABSENT without a program; None if its update is refused or there is no state to compare with.
     resources: ResourceTotals | Absent | None = ABSENT
 
 

@@ -145,6 +145,7 @@ def statuses_document(
     of = [status for status in found.of if status.next in wanted]
     subjects = [_subject(found, status, member) for status in of]
     settled = all(row.settled for subject in subjects for row in subject.members)
+    # They are no longer in the source, so that no subject could be unsettled for them.
     half_removed = placement is None and found.half_removed
     return StatusesDocument(
         events=found.events,
@@ -170,6 +171,7 @@ def api_list(found: Statuses, placement: str | None = None) -> dict[str, Any]:
         for status in found.of
         if status.next in wanted
         for item in _api_objects(status)
+        # A ClusterResourcePlacementStatus of KubeFleet has it in sourceStatus.
         if any(map(item.get, _STATUS_FIELDS))
     ]
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
@@ -192,7 +194,7 @@ def _api_objects(status: SubjectStatus) -> Iterator[dict[str, Any]]:
     if status.last is None:
         return
     if status.last.hub:
-        # What the hub itself says stands in the place of what would be said.
+        # The status that the hub has written counts, instead of one that is derived.
         yield from [dict(status.on_hub.shown)] if status.on_hub and status.on_hub.shown else []
         return
     yield from status.next.subject.system.statuses(status.last, status.observed)
@@ -213,6 +215,7 @@ def _subject(found: Statuses, status: SubjectStatus, member: str | None) -> Stat
         unfulfilled=last.outcome.unfulfilled if last else status.next.outcome.unfulfilled,
         conditions=_conditions(status),
         members=members,
+        # Wave 0 stands for removals.
         wave=min((row.wave for row in members if row.broken and row.wave), default=None),
         broken=troubles,
         stands=list(_stands(members)),
@@ -274,8 +277,10 @@ def _broken(members: Sequence[StatusOfMember]) -> list[Trouble]:
             alike[None, row.state, (row.why or "",), None].append(row.name)
             continue
         wrong = [item for item in row.objects if item.broken and item.words]
+        # What has a message explains the rest, which may only be waiting for it.
         wrong = wrong or [item for item in row.objects if item.broken]
         for item in wrong:
+            # Missing without a message: the state of the whole member says more.
             unknown_yet = item.state == Stand.MISSING and not item.words
             state = row.state if unknown_yet else item.state
             alike[item.object, state, tuple(item.words), row.wave].append(row.name)
@@ -293,9 +298,11 @@ def _stands(members: Sequence[StatusOfMember]) -> Iterator[str]:
     """
     running: dict[str, list[str]] = defaultdict(list)
     for row in sorted(members, key=lambda row: -1 if row.runs is None else row.runs, reverse=True):
+        # All objects stand as sent; only the binding is missing.
         whole = row.state == Stand.UNRECORDED
         words = [f"{'' if whole else 'parts of '}revision {row.sent}"] if row.parts or whole else []
         words += [] if whole or row.runs is None else [f"revision {row.runs}"]
+        # Parts of the new revision over the old one: what the member really has.
         running[" over ".join(words) or "nothing"].append(row.name)
     yield from (f"{words} on {few(names, _SHOWN)}" for words, names in running.items())
 
@@ -357,6 +364,7 @@ def _back(found: Statuses, status: SubjectStatus) -> str:
         return "revert the source, then pulumi up"
     runs = Counter(last.done(name).revision for name in last.record.decisions)
     older = [
+        # Most members first: that is what stands elsewhere.
         revision
         for revision, _ in runs.most_common()
         if revision not in (None, last.record.revision)

@@ -67,10 +67,12 @@ def subject_document(
         weight_of(plan, decided, standing),
         view.whole(decided),
     )
+    # None for content means that the state hides the old objects.
     old, new, content = decided.before.revision, decided.record.revision, differences(plan, decided)
     others = _others(decided, facts.first_reasons)
     named = others[:MOST_NOT_PICKED] if whole or weight.picks else []
     staying = sorted(name for name, entry in decided.entries.items() if entry.change is Change.KEEP)
+    # Ten thousand members may stay: their explanation is only made where it is shown.
     shown = decided.entries.keys() if whole else decided.entries.keys() - staying
     explanation = decided.subject.explain(decided.outcome, {*shown, *named})
     explained = {member.cluster: member for member in explanation.members}
@@ -145,6 +147,7 @@ def recorded(plan: FleetPlan, decided: Decided) -> list[FieldDocument]:
         {key: value for key, value in record.to_wire().items() if key in ("decisions", "memory")}
         for record in (decided.before, decided.record)
     )
+    # What the record does not have is as the defaults say.
     modes = {**MODES, **plan.past.shown.get(decided.name, {})}
     found = differences_of(
         {**old, **{key: modes[key] for key in asked if key in modes}}, {**new, **asked}
@@ -201,6 +204,7 @@ def _clusters(
 
     def key(item: tuple[str, Entry]) -> tuple[int, int, int, str]:
         name, entry = item
+        # In the order of their waves; both kinds of moves are mixed in it.
         if entry.placed and entry.change in moves:
             return (0, entry.placed.wave, entry.placed.rank or 0, name)
         return (0 if entry.change in moves else order[entry.change], 0, 0, name)
@@ -251,6 +255,7 @@ def _others(decided: Decided, first_reasons: Mapping[str, str]) -> list[str]:
 
     The status may also name members that are wanted and do not exist.
     """
+    # The API's status names only the first few; they come first here, too.
     names = [*first_reasons, *decided.subject.inventory.names]
     return [name for name in dict.fromkeys(names) if name not in decided.entries]
 

@@ -34,6 +34,7 @@ class Weight(StrEnum):
         return self.order <= Weight.MOVED.order or self is Weight.RECORDED
 
 
+# What is kept on its member, or moves to another subject, is not lost.
 _LOSSES = (Fate.DELETED, Fate.FORGOTTEN, *UNRECORDED)
 _CHANGES = {Change.ADD: Weight.MOVED, Change.UPDATE: Weight.UPDATED, Change.HELD: Weight.HELD}
 
@@ -57,7 +58,7 @@ def weight_of(plan: FleetPlan, decided: Decided, standing: Collection[str] = ())
 
 
 def is_as_before(weight: str, standing: Collection[str]) -> bool:
-    """Return whether the gravest that is to be said of a subject stands already, so that nothing
+    """Return whether the weight of a subject is a condition that it has already, so that nothing
     else happens.
     """
     return weight in standing
@@ -65,6 +66,7 @@ def is_as_before(weight: str, standing: Collection[str]) -> bool:
 
 def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Weight:
     changes = {entry.change for entry in decided.entries.values()}
+    # What is held already is no news; anything else that happens still counts.
     changes -= {Change.HELD} if Weight.HELD in standing else set()
     leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
     if _refused(plan, decided):
@@ -82,6 +84,7 @@ def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Wei
     found = [_CHANGES[change] for change in changes & _CHANGES.keys()]
     if found:
         return min(found, key=lambda weight: weight.order)
+    # Nothing is decided anew, but the last update broke: this one writes the rest.
     if plan.is_unfinished(decided):
         return Weight.UPDATED
     if decided.outcome.untaken and Weight.HELD not in standing:
@@ -97,5 +100,6 @@ def _refused(plan: FleetPlan, decided: Decided) -> bool:
     if not about:
         return False
     leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
+    # A refusal may count the loss under the policy that several subjects share.
     known = {decided.name, decided.before.guarded_as(decided.name)}
     return not about.isdisjoint(known.union(str(item.key) for item in (*leaving, *replacing)))

@@ -20,6 +20,7 @@ from fleet_components.model.codec import camel
 
 Schema = dict[str, Any]
 _TYPES = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
+# JSON and YAML know lists only.
 _converter = Converter(unstruct_collection_overrides={Sequence: list, tuple: list})
 
 
@@ -70,12 +71,14 @@ def _of_class(kind: Any, definitions: Schema) -> Schema:
 def _of(kind: Any, definitions: Schema) -> Schema:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
+        # The only annotation of documents is a Choice.
         return {"enum": list(kind.__metadata__[0].words)}
     if origin is Literal:
         return {"enum": list(arguments)} if arguments[1:] else {"const": arguments[0]}
     if origin is Sequence:
         return {"type": "array", "items": _of(arguments[0], definitions)}
     if origin is tuple:
+        # Tuples of documents have items of one type.
         number = len(arguments)
         items = _of(arguments[0], definitions)
         return {"type": "array", "items": items, "minItems": number, "maxItems": number}
@@ -84,8 +87,10 @@ def _of(kind: Any, definitions: Schema) -> Schema:
     if attrs.has(kind):
         return _reference(kind, definitions)
     if arguments:
+        # An absent key is not required, so its value needs no type.
         some = [_of(each, definitions) for each in arguments if each is not Absent]
         return {"anyOf": some} if some[1:] else some[0]
+    # Any has no type of its own, and fits everything.
     return {"type": _TYPES[kind]} if kind in _TYPES else {}
 
 

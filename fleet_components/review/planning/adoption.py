@@ -132,14 +132,18 @@ class _Adopter:
         if manifest is None or not manifest.origin or not os.path.isfile(manifest.origin.file):
             self._leave(changed, objects, "no file holds the object as it is")
             return
+        # Members that have the object, as far as the state knows, and that were not asked or did
+        # not answer.
         unknown = {standing.cluster for standing in everywhere} - {
             item.standing.cluster for item in objects if not item.error
         }
+        # changed is not empty: adopt comes here only if some member differs.
         shared = [
             change
             for change in next(iter(changed.values()))
             if all(change in found for found in changed.values())
         ]
+        # A change in the object reaches all members, so all of them must be known to have it.
         shared = shared if len(changed) == len(everywhere) and not unknown else []
         if shared:
             self._in_place(manifest, shared, objects)
@@ -164,9 +168,12 @@ class _Adopter:
             return []
         found: list[_LiveChange] = []
         for each in delivered.differences:
+            # In this order, as RFC 6901 has it: "~01" stands for "~1", not for a slash.
             path = tuple(
                 step.replace("~1", "/").replace("~0", "~") for step in each.path[1:].split("/")
             )
+            # An index means another item once the list has grown or shrunk: then the whole list is
+            # written.
             path = _whole_list(path, delivered.data, there)
             change = _LiveChange(path, _at(there, path))
             if path[0] in _FIXED:
@@ -189,6 +196,7 @@ class _Adopter:
         assert manifest.origin
         data = copy.deepcopy(dict(manifest.data))
         for change in changes:
+            # Writing the member's value there would undo a change that is on its way.
             if any(_newer(manifest.data, item.data, change.path) for item in objects):
                 why = (
                     "the source has another value than was delivered: an override changes it, or it"
@@ -210,6 +218,8 @@ class _Adopter:
         """Add an override with what single members have."""
         assert manifest.origin
         key, subject = manifest.key, delivered.standing.subject
+        # KubeFleet's webhook takes one override for an object; in Karmada, one could undo
+        # what another one does.
         taken = [
             each
             for each in self.source.policies
@@ -233,6 +243,7 @@ class _Adopter:
                 rules.append(rule)
         if not rules:
             return
+        # Subjects of Karmada are templates, those of KubeFleet placements.
         karmada = subject.startswith(TEMPLATE_KIND)
         data = (_policy if karmada else _resource_override)(manifest, rules, subject)
         self.drafts.add(f"{data['metadata']['name']}.yaml", manifest.origin.file, written(data))
@@ -275,6 +286,8 @@ class _Adopter:
         """Return labels that only this member has; the fewest there are."""
         by_name = {cluster.name: dict(cluster.labels) for cluster in self.source.clusters}
         own = by_name.pop(member, {})
+        # A single label is easier to read than all of them; sorted, so that each run writes the
+        # same.
         for label, value in sorted(own.items()):
             if all(labels.get(label) != value for labels in by_name.values()):
                 return {label: value}
@@ -356,6 +369,7 @@ def _resource_override(manifest: Manifest, rules: Sequence[Any], subject: str) -
     selector = {"group": group, "version": version, "kind": manifest.kind, "name": manifest.name}
     field = "resourceSelectors" if manifest.namespace else "clusterResourceSelectors"
     placement = {"name": key.rpartition("/")[2]}
+    # The default scope of an override is a placement of the cluster scope.
     if kind == "ResourcePlacement":
         placement["scope"] = "Namespaced"
     return {
@@ -381,5 +395,6 @@ def _policy(manifest: Manifest, rules: Sequence[Any], subject: str) -> Mapping[s
 
 
 def _metadata(manifest: Manifest) -> Mapping[str, str]:
+    # Names have at most 253 characters, and unlike those of roles no colons.
     name = f"adopted-{manifest.kind.lower()}-{manifest.name.replace(':', '-')}"[:250]
     return {"name": name, **({"namespace": manifest.namespace} if manifest.namespace else {})}

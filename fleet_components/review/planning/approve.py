@@ -144,6 +144,7 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
 
 
 def _asked(surveyed: Survey) -> dict[str, Asked]:
+    # written_in has led to YAML, which is always one fleet.
     plan = surveyed.plans[0]
     found = [
         item
@@ -158,6 +159,7 @@ def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
     are over.
     """
     strategy, runs = (
+        # Templates of Karmada have neither a strategy nor runs.
         getattr(decided.subject, "strategy", None),
         getattr(decided.outcome, "runs", None),
     )
@@ -226,12 +228,14 @@ def _give(drafts: Drafts, source: Source, item: Asked) -> None:
         for manifest in source.given.manifests
         if (manifest.kind, manifest.namespace, manifest.name) == place
     )
+    # Names are unique in a namespace, so that there is at most one.
     request = next(requests, None)
     if request:
         _accept(drafts, request)
         return
     subject: Any = item.decided.subject
     runs = runs_of(source.policies)[namespace, subject.key.rpartition("/")[2]]
+    # The runs of the subject were read from these policies, so that this one is among them.
     run = next(run for run in runs if run.name == item.run.name)
     data = {
         "apiVersion": run.api_version,
@@ -250,6 +254,7 @@ def _accept(drafts: Drafts, request: Manifest) -> None:
         FleetError: it is in no file that can be changed.
     """
     file, status = beside(request), dict(request.data.get("status") or {})
+    # A list of conditions has each type once.
     others = [
         condition
         for condition in status.get("conditions") or ()

@@ -52,7 +52,7 @@ def asked(
         given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
         members: the members to ask; all of them if empty.
         timeout: how long a member has, in seconds.
-        watch: is told how many have answered.
+        watch: receives how many have answered.
 
     Raises:
         FleetError: a given kubeconfig cannot be read, or there is no such member.
@@ -85,7 +85,7 @@ def answering(
         state: the state that they start from, which has the kubeconfigs of the members.
         given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
         timeout: how long a member has, in seconds.
-        watch: is told how many members are asked.
+        watch: receives how many members are asked.
 
     Raises:
         FleetError: a given kubeconfig cannot be read, or there is no such member.
@@ -111,9 +111,11 @@ def _as_answered(plan: FleetPlan, uids: Mapping[MemberName, str | None]) -> Flee
     named = {name: MemberName(plan.options.fleet, name) for name in _reached(plan)}
     here = {name: uids[member] for name, member in named.items() if member in uids}
     refused = []
+    # A member without a past cannot be another cluster than before.
     for name in here.keys() & plan.past.members.keys():
         old, new = {"uid": plan.past.members[name].uid}, {"member": name, "uid": here[name]}
         refused.append(other_cluster(old, new, plan.options.confirm))
+    # Only members that get something: of others nothing has to be known.
     unknown = [name for name in plan.sent_to if name not in here]
     unasked = [
         Problem(Message("kubeconfig-unknown", "{reason}", reason=UNKNOWN), subject=f"member {name}")
@@ -143,6 +145,7 @@ def _decided(status: SubjectStatus) -> Iterator[MemberName]:
 
 
 def _wanted(status: SubjectStatus, cluster: str) -> Iterator[WantedObject]:
+    # Without a last decision nothing is observed, and _decided yields no member.
     assert status.last
     manager = status.plan.manager
     known = status.observed.get(cluster, ObservedMember())
@@ -196,10 +199,12 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return attrs.evolve(known, causes=live.causes or known.causes, there=live.there)
     if live.compared:
         return live
+    # The path "/" stands for the whole object.
     missing = any(difference.path == "/" for difference in live.differences)
     if live.error and not (live.applied or live.differences):
         # The member does not let it be read.
         return attrs.evolve(known, causes=(*known.causes, live.error))
+    # What the update has written is applied, whatever somebody has changed since: that is drift.
     if known.applied == "Applied":
         if missing:
             return attrs.evolve(live, applied="", available="", differences=(), absent=True)
@@ -216,8 +221,7 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
     )
 
 
-# The answers of a hub for a status: asked with a given kubeconfig, or with the one that the state
-# has.
+# The answers of a hub for a status, with a given kubeconfig or with the one in the state.
 
 
 def hub_asked(
@@ -230,7 +234,7 @@ def hub_asked(
         state: the state after the last update.
         given: the file of a kubeconfig; None for that of the stack.
         timeout: how long the hub has, in seconds.
-        watch: is told how many lists have come.
+        watch: receives how many lists have come.
 
     Raises:
         FleetError: the kubeconfig cannot be read, or the hub does not answer.

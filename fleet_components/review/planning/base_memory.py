@@ -81,14 +81,17 @@ class BaseMemory:
             folders: the observed directories.
 
         Raises:
-            FleetError: the base cannot be read, or a link stands in the place of a folder.
+            FleetError: the base cannot be read, or there is a link instead of a folder.
         """
         with self.repository.written(self.commit, _of_memory(self.places, self.entries)) as written:
             for folder in folders:
+                # Before anything is removed: a link on the way would lead to files outside of the
+                # copy.
                 _check_links(tree, folder)
                 place, known = tree / folder / MEMORY, written.folder / folder / MEMORY
                 _remove(place)
                 if known.is_dir():
+                    # Links stay links: what they lead to is not read.
                     shutil.copytree(known, place, symlinks=True)
 
     def check_parts(self, state: StateFile) -> None:
@@ -100,6 +103,7 @@ class BaseMemory:
         if state.file:
             return
         for place in self.places:
+            # The nearest folder above with a header is the observed directory itself.
             whole = next(
                 (parent for parent in place.parents if str(parent / HEADER) in self.entries), None
             )
@@ -152,11 +156,12 @@ class BaseMemory:
 def _of_memory(
     places: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]
 ) -> list[TreeEntry]:
-    """Return what tells an observed directory, and what is remembered there."""
+    """Return what makes an observed directory, and what it remembers."""
     return [entry for entry in below(places, entries) if _is_of_memory(entry.path)]
 
 
 def _is_of_memory(path: str) -> bool:
+    # An observation is staged beside its folder while it is written.
     return any(part == MEMORY or part.startswith(STAGED) for part in path.split("/"))
 
 

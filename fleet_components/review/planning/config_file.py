@@ -38,6 +38,7 @@ class ConfigFile:
         found = list(documents(read_file(path), str(path), problems))
         if problems:
             raise FleetError(problems)
+        # An empty file has no document, and is an empty map.
         if not found:
             return cls(path)
         if not isinstance(found[0].data, Mapping):

@@ -72,6 +72,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         source = gathered_from(paths, command)
         before = survey_source(source, paths, command)
         if not command.state.file:
+            # With the data of Secrets: it stays in memory, and without it each Secret would differ.
             state = StackState.of(delivered(before.plans[0], redacted=False))
             command = attrs.evolve(command, state=StateFile(state=state))
             before = survey_source(source, paths, command)
@@ -95,6 +96,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         edits = drafts.edits
         changed = edited(source, edits)
         after = survey_source(changed, paths, command)
+    # Neither a taint nor an eviction takes a subject out of the source, so each is found here.
     moved = {subject.name: subject for subject in after.plans[0].subjects}
     outcomes = {
         decided.name: stays.get(decided.name) or _outcome(moved[decided.name], member)
@@ -113,6 +115,7 @@ def _declared(source: Source, member: str) -> Manifest:
     Raises:
         FleetError: there is none that is written in a file.
     """
+    # Not from the declarations alone, so that a member declared elsewhere has a hint of its own.
     known = [cluster.name for cluster in source.clusters]
     if member not in known:
         meant = nearest(member, known)
@@ -190,6 +193,7 @@ def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
     assert declared.origin
     file = declared.origin.file
     item = {"key": taint.key, "effect": taint.effect}
+    # The member is tainted already, perhaps with a value: a second taint changes nothing.
     if any(item.items() <= data.items() for data in declared.data["spec"].get("taints") or ()):
         return file
     try:
@@ -222,6 +226,7 @@ def _name(member: str, placement: str, taken: set[str]) -> str:
     evicted.
     """
     wanted = f"drain-{member}-{placement}"
+    # One more than there are used names, so that one of them is free.
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, len(taken) + 3)))
     return next(name for name in names if name not in taken)
 

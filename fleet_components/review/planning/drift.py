@@ -109,7 +109,7 @@ class Drift:
 
     @property
     def unrecorded(self) -> tuple[Delivered, ...]:
-        """The objects that were compared with what the state of each tells."""
+        """The objects that were compared with their resources in the state."""
         return tuple(item for item in self.objects if not (item.recorded or item.error))
 
 
@@ -131,7 +131,7 @@ def drift(
         only: the placements and templates to look at, as ``Kind/key`` or by their keys; all if
             empty.
         timeout: limit for each member, in seconds.
-        watch: is told how many have answered.
+        watch: receives how many have answered.
 
     Raises:
         FleetError: there is no state of a fleet, it has no such member or placement, or a file
@@ -144,9 +144,11 @@ def drift(
         for each in sent(past)
     ]
     lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
+    # Before check_names, which would say that there is no such member.
     _check_lost(members, lost, objects)
     check_names("member", members, (item.member.member for item in objects))
     brought = {text for item in objects for text in _names_of(item.standing.subject)}
+    # Likewise: a placement that compares only has brought nothing, and is no typo.
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
     known = kubeconfigs(state.state, given, (item.member for item in objects))
@@ -190,6 +192,7 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
                 )
             ]
         )
+    # A render writes files only, so that no member has anything from it.
     if state.export is None:
         what = Message(
             "state-render-delivers-nothing",
@@ -224,6 +227,7 @@ def _check_lost(
     Raises:
         FleetError: some are.
     """
+    # A lost member that still has objects in the state is listed, with the reason.
     given_up = {member.member for member in lost} - {item.member.member for item in objects}
     hint = "take it out of fleet:lost once it is back"
     problems = [
@@ -266,7 +270,10 @@ def _chosen(standing: Standing, members: Collection[str], only: Collection[str])
 
 def _of(item: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
     stored = state.state.resources.get(item.standing.urn)
+    # A provider that has not kept the inputs has the object as it was read.
     inputs = (stored.inputs or stored.outputs) if stored else {}
+    # None if the records hide it, or the last update broke there: then the inputs of the resource
+    # count.
     data, manager = (
         inputs if item.data is None else item.data,
         past.manager or field_manager(inputs),
@@ -285,12 +292,14 @@ def _answered(delivered: Delivered, member: ObservedMember) -> Delivered:
     observed = member.objects.get(delivered.standing.key)
     if observed is None:
         return attrs.evolve(delivered, error=member.unreached or _UNSAID)
+    # The differences have JSON pointers, the fields that are left alone have dots.
     alone = {"/" + field.replace(".", "/") for field in delivered.left_alone}
     observed = attrs.evolve(
         observed, differences=tuple(each for each in observed.differences if each.path not in alone)
     )
     # What is gone is gone, also where its namespace is: the API server then refuses the trial.
     missing = any(each.path == "/" for each in observed.differences)
+    # The trial was refused and the differences are known all the same: an update is refused, too.
     stuck = bool(observed.error and observed.differences) and not (
         missing or observed.degraded or delivered.mode.forces
     )

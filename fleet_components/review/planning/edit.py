@@ -91,6 +91,7 @@ class Drafts:
 
     def put(self, file: str, text: str) -> None:
         """Change the text of a file."""
+        # Remembers the text as it was: it is the old side of the difference.
         self.text(file)
         self._new[file] = text
 
@@ -98,6 +99,7 @@ class Drafts:
         """Add documents in a file of their own beside another one, or below it where no directory
         was given.
         """
+        # A single file that was given is all that is read: a file beside it would not be.
         if any(Path(beside).resolve().is_relative_to(folder.resolve()) for folder in self._folders):
             beside = str(Path(beside).parent / name)
         old = self.text(beside)
@@ -124,6 +126,7 @@ def written_in(
     written = source_paths(paths, command, instead)
     if command.stack:
         command = of_stack(command, "", command.stack.rpartition("/")[2])
+    # A project has a state of its own: only paths of YAML may be an observed directory.
     return written, on_hub(paths, command) if written is paths else command
 
 
@@ -134,6 +137,7 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
     Raises:
         FleetError: as for :func:`written_in`.
     """
+    # A project is always planned alone.
     if len(paths) != 1 or not is_project(paths[0]):
         return paths
     project = read_project(paths[0])
@@ -147,6 +151,7 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
         raise FleetError(
             [Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")]
         )
+    # fleet:source is one path, or several in JSON.
     listed = read_json(configured) if configured.startswith("[") else [configured]
     return [Path(os.path.relpath(project.folder / item)) for item in listed]
 
@@ -159,6 +164,7 @@ def edited(source: Source, edits: Sequence[FileEdit]) -> Source:
         for manifest in source.given.manifests
         if manifest.origin is None or manifest.origin.file not in files
     ]
+    # What an observation keeps in other files, such as a status: the edited file does not have it.
     apart = {
         manifest.key: manifest.origin.parts[1:]
         for manifest in source.given.manifests

@@ -129,6 +129,7 @@ class Git:
         Raises:
             GitError: git cannot be started, fails, or takes longer than :data:`SECONDS`.
         """
+        # Files, not pipes: this process only reads the output, and git could wait for it for ever.
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as message:
             asked.write(given)
             asked.seek(0)
@@ -136,12 +137,16 @@ class Git:
             limit = Timer(SECONDS, end, [process])
             limit.start()
             with process:
+                # Started with a pipe.
                 assert process.stdout
                 whole = False
                 try:
                     yield process.stdout
+                    # The caller may stop early. git is killed then, so that its exit status says
+                    # nothing.
                     whole = not process.stdout.read(1)
                 finally:
+                    # A timer that is no longer alive has fired, since it is cancelled below.
                     late = not limit.is_alive()
                     limit.cancel()
                     if not whole:
@@ -184,6 +189,7 @@ def _check_version(program: str) -> None:
             [program, "version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            # The version needs no repository, so none is named.
             env=_environment(located=False),
             timeout=SECONDS,
             check=False,
@@ -201,6 +207,7 @@ def _check_version(program: str) -> None:
             ]
         ) from None
     message = _VERSION.search(asked.stdout.decode(errors="replace"))
+    # A git that does not say its version counts as too old.
     version = (int(message[1]), int(message[2])) if message else (0, 0)
     if version < _OLDEST:
         needed = ".".join(map(str, _OLDEST))
@@ -225,10 +232,12 @@ def _check_version(program: str) -> None:
 
 
 def _environment(*, located: bool) -> Mapping[str, str]:
+    # A list of what is kept, not of what is dropped: git has new variables in new releases.
     known = (*_KEPT, *_FINDING, *_OBJECTS, *(_LOCATED if located else ()))
     kept = {
         name: value
         for name, value in os.environ.items()
+        # GIT_CONFIG_COUNT and its like carry safe.directory in CI systems.
         if name in known or name.startswith("GIT_CONFIG")
     }
     return {**kept, **_CUT_OFF}

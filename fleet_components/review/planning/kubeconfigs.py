@@ -72,6 +72,7 @@ def kubeconfigs(
         raise FleetError(problems)
     stored = _stored(state)
     found = {
+        # FLEET/MEMBER before MEMBER, so that one of two members of a name can be meant.
         member: read.get(str(member)) or read.get(member.member) or stored.get(member)
         for member in members
     }
@@ -89,6 +90,7 @@ def configured(folder: Path, given: Any, who: str) -> str:
     Raises:
         FleetError: there is none, or it cannot be read. Its text is never shown.
     """
+    # A text of several lines is a kubeconfig itself.
     path = folder / given if isinstance(given, str) and "\n" not in given else None
     return read_kubeconfig(str(path) if path and path.is_file() else given, who)
 
@@ -167,11 +169,13 @@ def _providers(state: StackState) -> Mapping[MemberName, Iterable[str]]:
         fleet, _, rest = urn.name.partition("/")  # names of fleets have no slash
         place = names.place_of(fleet, urn)
         if place:
+            # The reference of a provider is its URN and "::" and its ID.
             of_objects[MemberName(fleet, place.cluster)][resource.provider.rpartition("::")[0]] = (
                 None
             )
         elif resource.type == names.PROVIDER and names.FLEET in urn.types:
             by_name[MemberName(fleet, rest.partition("/")[0])][urn.text] = None
+    # The provider that has brought objects comes first: a member may have got a new one since.
     return {
         member: {**of_objects[member], **by_name[member]} for member in {**of_objects, **by_name}
     }

@@ -14,6 +14,7 @@ from fleet_components.model.problem import FieldPath, FleetError
 from fleet_components.model.quantity import canonical, is_quantity, parse_quantity
 from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGION
 
+# Quantities are compared in units of 1e-9, the smallest suffix "n" of Kubernetes.
 _NANO = 10**9
 _STEP = re.compile(r"[+-].*[0-9].*")
 _SHARE = re.compile(r"[+-][0-9]+%")
@@ -71,6 +72,7 @@ class MemberForm:
             FleetError: there is no such field, or no such value of it.
         """
         kind, *steps = map(str, path)
+        # taints.KEY.EFFECT takes away one effect; to set one, it is the value.
         known = len(steps) == 1 or (kind == "taints" and len(steps) == 2 and text is None)
         if not known or (kind == "capacity" and text is None):
             raise FleetError(
@@ -128,6 +130,7 @@ class KubeFleetForm(MemberForm):
         """Set an entry of ``status.properties``."""
         known = ((data.get("status") or {}).get("properties") or {}).get(name)
         if value is not None:
+            # A property also has the time at which it was observed.
             section(data, "status", "properties")[name] = {**(known or {}), "value": value}
         elif known is not None:
             del data["status"]["properties"][name]
@@ -143,10 +146,12 @@ class KubeFleetForm(MemberForm):
             for field in fields
             if (found := (usage.get(field) or {}).get(resource)) is not None
         }
+        # An amount that is not relative needs none before: nothing of it is in use.
         if not known and not is_step(amount):
             known = dict.fromkeys(fields, "0")
         if not known:
             raise _unknown(member, resource, ("status", "resourceUsage", "allocatable", resource))
+        # In the order of fields: the allocatable amount, if it is known.
         step = _step(member, resource, next(iter(known.values())), amount)
         for field, found in known.items():
             section(usage, field)[resource] = _moved(member, resource, found, step)
@@ -234,6 +239,7 @@ def moved_value(known: Any, step: str) -> Any:
     """Return a number or a quantity after a relative change, a share rounded down and never less
     than nothing; None if the value is neither.
     """
+    # A bool is an int to Python.
     if isinstance(known, bool) or not isinstance(known, int | str) or not is_quantity(str(known)):
         return None
     amount = parse_quantity(str(known)).nano
@@ -252,6 +258,7 @@ def _set_taint(data: Data, key: str, effect: str, text: str | None) -> None:
     """Set a taint instead of one with the same key and effect, or take away those that there
     are with the key, and the effect if one is named.
     """
+    # EFFECT alone, or VALUE:EFFECT: no effect has a colon.
     value, _, named = (text or "").rpartition(":")
     taints = (data.get("spec") or {}).get("taints") or ()
     kept = [

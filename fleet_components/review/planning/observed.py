@@ -1,4 +1,4 @@
-"""Plans on an observed directory: the state that its hub has, and what is to be said of it."""
+"""Plans on an observed directory: the state of its hub, and warnings about the observation."""
 
 from __future__ import annotations
 
@@ -154,6 +154,7 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
     if observed.fleet:
         changed = _members_changed(plan)
         yield from run_warnings(observed.fleet, changed, str(observed.folder / AZURE_FILE))
+        # Without a change of the plan, an older record of Azure's update runs harms nobody.
         if changed and observed.azure:
             record = (
                 f"its record is of {observed.azure.since}"
@@ -177,6 +178,7 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
         record = (
             f"its record is of {silence.since}" if silence.since else "there is no record of it"
         )
+        # A member that was left out on purpose has not failed to answer.
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
         yield Problem(
             Message(
@@ -200,6 +202,7 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)
     yield from _not_answered(observed, plan)
+    # Last, since notes are about all of the observation and not about this plan.
     if observed.notes:
         what = Message(
             "observation-leaves-out",
@@ -213,6 +216,7 @@ def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
     """Yield a warning about namespaces that a control plane brings to its members by itself, which
     no plan shows.
     """
+    # Only a control plane of Karmada hands namespaces out by itself.
     before, now = plan.past.waiting, plan.waiting if plan.handed_out else {}
     changed = sorted(
         key for key in now if key.startswith(NAMESPACE_KEY) and before.get(key) != now[key]
@@ -259,6 +263,7 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
             f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since
         ].append(unanswered)
     for (_, why, since), lists in sorted(alike.items()):
+        # All of them have one kind and one reason, which is one sentence.
         (unanswered_lists,) = in_words({unanswered.query: why for unanswered in lists})
         concerned = {name for unanswered in lists for name in concerned_by(unanswered, plan)}
         named = [subject.name for subject in plan.subjects if subject.name in concerned]
@@ -300,11 +305,13 @@ def headers_below(
     places: Sequence[PurePosixPath], entries: Mapping[str, TreeEntry]
 ) -> list[TreeEntry]:
     """Return the headers of observed directories that a commit has at paths and below them."""
+    # The slash, so that a file whose name only ends alike does not count.
     return [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
 
 
 def _members_changed(plan: FleetPlan) -> frozenset[str]:
     """Return the members on which a plan changes an object."""
+    # A member that is held gets nothing now.
     still = (Change.KEEP, Change.HELD)
     moved = (
         name
@@ -331,6 +338,7 @@ def later_observation(
     headers = headers_below(places, repository.entries(commit))
     with repository.written(commit, headers) as written:
         for entry in headers:
+            # A damaged observation of another branch is no concern of this plan.
             with suppress(FleetError, OSError, UnreadableError):
                 found = read_header(read_part(written.folder, entry.path), entry.path)
                 if found.as_of > as_of:

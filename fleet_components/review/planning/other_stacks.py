@@ -59,6 +59,7 @@ class OtherStack:
             )
             raise FleetError([self._export_of(Problem(what, file=self.state.file))])
         resources = self.state.export["deployment"].get("resources") or ()
+        # A stack has one root resource; one that was never updated has none.
         outputs = next(
             (resource.get("outputs") for resource in resources if resource.get("type") == _ROOT),
             None,
@@ -72,6 +73,7 @@ class OtherStack:
             FleetError: there is none in the directory, or another one.
         """
         assert self.folder is not None, "asked of a stack with a project only"
+        # A file Pulumi.yaml or Pulumi.STACK.yaml stands for its folder.
         folder = self.folder.parent if self.folder.name.startswith("Pulumi.") else self.folder
         if not is_project(folder):
             hint = "give the directory that has it"
@@ -87,6 +89,7 @@ class OtherStack:
                 ]
             )
         project = read_project(folder)
+        # Empty if the name is that of a stack alone.
         wanted = self.name.split("/")[-2:-1]
         if wanted and wanted != [project.name]:
             what = Message(
@@ -102,6 +105,7 @@ class OtherStack:
     def misplaced(self) -> Problem | None:
         """Return a problem if its state is that of another stack."""
         project, stack = self.state.stack
+        # The name may leave out the organization, and the project: compare what it has.
         if not stack or [project, stack][-len(self._parts) :] == self._parts:
             return None
         return self._export_of(
@@ -159,8 +163,9 @@ def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Prob
 
     Args:
         given: the stacks of the command line.
-        stacks: what the program was told of other stacks, and what it has read.
+        stacks: what the program received of other stacks, and what it has read.
     """
+    # The program may leave out organization or project; both spellings mean one stack.
     names = {stacks.full_name(stack.name): stack for stack in given}
     read = ", ".join(sorted(stacks.read)) or "no other stack"
     for name, stack in names.items():

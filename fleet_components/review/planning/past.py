@@ -56,12 +56,13 @@ class StateFile:
     observed: Remembered | None = None
 
     def unread(self, problems: Iterable[Problem]) -> StateFile:
-        """Return the state of a new fleet in its place, with the problems added."""
+        """Return the state of a new fleet instead, with the problems added."""
         return StateFile(self.file, problems=(*self.problems, *problems))
 
     @property
     def stack(self) -> tuple[str, str]:
         """Project and stack of the resources; empty for a new fleet."""
+        # All resources of a state are of one stack.
         urn = next(iter(self.state.resources), "")
         return (names.Urn.parse(urn).project, names.Urn.parse(urn).stack) if urn else ("", "")
 
@@ -92,8 +93,10 @@ class StateFile:
         cannot be read.
         """
         problems: list[Problem] = []
+        # Without a fleet the resources are read all the same: they may be damaged.
         for fleet in self.fleets or ("",):
             try:
+                # Called for its errors alone.
                 self.past(fleet)
             except FleetError as error:
                 problems += error.problems
@@ -211,7 +214,7 @@ def is_made_up(file: Path) -> bool:
 
 
 def _head(file: Path) -> Mapping[str, Any]:
-    """Return the content of a file; empty if it is none of a state."""
+    """Return the content of a file; empty if that is no state."""
     try:
         data = read_json(read_regular(file))
     except (OSError, UnreadableError):
@@ -299,6 +302,7 @@ def _undecided(file: str, resources: Iterable[StoredResource]) -> Iterator[Probl
     urns = [names.Urn.parse(resource.urn) for resource in resources]
     decided = {urn.name for urn in urns if urn.type in (names.PLACEMENT, names.TEMPLATE)}
     for urn in urns:
+        # The name of a binding is that of its subject, "@" and the member.
         if urn.type == names.BINDING and urn.name.rpartition("@")[0] not in decided:
             yield Problem(
                 Message("no-decision-state", "has no decision in the state"),

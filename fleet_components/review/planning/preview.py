@@ -66,6 +66,7 @@ class PlanMocks(FleetMocks):
         self._carried_out = carried_out
         self.problems: list[Problem] = []
         self.plans: list[FleetPlan] = []
+        # By type and name: the SDK tells mocks neither a URN nor a parent.
         self._stored = {
             (r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()
         }
@@ -77,6 +78,7 @@ class PlanMocks(FleetMocks):
         Outputs whose inputs change are those of the inputs, as in a preview of the engine.
         """
         made_up, outputs = super().new_resource(args)
+        # Neither provider nor component has outputs in the state that a program reads.
         if args.typ in PROVIDERS or args.typ == REFERENCE or not args.custom:
             return made_up, outputs
         new = made_up if self._carried_out else args.resource_id or ""
@@ -99,9 +101,7 @@ class PlanMocks(FleetMocks):
     def check(
         self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]
     ) -> dict[str, Any]:
-        """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned
-        in its place.
-        """
+        """Run the ``check`` of a provider; collect a refusal, and return the old inputs then."""
         plan = (
             plan_at_hand(news[dynamic.FEED])
             if isinstance(provider, dynamic.RosterProvider)
@@ -113,6 +113,7 @@ class PlanMocks(FleetMocks):
             return super().check(provider, typ, name, news)
         except CheckFailed as failed:
             self.problems.append(Problem(Message("other-error", "{reason}", reason=failed)))
+            # The program goes on with these, so that further refusals are found in the same run.
             return {**news, **self.olds(typ, name)}
 
 
@@ -173,6 +174,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
         run, mocks = _run(project, organization, name, command, settings, stacks)
     refused = refused_plans(run.error)
     plans = refused or tuple(mocks.plans)
+    # The engine calls the resource of a stack PROJECT-STACK.
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     warned = tuple(_warnings_of(plans))
     # A render keeps no inputs of the program's own resources, so these cannot be compared with it.
@@ -192,6 +194,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
             *_unread(settings),
             *_made_up(command.state),
             *_unmatched(command, mocks),
+            # What plans warn of is shown with them; the program has logged it once more.
             *(message for message in run.messages if not message[1].startswith(warned)),
         ),
         run.exports,
@@ -235,6 +238,7 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         karmada=command.karmada,
         any_state=command.any_state,
         project=True,
+        # Without this stack, so that two stacks that read each other come to an end.
         others=tuple(stack for stack in command.others if stack is not other),
     )
     failed = Problem(
@@ -397,8 +401,10 @@ def _run(
         resource["urn"]: resource.get("outputs") or {}
         for resource in stored_in(command.state.export)
     }
+    # New mocks for each run: they collect problems and plans.
     mocks = PlanMocks(state, stored, carried_out=carried_out)
     with command.watch(f"running the program of {project.name}"), inside(project):
+        # The working directory and the modules of the program count only inside.
         run = run_program(
             lambda: run_main(project),
             state=state,
@@ -410,6 +416,7 @@ def _run(
             stacks=stacks,
             mocks=lambda _: mocks,
         )
+    # A refused plan is shown as a plan, and not as an error.
     problems = () if refused_plans(run.error) else mocks.problems or what_ended(run.error, project)
     if problems:
         raise FleetError(located(problem, project, settings) for problem in problems)

@@ -265,6 +265,7 @@ def _stored(
     registration: Registration, run: ProgramRun, records: Mapping[str, Any]
 ) -> dict[str, Any]:
     identity, outputs = run.answers[registration.urn]
+    # No provider answers for a component: its outputs are those that it has registered.
     answered = outputs if registration.custom else run.registered.get(registration.urn, {})
     return {
         "urn": registration.urn,

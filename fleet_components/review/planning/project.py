@@ -83,6 +83,7 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
     Raises:
         FleetError: a project is not asked for or not allowed, or there are other paths beside it.
     """
+    # A project among other paths is found too, and then refused.
     path = next((path for path in paths if path.name in _NAMES or is_project(path)), None)
     if path is None:
         return None
@@ -112,6 +113,7 @@ def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path 
                 )
             ]
         )
+    # A path to Pulumi.yaml itself asks for the project.
     if not asked and folder is path:
         hint = f"say so: fleet plan {folder} --project; or give the directory of its YAML"
         raise FleetError(
@@ -137,6 +139,7 @@ def instead_of(problem: Problem) -> Problem:
     named = _OF_PULUMI.fullmatch(file.name)
     if named is None:
         return problem
+    # Stack files may lie below the project, as stackConfigDir says.
     folder = next((folder for folder in resolved(file).parents if is_project(folder)), None)
     stack = named["stack"]
     what = (
@@ -148,6 +151,7 @@ def instead_of(problem: Problem) -> Problem:
         return Problem(
             what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml"
         )
+    # As the user has written paths: absolute or not.
     shown = folder if file.is_absolute() else os.path.relpath(folder)
     return Problem(
         what,
@@ -211,6 +215,7 @@ def choose_stack(project: Project, wanted: str | None) -> str:
         raise FleetError(
             [Problem(what, file=str(project.file.path), hint=f"--stack NAME; {names}".rstrip("; "))]
         )
+    # Stacks need not have a file: where none has, any name may be meant.
     if known and wanted not in known:
         file = str(project.stack_file(wanted))
         raise FleetError(
@@ -266,6 +271,7 @@ def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
             named=named,
         )
         yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
+    # Declared nowhere any more, but in the state: the next update would delete them.
     elif any(kind == names.PROVISIONED for kind, _ in past.urns):
         what = Message(
             "project-provisioned-clusters-nothing",

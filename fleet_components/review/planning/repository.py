@@ -101,6 +101,7 @@ class Repository:
             FleetError: it leads out of the repository.
         """
         absolute = Path(os.path.abspath(path))
+        # By the resolved path: the path as it is written may lead through links to the same folder.
         top = next(
             (parent for parent in (absolute, *absolute.parents) if resolved(parent) == self.top),
             None,
@@ -122,9 +123,10 @@ class Repository:
         """Return the commit that a name stands for.
 
         Raises:
-            FleetError: there is none, or it stands for several: whoever may push a tag could shadow
-                a branch.
+            FleetError: there is none, or it stands for several: a tag that somebody pushes could
+                shadow a branch.
         """
+        # git prefers a tag to a branch of the same name, and only warns.
         meant = self._meanings(ref)
         if len(meant) > 1:
             what = Message(
@@ -160,6 +162,7 @@ class Repository:
             what = Message(
                 "no-commit-common", "{ref} and {head} have no commit in common", ref=ref, head=head
             )
+            # In a shallow clone the common commit may be there and not fetched.
             if self._shallow:
                 raise FleetError(
                     [
@@ -201,6 +204,7 @@ class Repository:
                     )
                 ]
             )
+        # Each entry ends with a NUL, so that the last part is empty.
         return {entry.path: entry for entry in map(_entry, listed.split(b"\0")[:-1])}
 
     @contextmanager
@@ -211,6 +215,7 @@ class Repository:
             FleetError: they cannot be read or written.
         """
         place = Path(tempfile.gettempdir())
+        # A plan reads what is below its paths, and would find the copy.
         if within(place, self.top):
             hint = "set TMPDIR to a directory outside of it"
             raise FleetError(
@@ -330,6 +335,7 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def _unfound(path: Path, failed: GitError) -> Problem:
+    # git gives this case no exit status of its own.
     if "dubious ownership" in failed.message:
         hint = "if it is yours: git config --global --add safe.directory DIR"
         return Problem(
@@ -355,6 +361,7 @@ def _explained(commit: str) -> Iterator[None]:
         yield
     except GitError as error:
         hint = ""
+        # Words of git for objects that a partial clone would have to fetch.
         if "promisor" in error.message or "fetch" in error.message:
             hint = _PARTIAL
         raise FleetError(
@@ -402,7 +409,7 @@ def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
     }
     asked = [entry for entry in entries if entry.path not in left and entry.mode != _SUBMODULE]
     for entry in asked:
-        with suppress(OSError):  # the file itself then fails, and is told
+        with suppress(OSError):  # the file itself then fails, and is reported
             (folder / entry.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     pointers, lacking = list[str](), list[str]()
     names = "".join(f"{entry.object}\n" for entry in asked).encode()
@@ -410,6 +417,7 @@ def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
         room = MOST_CONTENT
         for entry in asked:
             header = answer.readline().split()
+            # "OBJECT missing" stands for what git does not have, "OBJECT TYPE SIZE" for all else.
             if len(header) < 3:
                 if not header:
                     break  # git says why
@@ -419,11 +427,13 @@ def _write(git: Git, folder: Path, entries: list[TreeEntry]) -> Written:
             room -= size
             if room < 0:
                 raise GitError(f"its files are larger than {MOST_CONTENT // 2**30} GiB")
+            # Enough to tell a pointer of Git LFS, and all of a link.
             head = answer.read(min(size, _NO_LONGER))
             if head.startswith(_POINTER):
                 pointers.append(entry.path)
             if not _placed(folder / entry.path, entry.mode, head, answer, size - len(head)):
                 left[entry.path] = "this system does not take its name"
+            # The line end that git writes behind each content.
             answer.read(1)
     if lacking:  # git 2.38 goes on without what it may not fetch
         raise FleetError(
@@ -457,6 +467,7 @@ def _placed(place: Path, mode: str, head: bytes, answer: IO[bytes], rest: int) -
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in _FULL:
             raise
+        # The content has to be read in any case: the header of the next object follows it.
         _skipped(answer, rest if mode != _LINK else 0)
         return False
     with open(target, "wb") as file:

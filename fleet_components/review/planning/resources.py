@@ -90,6 +90,7 @@ def compare(
 
 def _previous_urn(registration: Registration, stored: Mapping[str, Any]) -> str:
     """Return the URN under which a resource is in the state: its own, or one of its aliases."""
+    # Aliases are previous names: the resource may be in the state under one of them.
     return next(
         (urn for urn in (registration.urn, *registration.aliases) if urn in stored),
         registration.urn,
@@ -110,6 +111,7 @@ def stored_in(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_default_provider(urn: str) -> bool:
+    # Padded, since the reference of a provider may be empty.
     _, _, kind, name = (urn.split("::") + [""] * 4)[:4]
     return kind.startswith(_PROVIDER) and name.startswith("default")
 
@@ -144,9 +146,11 @@ def _resource(
     if found:
         hidden = secret_inputs(registration.type, old) | secret_inputs(registration.type, new)
         found = tuple(map(_hiding(hidden), found))
+    # The provider replaces ConfigMaps and Secrets unless this input of its own is true.
     changes_it = providers.get(_without_id(registration.provider), {}).get(
         _MUTABLE.get(str(new.get("kind")), "")
     )
+    # Inputs of a provider are text in the state, and may be bool in a program.
     sealed = str(changes_it).lower() != "true"
     replaced = (
         bool(found)
@@ -220,6 +224,7 @@ def _compare(
         if (
             is_marked_secret(old)
             and is_marked_secret(new)
+            # Encrypted in the state, or not known to this plan: the two cannot be compared.
             and ("ciphertext" in old or reveal(new) == REDACTED)
         ):
             uncompared.append(show_path(path))
@@ -228,6 +233,7 @@ def _compare(
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             yield from _compare(old.get(key), new.get(key), (*path, key), uncompared)
+    # Lists of other lengths differ as a whole: their items have no identity.
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from _compare(before, after, (*path, index), uncompared)
@@ -254,6 +260,7 @@ def _changes(
         if sent and value_at(sent, difference.path) == _shown(value_at(plain, difference.path)):
             continue
         alike = value_at(before, difference.path) == value_at(after, difference.path)
+        # The same in another form: "1000m" and "1", or a field that is empty.
         if alike and value_at(stood, difference.path) != value_at(plain, difference.path):
             continue
         if not sent and difference.old is None and difference.new in ("", {}, []):

@@ -79,6 +79,7 @@ class Rollback:
     @property
     def decided(self) -> Decided:
         """The placement as it is planned with the change."""
+        # A rollback changes objects and runs, so that the placement is still there.
         return next(
             subject for subject in self.survey.plans[0].subjects if subject.name == self.name
         )
@@ -124,6 +125,7 @@ def rollback(
         drafts, by_hand = Drafts(paths), dict[str, str]()
         if decided.subject.timed:
             _add_run(drafts, source, decided, to, run)
+            # An observed directory has the numbers of the hub itself.
             if decided.hub and not command.state.observed:
                 by_hand[decided.name] = _snapshot(decided, to)
         elif run:
@@ -153,7 +155,7 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     """Return a placement.
 
     Raises:
-        FleetError: there is none of that key.
+        FleetError: no placement has that key.
     """
     found = {
         subject.subject.key: subject
@@ -162,6 +164,7 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     }
     if placement in found:
         return found[placement]
+    # Templates of Karmada have no revisions, so they are not in found.
     if any(placement == subject.subject.key for subject in surveyed.plans[0].subjects):
         hint = "put its objects back in the source, as git revert does"
         raise FleetError(
@@ -208,6 +211,7 @@ def _kept(decided: Decided) -> tuple[Revision, ...]:
             memory=MEMORY,
         )
         raise FleetError([Problem(what, subject=decided.name, hint=LACKS_HINT)])
+    # What members run, not what was decided for them: some may be held.
     runs = {name: decided.done(name).revision for name in before.members}
     return tuple(
         Revision(
@@ -282,6 +286,7 @@ def _put_back(
         by_hand[str(key)] = (
             f"came after revision {to} and stays; if it is to go as well, take it out of {place}"
         )
+    # Objects of the revision that are neither selected nor in the source: they get a new file.
     gone = []
     for key in sorted(back.keys() - now.keys()):
         there = next((manifest for manifest in source.given.manifests if manifest.key == key), None)
@@ -308,6 +313,7 @@ def _check_known(back: Mapping[ObjectKey, Data], now: Mapping[ObjectKey, Data]) 
     Raises:
         FleetError: the data of a Secret is not.
     """
+    # The data is also known if the source has the same object but for its data.
     lost = [
         key for key, data in back.items() if is_hidden(data) and redacted(now.get(key, {})) != data
     ]
@@ -319,11 +325,13 @@ def _restore(
     drafts: Drafts, source: Source, origins: Sequence[Origin], change: tuple[Data, Data]
 ) -> str:
     """Put an object back into its file, and return why it cannot be; empty if it is done."""
+    # What is in an envelope is no document of its own in the file.
     if len(origins) != 1 or origins[0].envelope:
         return f"is in {few([item.place for item in origins]) or 'the program'}"
     (origin,) = origins
     if origin.line is None or not os.path.isfile(origin.file):
         return f"comes from {origin.place}, which no file holds as it is"
+    # By identity: two files may hold equal objects, and the origin says which one was placed.
     manifest = next(item for item in source.given.manifests if item.origin is origin)
     now, back = change
     try:
@@ -373,6 +381,7 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
                 )
             ]
         )
+    # The run in force; if none is, the last one by its name, as only its strategy counts.
     last = runs.get(decided.outcome.runs.latest) or runs[max(runs)]
     placement = str(last.data["spec"]["placementName"])
     name = name or f"{placement}-rollback-{to}"

@@ -82,6 +82,7 @@ class SelectableMembers:
         """
         if "=" in text:
             return self._labelled(*text.split("=", 1))
+        # Likewise a name counts before a pattern.
         if text in self.names:
             return Selected((text,), text)
         found = (
@@ -106,6 +107,7 @@ class SelectableMembers:
         found = [
             name
             for group, names in by.groups.items()
+            # A value counts as it is, even if it has the characters of a pattern.
             if group == value or _fits(group, value)
             for name in names
         ]
@@ -142,11 +144,13 @@ class SelectableMembers:
         Raises:
             FleetError: no member has such a label, or several labels could be meant.
         """
+        # A label of this name counts before the word.
         if key == MEMBER and key not in self._keys:
             return Grouping(MEMBER, {name: (name,) for name in self.names})
         keys = self._meant(key)
         found: dict[str, list[str]] = defaultdict(list)
         for cluster in self.clusters:
+            # A set: labels of the region may have the same value, and count once.
             for value in {traits(cluster)[each] for each in keys if each in traits(cluster)}:
                 found[value].append(cluster.name)
         groups = {value: tuple(sorted(found[value])) for value in sorted(found)}
@@ -161,6 +165,7 @@ class SelectableMembers:
         Raises:
             FleetError: no member has such a label, or several labels could be meant.
         """
+        # Several only for a region, whose labels no member has with two values.
         keys = self._meant(key)
         if len(keys) > 1:
             raise _ambiguous(key, keys)
@@ -188,6 +193,7 @@ class SelectableMembers:
             return (ends[0],)
         if ends:
             raise _ambiguous(key, ends)
+        # Only their ends, so that a misspelled "regon" finds "topology.kubernetes.io/region".
         last = {re.split("[./](?=[^./]*$)", text)[-1] for text in self._keys}
         meant = Vocabulary({*self._keys, *last, REGION}).near(key)
         known = few(sorted(self._keys), _MOST_NAMED) or "none"

@@ -53,11 +53,14 @@ class FieldSetting(Supposition):
 
     def applied(self, fleet: Supposed) -> Supposed:
         """Set the field, with the maps above it where they are missing."""
+        # A label may have a slash in its key, Kind/name has no "=".
         of_members = "=" in self.target or "/" not in self.target
         found, words = self._members(fleet) if of_members else self._objects(fleet.manifests)
+        # By identity: two objects of a source may be equal.
         changed = {id(manifest): self._changed(manifest) for manifest in found}
         manifests = tuple(changed.get(id(item), item) for item in fleet.manifests)
         differing = [item for item in found if changed[id(item)] != item]
+        # Taking away what no member has is most likely a typo.
         if of_members and self._value is None and not differing:
             what = Message(
                 "no",
@@ -99,6 +102,7 @@ class FieldSetting(Supposition):
                 named.setdefault(name, []).append(manifest)
         found = named.get(self.target, [])
         if not found and is_pattern(self.target):
+            # Each object is there under two names.
             by_id = {
                 id(item): item
                 for name, items in named.items()
@@ -147,6 +151,8 @@ class FieldSetting(Supposition):
     def _changed(self, manifest: Manifest) -> Manifest:
         data, form = copy.deepcopy(dict(manifest.data)), form_of(manifest)
         if form and self.path[0] in FIELDS:
+            # A quoted value without its quotes; anything else as it is written, so that 1.10 stays
+            # 1.10.
             text = self._value if isinstance(self._value, str) else self.text
             form.set_field(manifest, data, self.path, None if self._value is None else text)
         else:
@@ -172,6 +178,8 @@ class FieldSetting(Supposition):
         elif REDACTED in values:
             after = REDACTED
         else:
+            # Several objects may have got several values by a relative change: show what was
+            # written.
             after = self.text if values[1:] else values[0]
         if values[1:]:
             return f"{words}: {path} -> {after}"
@@ -181,6 +189,7 @@ class FieldSetting(Supposition):
     def _put(self, manifest: Manifest, data: Any, value: Any) -> None:
         *above, last = self.path
         for depth, step in enumerate(above):
+            # What is missing is made by the next step: an index is one of a list.
             inner: Any = [] if isinstance(self.path[depth + 1], int) else {}
             data = self._within(manifest, data, step, depth, inner)
         self._within(manifest, data, last, len(above), value)
@@ -202,6 +211,7 @@ class FieldSetting(Supposition):
                 raise FleetError(
                     [manifest.problem(Message("no-such-item", "there is no such item"), here, hint)]
                 )
+            # The next item may be added; a gap in a list cannot be written.
             if step == len(data):
                 data.append(missing)
             return data[step]
@@ -223,6 +233,7 @@ class FieldSetting(Supposition):
                     )
                 ]
             )
+        # null in YAML counts as missing: a map may be put there.
         if data.get(step) is None:
             data[step] = missing
         return data[step]
@@ -246,6 +257,7 @@ def read_path(text: str) -> FieldPath:
     at = 0
     while at < len(text):
         found = _STEP.match(text, at)
+        # Each field but the first one has a dot before it; brackets have none.
         if not found or (not at and text[0] in ".[") or (at and found[1] and text[at] != "."):
             break
         steps.append(int(found[2]) if found[2] else found[1] or found[3])

@@ -50,7 +50,7 @@ class Side:
         label: what its files are called by, as for ``git show LABEL:FILE``.
         places: the paths, relative to the top of the repository.
         entries: what the commit has.
-        notes: what is to be said of its files, once they were read.
+        notes: notes about its files, once they were read.
         given: the memory that it has instead of its own, and the observed directories that get it.
     """
 
@@ -205,11 +205,14 @@ def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
     finally:
         os.chdir(before)
         sys.path[:] = paths
+        # In place, since a new dict would not reach the environment of child processes.
         os.environ.clear()
         os.environ.update(environment)
+        # Only modules of the program: what it imports from elsewhere is the same for both sides.
         for name in sys.modules.keys() - loaded:
             if _is_in(sys.modules[name], folder):
                 del sys.modules[name]
+        # Finders remember what folders held, and those of the other side may have the same names.
         importlib.invalidate_caches()
 
 
@@ -237,9 +240,7 @@ class Copy:
 
     @property
     def missing(self) -> list[str]:
-        """The paths that are not there: of a copy none, since what is missing is told when it is
-        read.
-        """
+        """The paths that are not there: none of a copy, since reading reports what is missing."""
         return []
 
     def planned(self, command: CommandLine) -> Survey:
@@ -263,6 +264,7 @@ class Copy:
                 for place in places:
                     _copy(self.top / place, folder / place)
             except OSError as error:
+                # shutil.Error has no strerror: its first argument lists the files.
                 why = error.strerror or f"{count(len(error.args[0]), 'file')}"
                 raise FleetError(
                     [

@@ -91,6 +91,7 @@ class SimulationStart:
             FleetError: the update is refused, or what comes after it cannot be planned.
         """
         start = self._after(survey)
+        # Bounded, as a rollout may never end.
         for _ in range(MOST_UPDATES):
             left = together(survey.plans[0].remainders.values())
             if start.before.refused or not (left.updates or left.approvals):
@@ -99,6 +100,8 @@ class SimulationStart:
                 start.command, approvals=start.command.approvals.union(left.approvals)
             )
             survey = (
+                # Plan again only if there are approvals: start.before is the same plan without
+                # them.
                 survey_source(start.source, start.paths, command)
                 if left.approvals
                 else start.before
@@ -136,6 +139,7 @@ class SimulationStart:
                 problems += error.problems
         if problems:
             raise FleetError(problems)
+        # By identity: suppositions of losses alone leave the objects as they are.
         same = fleet.manifests is self.source.given.manifests
         source = (
             self.source
@@ -148,6 +152,7 @@ class SimulationStart:
         except FleetError as error:
             raise FleetError(_as_supposed(error.problems, self.source, source)) from error
         against = f"{self.words}, supposing: {'; '.join(fleet.words) or 'nothing'}"
+        # What would change without the supposition is marked as pending.
         survey = attrs.evolve(survey, against=against, pending=self.pending)
         return Simulation(
             start=self, source=source, roster=fleet.roster, words=fleet.words, survey=survey

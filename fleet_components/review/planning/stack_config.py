@@ -83,6 +83,7 @@ def read_stack_config(
             ]
         )
     replaced = {_full(project, key): value for key, value in instead.items()}
+    # The command line comes last, and so counts.
     values = {_full(project, key): value for key, value in given.items()} | replaced
     found = StackConfig(file, {}, frozenset(), frozenset(replaced))
     problems = []
@@ -115,6 +116,7 @@ def _full(project: Project, key: str) -> str:
 
 
 def _is_spec(spec: Any) -> bool:
+    # A map with other keys is a default in the short form.
     return isinstance(spec, Mapping) and bool(spec) and spec.keys() <= _SPEC
 
 

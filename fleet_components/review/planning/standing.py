@@ -42,8 +42,8 @@ class StandingProblems:
 
 
 def on_hub(plan: FleetPlan) -> StandingProblems:
-    """Return the conditions in which a hub was observed; what cannot be told from its memory counts
-    as new.
+    """Return the conditions in which a hub was observed; what its memory does not show counts as
+    new.
 
     Args:
         plan: a plan that starts from an observed hub.
@@ -114,6 +114,7 @@ def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Map
                 shared[subject.name] = shared.get(subject.name, True) and _alike(
                     subject, known[subject.name]
                 )
+            # Changed here and not by the base, so not the same, whatever other fleets do.
             elif subject.changes:
                 alone.add(subject.name)
         for name in plan.gone:

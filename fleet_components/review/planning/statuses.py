@@ -136,6 +136,7 @@ def statuses(
         tuple(map(str, paths)),
         tuple(ask(found)) if ask else found,
         command.state.stack[1],
+        # The engine leaves operations in the state when it is killed, and no summary in the events.
         interrupted=_interrupted(command.state.state, found)
         or (events is not None and not events.ended),
         events=events is not None,
@@ -147,8 +148,8 @@ def statuses(
 def _interrupted(state: StackState, found: Sequence[SubjectStatus]) -> bool:
     """Return whether the last update was killed.
 
-    The note of a creation outlives later updates. It tells of the last one only if the object is
-    still to come.
+    The note of a creation outlives later updates. It is about the last one only if the object
+    is still to come.
     """
     return any(
         what != CREATING or _is_to_come(Urn.parse(urn), found)
@@ -157,12 +158,13 @@ def _interrupted(state: StackState, found: Sequence[SubjectStatus]) -> bool:
 
 
 def _is_to_come(urn: Urn, found: Sequence[SubjectStatus]) -> bool:
-    """Return whether a status has an object; True if it is none of their fleets."""
+    """Return whether a status has an object; True if none of their fleets brings it."""
     shown = [
         status for status in found if any(member.objects for member in status.observed.values())
     ]
     places = [(status.observed, names.place_of(status.plan.options.fleet, urn)) for status in shown]
     known = [(observed.get(place.cluster), place.object) for observed, place in places if place]
+    # An object of no known member may still be created: better too cautious than silent.
     return not known or any(member is not None and key in member.objects for member, key in known)
 
 
@@ -171,6 +173,7 @@ def _status(
 ) -> SubjectStatus:
     before = last(plan, decided)
     observed = (
+        # What a hub carries out has no objects of members in the state of the stack.
         recorded(plan, before, command.state.state, events) if before and not before.hub else {}
     )
     return SubjectStatus(plan, decided, before, changed_since(plan, decided), observed)

@@ -131,8 +131,11 @@ class Addition(Supposition):
             )
         model = self._model(fleet) if self.like else None
         form = form_of(model) if model else _only_form(fleet)
+        # A model is a declared member, and these have a form.
         assert form
         data = _like(model, form, self.name) if model else form.new(self.name)
+        # region stands for the label in which the other members have theirs: policies select by
+        # that.
         labels = {self._key(key, model, fleet): value for key, value in self.labels.items()}
         for key, value in labels.items():
             form.give(data, key, value)
@@ -146,6 +149,7 @@ class Addition(Supposition):
         return added.saying(f"{self.name} added{like}{shown}")
 
     def _model(self, fleet: Supposed) -> Manifest:
+        # One name selects one member, and its words are that name; those of a pattern are no name.
         name = fleet.roster.selected(self.like).words
         if name not in fleet.members:
             what = Message(
@@ -177,6 +181,7 @@ class ObjectReplacement(Supposition):
 
     def applied(self, fleet: Supposed) -> Supposed:
         """Replace them in their places, and add those that are new."""
+        # Reversed, so that the first one counts of objects which the file has twice.
         new = {_identity(manifest): manifest for manifest in reversed(self.manifests)}
         known = {_identity(manifest) for manifest in fleet.manifests}
         kept = [new.get(_identity(manifest), manifest) for manifest in fleet.manifests]
@@ -202,6 +207,7 @@ def _identity(manifest: Manifest) -> tuple[str, str, str, str]:
 def _as_member(manifest: Manifest) -> Cluster:
     """Return a member with what it is selected by."""
     spec = manifest.data.get("spec") or {}
+    # Fields of Karmada's Cluster; a MemberCluster has neither.
     region, provider = spec.get("region") or "", spec.get("provider") or ""
     return Cluster(manifest.name, labels=manifest.labels, region=region, provider=provider)
 
@@ -228,5 +234,6 @@ def _only_form(fleet: Supposed) -> MemberForm:
 def _like(model: Manifest, form: MemberForm, name: str) -> Data:
     """Return a member like another one; of the metadata, only the labels are the same."""
     data = copy.deepcopy(dict(model.data))
+    # Annotations and uid are those of the model alone.
     data["metadata"] = {"name": name, "labels": dict(model.labels)}
     return data

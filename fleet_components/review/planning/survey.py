@@ -85,7 +85,7 @@ class CommandLine:
         others: other stacks whose outputs a project reads.
         config: configuration values that count instead of those of the stack's file, by key.
         problems: problems of the options that can be found without the input.
-        watch: is told what takes long.
+        watch: receives what takes long.
     """
 
     state: StateFile = StateFile()
@@ -210,6 +210,7 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     folder = asked_project(
         paths, asked=command.project or bool(command.stack), allowed=command.program
     )
+    # Options that have no effect are refused, since their author expects one.
     if folder is None and command.others:
         what = Message(
             "no-pulumi-project-reads", "is no Pulumi project, and reads no outputs of other stacks"
@@ -265,6 +266,7 @@ def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
         project: the project that is planned; empty for a directory, which has none.
         stack: the stack that is planned.
     """
+    # The URNs of an observation are made up under the default names.
     its_project, its_stack = ("", "") if command.state.observed else command.state.stack
     same = its_stack == stack and (not project or its_project == project)
     if command.any_state or not its_stack or same:
@@ -300,7 +302,9 @@ def on_hub(paths: Sequence[Path], command: CommandLine) -> CommandLine:
     A state that is given counts instead. Times are judged as of the observation, unless another
     time is given.
     """
+    # Standard input is read once, and never is an observed directory.
     files = [path for path in paths if path != PIPED]
+    # Only if no state is given, not even one that could not be read: that one has problems.
     state = state_among(files) if command.state == StateFile() else command.state
     observed_at = state.observed.as_of if state.observed else None
     return attrs.evolve(command, state=state, as_of=command.as_of or observed_at)
@@ -327,6 +331,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         lacking(source, past),
     )
     source = attrs.evolve(source, problems=problems)
+    # Approvals of earlier updates stay given.
     approvals = tuple(sorted(command.approvals.union(past.settings.approvals)))
     of_command = {**shared(Options, command), "lost": _lost(source, past, command)}
     options = Options(
@@ -338,11 +343,13 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     )
     subject = {"paths": _shown(paths), "stack": stack}
     hub_only = hub_only_changes(observed, source) if observed and observed.hub else ()
+    # For an observed hub, policies that only the hub carries out are named, not refused.
     source, passed_over = without_others(source) if observed else (source, ())
     try:
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
     except FleetError as error:
+        # Problems are worded for what the user has in hand: options, and a hub instead of a state.
         located = (for_hub(problem) if options.hub else problem for problem in error.problems)
         raise FleetError(map(for_directory, located)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
@@ -437,6 +444,7 @@ def _with_messages(
     ]
     for plan in plans:
         yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))
+        # An option is for all fleets, so its warning is shown once.
         warnings = []
 
 
@@ -461,6 +469,7 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
     Raises:
         FleetError: standard input is asked for twice, or cannot be read.
     """
+    # Standard input can only be read once.
     asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError(

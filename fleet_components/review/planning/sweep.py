@@ -132,6 +132,7 @@ class Sweep:
     @property
     def _source(self) -> Source:
         source = self.simulation.source
+        # As a plan does, so that a loss is not refused for policies that only the hub carries out.
         return without_others(source)[0] if self.simulation.start.command.state.observed else source
 
     def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:
@@ -160,6 +161,7 @@ class Sweep:
         ]
         joins, replicas = Counter[str](), Counter[str]()
         for decided, name, entry in entries:
+            # A bool counts as 0 or 1.
             joins[name] += entry.change is Change.ADD
             replicas[name] += (decided.replicas_after(name, entry.placed) or 0) - (
                 decided.replicas_before(name) or 0
@@ -188,9 +190,11 @@ def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | No
     replicas = _replicas(before), _replicas(after)
     left = members[1], replicas[1] or 0
     if after.outcome.unfulfilled:
+        # As short as before the loss: that is among what is short already.
         same = lost and before.outcome.unfulfilled and left == (members[0], replicas[0] or 0)
         why = after.outcome.unfulfilled
     else:
+        # Fulfilled on no member at all: its policy may ask for none, but it was somewhere before.
         same, why = members[1] > 0 or not members[0], NOWHERE
     counts = None if replicas == (None, None) else (replicas[0] or 0, replicas[1] or 0)
     return None if same else Short(after.name, why, members, counts)

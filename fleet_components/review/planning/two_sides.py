@@ -40,7 +40,7 @@ class Review:
 
     Attributes:
         survey: the plan of what the pull request makes of the fleet.
-        notes: what is to be said of the commits that were read, in words.
+        notes: notes about the commits that were read, in words.
         warnings: why the base is not what is compared with.
     """
 
@@ -71,8 +71,10 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
                 )
             ]
         )
+    # place refuses the others if they are of another repository.
     repository = Repository.around(paths[0])
     places = [repository.place(path) for path in paths]
+    # Not the tip of the branch: what it has got since is not the doing of the pull request.
     commit = repository.merge_base(base, head or "HEAD")
     side = Side.of(repository, commit, base, places)
     reviewed = Side.of(repository, repository.commit(head), head, places) if head else None
@@ -99,11 +101,14 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
     """
     memory, state = base.memory, mine.command.state
     if state.file:
+        # A branch must not change the state by which it is judged.
         memory.check_state(
             state, side.entries if side else base.repository.entries(base.repository.commit("HEAD"))
         )
+    # Paths that are missing are reported when the side is planned.
     if side and (side.missing or not memory.concerns(side.entries)):
         return mine
+    # A project is planned with its own state; only directories may be observed.
     with mine.inside() as there:
         if project_among(there, mine.command):
             return mine
@@ -148,6 +153,7 @@ class _Reviewed:
     def planned(self, command: CommandLine) -> Survey:
         """Plan it; raises a FleetError if it cannot be planned."""
         if self.side is None:
+            # The program of the base has run in this process, with modules of the same names.
             with apart(self.top):
                 return survey(self.paths, command)
         missing = self.side.missing
@@ -211,6 +217,7 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
     """
     missing, base = few(side.missing), _Delivered()
     against = f"{side.name}, as if newly made"
+    # The base has none of the paths: there is nothing to plan.
     if len(side.missing) == len(side.places):
         against = f"nothing: {side.name} has no {missing}, so all of it is new"
     else:
@@ -224,13 +231,16 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
                 if error.problems[1:]
                 else ""
             )
+            # Its hint is about fixing the base, which is not what is reviewed.
             first = attrs.evolve(error.problems[0], hint="")
             against = f"nothing: {side.name} cannot be planned: {first}{more}"
+    # The base counts as delivered, so its approvals are given on this side as well.
     approvals = mine.command.approvals | base.approve
     surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approvals=approvals))
     unsure = {**_unsure(surveyed.plans, failed=bool(base.problems)), **base.waits}
     standing = on_both(base.plans, surveyed.plans)
     against = "; ".join([against, *members_changed(base.plans, surveyed.plans)])
+    # file is empty: the state comes from no file but from the plan of the base.
     surveyed = attrs.evolve(surveyed, file="", against=against, unsure=unsure, standing=standing)
     return Review(surveyed, side.notes, base.problems)
 
@@ -244,9 +254,11 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     """
     # What is confirmed, approved, lost or returned is that in the update that is reviewed.
     nobody = frozenset[str]()
+    # Problems of the options are reported with the reviewed side.
     asked = attrs.evolve(side.asked(command), state=StateFile(), problems=())
     alone = attrs.evolve(asked, confirm=nobody, approvals=nobody, lost=nobody, returned=nobody)
     with command.watch(side.name), side.inside() as paths:
+        # Bounded, as a rollout may never end.
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
             remainders = {
@@ -280,6 +292,7 @@ def _after(planned: Survey, side: Side) -> StateFile:
     if not planned.of_project:
         resources = (stored for plan in planned.plans for stored in delivered(plan, redacted=False))
         return StateFile(side.name, StackState.of(resources))
+    # Else the plan of the other side would note that it starts from a saved plan.
     after = {key: value for key, value in planned.after().items() if key != MADE_UP}
     return parse_state(json.dumps(after).encode(), side.name)
 
@@ -289,6 +302,7 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
     base, warnings = tuple[FleetPlan, ...](), tuple[Problem, ...]()
     if len(side.missing) < len(side.places) and not mine.command.state.problems:
         try:
+            # Problems of the options are those of the reviewed side, which is planned next.
             base = side.planned(attrs.evolve(mine.command, problems=())).plans
         except SideError as error:
             warnings = error.problems

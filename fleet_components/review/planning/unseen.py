@@ -57,6 +57,7 @@ def new_selectors(plans: Iterable[FleetPlan], observed: Remembered) -> tuple[str
         )
         if problem.message.code in UNSEEN
     )
+    # What stood in the observation was observed with what it selects.
     written = {str(observed.folder / path) for path in observed.written}
     return tuple(sorted({problem.subject for problem in found if problem.file not in written}))
 
@@ -124,6 +125,7 @@ def hub_only_changes(observed: Remembered, source: Source) -> tuple[HubOnlyChang
     }
     keys = {item.key for item in source.not_carried_out}
     given = (_own(manifest) for manifest in source.given.manifests if manifest.key in keys)
+    # In the shape in which the inventory keeps objects, so that the two can be compared.
     here = {_identity(shape_of(own.data)): own for own in given}
     kinds = {shape(kind): kind for _, kind in KINDS if kind not in CARRIED_OUT}
     found = [
@@ -163,6 +165,7 @@ def hub_only_in_words(kinds: Sequence[str]) -> str:
 def _own(manifest: Manifest) -> Manifest:
     """Return what people have of an object, without what an observation keeps apart."""
     parts = manifest.origin.parts if manifest.origin else ()
+    # The first part is the file of people; the others are what an observation keeps apart.
     return parts[0] if parts else manifest
 
 

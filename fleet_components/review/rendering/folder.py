@@ -28,6 +28,7 @@ _ELSEWHERE = "move it away, or write to another place with --out"
 def recover(target: Path) -> None:
     """Put back the folder that an interrupted run set aside."""
     old = _aside(target)
+    # A link under this name is not followed: anybody may have made it.
     if old.is_dir() and not old.is_symlink() and not target.exists():
         old.rename(target)
 
@@ -39,7 +40,7 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
         target: the folder.
         files: the text of each file, by path in the folder; a path that ends in a slash is an empty
             folder.
-        ours: tells which files of the present folder may go.
+        ours: returns which files of the present folder may go.
         private: True to create files that only their owner can read.
 
     Raises:
@@ -54,6 +55,7 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
         with alone(target.parent):
             recover(target)
             _refuse_foreign(target, files, ours)
+            # Folders of runs that were killed; nobody else writes here now, as the lock is held.
             for leftover in target.parent.glob(f".{escape(target.name)}.new-*"):
                 _remove(leftover, ours)
             # A name that nobody can have prepared: a link under a known name would be followed.
@@ -95,6 +97,7 @@ def _check_paths(target: Path, files: Mapping[str, str]) -> None:
         for path in files
         if not all(_is_name(part) for part in path.removesuffix("/").split("/"))
     ]
+    # macOS and Windows take names that differ in case alone for one.
     folded = Counter(path.removesuffix("/").casefold() for path in files)
     problems += [
         Problem(
@@ -179,12 +182,14 @@ def _swap(new: Path, target: Path, ours: Ours) -> None:
         new.rename(target)
         return
     old = _aside(target)
+    # rmtree refuses a link, and a rename would fail on it.
     if old.is_symlink():
         old.unlink()
     _remove(old, ours)
     target.rename(old)
     try:
         new.rename(target)
+    # Ctrl-C too: between the two renames the folder is not there.
     except BaseException:
         old.rename(target)
         raise
@@ -192,6 +197,7 @@ def _swap(new: Path, target: Path, ours: Ours) -> None:
 
 
 def _umask() -> int:
+    # The mask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -100,6 +100,7 @@ def rendered(
         files |= dict.fromkeys(layout.folders(brought.cluster), "")
         problems += _same_file(shown, path, placed.setdefault(path, Manifest(shown).key))
         files[path] = to_yaml(data, sort=True)
+    # After the loop: a layout finds its problems as objects are placed.
     problems += layout.problems()
     if problems:
         raise FleetError(dict.fromkeys(problems))
@@ -212,6 +213,7 @@ def _same_file(data: Mapping[str, Any], path: str, first: ObjectKey) -> list[Pro
 def _unsafe(data: Mapping[str, Any]) -> list[Problem]:
     manifest = Manifest(data)
     parts = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
+    # Without the apiVersion, whose slash manifest_name replaces.
     if not any(set(part) & set("/\\\0") for part in parts[1:]):
         return []
     return [

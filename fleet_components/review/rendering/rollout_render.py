@@ -71,9 +71,11 @@ class RolloutRender:
             FleetError: the input is invalid, or has no fleet or several.
         """
         if by_wave and last.rollout and not fresh:
+            # The plan of the whole rollout starts from where that began, not from the last wave.
             before = command.state if given else last.before
             if before is not None:
                 found = survey(paths, attrs.evolve(command, state=before))
+                # If anything else has changed since, what is left of that rollout leads elsewhere.
                 if goal_of(_only(found)) == last.rollout.goal:
                     return cls(found, last, before, given, last.rollout.wave)
         return cls(survey(paths, command), last, command.state, given, 0)
@@ -113,14 +115,18 @@ class RolloutRender:
                 rendered.
         """
         plan = self.plan
+        # Without a tool and a number nobody asks for waves, and counting them takes time.
         waves = () if wave is None and settings is None else self.waves
         if wave is not None and waves:
             self._check(wave)
         part = PlanPart(plan, plan) if wave is None else PlanPart.up_to(plan, wave)
+        # A tool brings this wave only: members of earlier ones do not move again.
         brought = waves if wave is None else waves[wave - 1 : wave]
         layout = GitopsLayout(settings, stack, part, brought, self.last.tree) if settings else None
         rollout = None
         if not part.ended and wave is not None:
+            # A file that was given stays where it is; the last render is replaced, so its state is
+            # kept.
             before = None if self.given else kept(self.state, plan.options.stack)
             rollout = UnfinishedRollout(wave, len(waves), goal_of(plan), before)
 
@@ -157,6 +163,8 @@ class RolloutRender:
             FleetError: it is not.
         """
         waves, rollout = len(self.waves), self.last.rollout
+        # A wave is rendered, and the plan no longer leads to its goal: its number means nothing
+        # here.
         if wave > 1 and rollout and not self.reached:
             what = Message(
                 "plan-another-one-than",
@@ -165,6 +173,7 @@ class RolloutRender:
                 wave=rollout.wave,
             )
             hint = "--wave 1 begins with it; members keep what they were rendered"
+            # Only that file can show whether the plan is still the same.
             if rollout.before is None and not self.given:
                 hint = "--state FILE, with the file that the rollout began with; or --wave 1"
             raise FleetError([Problem(what, hint=hint)])
@@ -182,6 +191,7 @@ class RolloutRender:
                     )
                 ]
             )
+        # The same wave may be rendered again: reached is then its number.
         if wave > self.reached + 1:
             hint = f"--wave {self.reached + 1}, and merge it first"
             raise FleetError(
@@ -228,7 +238,7 @@ def _words(wave: PlanWave) -> str:
     return "; ".join([*moves, *leaves])
 
 
-# Memory of the last render in a folder, beside the decisions: for whom it was, and how far a
+# Memory of the last render in a folder, beside the decisions: for which tool it was, and how far a
 # rollout is.
 
 
@@ -293,6 +303,7 @@ def read_last(folder: Path) -> LastRender:
     file = folder / STATE
     try:
         data = read_json(read_regular(file))
+    # A damaged state is reported when it is read as the starting point.
     except (OSError, UnreadableError):
         return LastRender()
     kept: Mapping[str, Any] = data if isinstance(data, dict) else {}

@@ -42,8 +42,7 @@ def check_links(file: Path) -> None:
 
 
 def clear(file: Path) -> None:
-    """Remove what stands in the place of a file, so that nothing older is taken for what a command
-    has written.
+    """Remove the file of an earlier command, so that it is not taken for what this one has written.
 
     Raises:
         FleetError: it is not a regular file, there is a link on the way, or it cannot be removed.
@@ -60,7 +59,7 @@ def clear(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except NotADirectoryError:
-        return  # whoever writes there says so
+        return  # the command that writes there reports it
     except OSError as error:
         raise FleetError(
             [
@@ -82,6 +81,7 @@ def write_new(file: Path, text: str) -> None:
     """
     check_links(file)
     try:
+        # "x" fails on a file or a link that has come since the check.
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
@@ -124,12 +124,15 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
         )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        # In the same folder, since os.replace works within one file system.
         handle, new = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent, text=True)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 stream.write(json.dumps(state, indent=1, sort_keys=True) + "\n")
+            # Replaces at once: a reader sees the old state or the new one.
             os.replace(new, file)
         finally:
+            # After os.replace the file no longer has this name.
             with suppress(FileNotFoundError):
                 os.unlink(new)
     except OSError as error:

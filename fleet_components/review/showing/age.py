@@ -32,6 +32,7 @@ def with_age(document: PlanDocument, now: datetime) -> PlanDocument:
 
     def text_with_age(text: str) -> str:
         for time, with_its_age in aged.items():
+            # The times stand in texts as the document writes them, so that they can be found there.
             text = text.replace(time, with_its_age)
         return text
 
@@ -56,8 +57,10 @@ def old(document: PlanDocument, now: datetime) -> str:
 def age_in_words(time: str, now: datetime) -> str:
     """Return how long ago a time was, as ``3 hours ago``; empty for one that is still to come."""
     then = read_time(time)
+    # A clock that is wrong would give a negative age.
     if then is None or then > now:
         return ""
+    # The largest unit that fits; units are sorted from day to minute.
     unit, number = next(
         ((unit, (now - then) // item) for unit, item in _UNITS if now - then >= item), ("", 0)
     )

@@ -21,6 +21,7 @@ def shown(draw: Callable[[Console], None]) -> str:
     console = make_console()
     with console.capture() as capture:
         draw(console)
+    # Rich fills lines with spaces, which would be in the way when copied.
     text = "".join(f"{line.rstrip()}\n" for line in capture.get().removesuffix("\n").split("\n"))
     return commanding_nothing(text)  # once more: a line that was folded begins anew
 
@@ -32,6 +33,7 @@ def make_console() -> Console:
     plain = bool(os.environ.get("NO_COLOR"))
     piped = not sys.stdout.isatty()
     return Console(
+        # A pipe has no width: Rich would fold at 80 columns.
         width=UNFOLDED if piped and not os.environ.get("COLUMNS") else None,
         color_system=None if plain else "auto",
         highlight=False,

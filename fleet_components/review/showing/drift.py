@@ -99,6 +99,7 @@ def _mark(item: DriftedObject) -> str:
 
 
 def _values(each: DriftedField) -> str:
+    # Both sides are hidden, and still a difference was found: the values differ.
     if each.delivered == each.there == REDACTED:
         return _SECRET
     sides = (each.delivered, each.there)

@@ -27,11 +27,14 @@ def _diff(edit: FileEdit) -> Iterator[str]:
     """Yield a unified diff: of the texts as they are, so that a changed secret shows that it has
     changed.
     """
+    # Secrets are hidden in the lines that are shown, and compared in those that are not.
     old, new = shown_lines(edit.old), shown_lines(edit.new)
     yield f"--- {edit.file if edit.old else '/dev/null'}"
     yield f"+++ {edit.file}"
+    # Without autojunk: frequent lines of YAML would count as junk in files of 200 lines and more.
     matcher = SequenceMatcher(None, edit.old.splitlines(), edit.new.splitlines(), autojunk=False)
     for group in matcher.get_grouped_opcodes():
+        # A group begins and ends with its first and its last operation.
         (_, begin, _, first, _), (_, _, end, _, last) = group[0], group[-1]
         yield f"@@ -{_range(begin, end)} +{_range(first, last)} @@"
         for change, i, j, k, m in group:

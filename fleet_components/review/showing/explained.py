@@ -106,6 +106,7 @@ def _overridden(member: ExplainedMember) -> Iterator[Branch]:
         if level == 0:
             objects.append((line, []))
         else:
+            # A field follows its object, so there is one.
             objects[-1][1].append(_leaf(line))
     for line, fields in objects:
         yield Branch([[(single_line(f"overridden: {line}"), "")]], fields)
@@ -120,5 +121,6 @@ def _verdict(verdict: Verdict, member: ExplainedMember) -> Branch:
         label: Span = (single_line(f"{scores}: {verdict.words}"), "")
     else:
         label = (single_line(f"{verdict.plugin}: {verdict.words}"), "red")
+    # A flip was tried and is exact; the remedy of a plug-in is general.
     remedy = verdict.remedy if not member.flips else ""
     return Branch([[label]], [_leaf(f"remedy: {remedy}", "yellow")] if remedy else ())

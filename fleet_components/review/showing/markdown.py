@@ -35,6 +35,7 @@ def to_markdown(page: Page) -> str:
     """Return a page, always shorter than ``LIMIT``; a note at the end says what is left out."""
     folds = [block for block in page.blocks if isinstance(block, Fold)]
     above = [block for block in page.blocks if not isinstance(block, Fold)]
+    # A comment is read from the top: what ends a terminal's output begins a page.
     last = [block for block in above if _has(block, Role.LAST)]
     first = [] if any(_has(block, Role.HEADLINE) for block in above) else last
     others = [block for block in above if block not in last]
@@ -142,6 +143,7 @@ def _fitted(text: str, folds: Iterable[Sequence[str]], command: str) -> str:
     shortened = titled = dropped = 0
     for forms, line in lines:
         following -= len(line)
+        # Room for the titles of the folds that follow, but never more than half of what there is.
         spare = room - len(text) - min(following, room // 2)
         form = next((form for form in forms if len(form) <= spare), None)
         if form is not None:

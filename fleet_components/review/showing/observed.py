@@ -111,7 +111,7 @@ def _changes(document: ObservationDocument) -> Iterator[Block]:
     yield from _listed(marked, "file")
 
 
-# Sentences that say the same of several things, told as one.
+# Sentences that say the same about several things, merged into one.
 
 
 _ALIKE = 4
@@ -130,6 +130,7 @@ def folded(sentences: Iterable[str], most: int = 3) -> list[str]:
     """
     groups: list[_Group] = []
     for words in map(str.split, sentences):
+        # takes adds the sentence to the group that fits: the first one wins.
         if not any(group.takes(words) for group in groups):
             groups.append(_Group(words, [words], len(words), 0))
     return [group.text(most) for group in groups]
@@ -154,6 +155,7 @@ class _Group:
     def takes(self, words: list[str]) -> bool:
         """Add a sentence if it is like the others; return whether it is."""
         head = min(self.head, _shared(self.first, words))
+        # A word must not count both for the beginning and for the end.
         shortest = min(len(words), *map(len, self.all)) - head
         tail = min(
             shortest, _shared(self.first[::-1], words[::-1]), *([self.tail] if self.all[1:] else [])
@@ -170,6 +172,7 @@ class _Group:
         if not self.all[1:]:
             return " ".join(self.first)
         first, *others = (" ".join(words[self.head : len(words) - self.tail]) for words in self.all)
+        # A comma or colon after the thing stays behind what is added in brackets.
         sign = next((text for text in ",:" if first.endswith(text)), "")
         also = few([other.removesuffix(sign) for other in others], most)
         begin, end = (

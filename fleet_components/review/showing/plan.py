@@ -126,6 +126,7 @@ def left_out(document: PlanDocument) -> Iterator[str]:
     more = document.left_out
     if more:
         yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
+    # All is shown, so that nothing is left to be counted.
     if document.view.all:
         return
     shown = in_full(document)
@@ -135,6 +136,7 @@ def left_out(document: PlanDocument) -> Iterator[str]:
     )
     templates = sum(item.kind == "Template" for item in folded)
     same = document.unchanged
+    # Folded subjects are counted in lines of their own below.
     quiet = same.placements - len(folded) + templates, same.templates - templates
     if any(quiet):
         yield f"{subjects_in_words(*quiet)} unchanged: --all shows them"
@@ -237,6 +239,7 @@ class _Drawn:
         self._children: dict[str, list[ResourceDocument]] = defaultdict(list)
         for resource in resources:
             if resource.urn in moving:
+                # A resource whose parent is not registered is drawn as a root.
                 parent = resource.parent if resource.parent in urns else None
                 self._children[parent or ""].append(resource)
 
@@ -258,6 +261,7 @@ class _Drawn:
         below = []
         for found in alike.values():
             names = [_short(child.name, inside) for child in found]
+            # Children of one shape look alike but for their names: the first stands for all.
             if len(found) > self._most:
                 found, names = found[:1], [few(names, self._most)]
             below += [
@@ -282,6 +286,7 @@ def _moving(resources: Sequence[ResourceDocument]) -> set[str]:
     found: set[str] = set()
     for resource in resources:
         urn = resource.urn if resource.change != "same" else ""
+        # Stops at a parent that is in the set: those above it are, too.
         while urn and urn not in found:
             found.add(urn)
             urn = parents.get(urn) or ""

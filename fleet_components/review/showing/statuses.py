@@ -37,7 +37,7 @@ from fleet_components.status.on_hub import HubRow, Stand
 PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
 BY = (PLACEMENT, MEMBER, OBJECT)
 _STORIES, _TROUBLES, _WORDS, _LONGEST, _FINE_SHOWN, _SHOWN = 3, 3, 4, 240, 8, 5
-"""The most that is told of each, so that it fits a screen of 80 columns and 40 lines."""
+"""Largest number of each that is shown, so that it fits a screen of 80 columns and 40 lines."""
 _VERBS: Mapping[str, str] = {
     Stand.REFUSED: "was refused",
     Stand.NOT_TAKEN_OVER: "stands there already, and is not taken over",
@@ -89,6 +89,7 @@ def _story(document: StatusesDocument, subject: StatusOfSubject) -> Iterator[tup
     """
     troubles = subject.broken
     members = sorted({name for trouble in troubles for name in trouble.members})
+    # Only members that the last update was to change have a wave.
     what = f"broke in wave {subject.wave}" if subject.wave else "is not as decided"
     yield "bold red", 0, f"{title_of(subject)} {what} on {few(members, _SHOWN)}"
     for trouble in troubles[:_TROUBLES]:
@@ -191,6 +192,7 @@ def _of_hub(document: StatusesDocument) -> Iterator[Fold]:
             for row in found.rows
         ]
         tables = [Table(header_of(_ON_HUB, "why"), rows)]
+        # Conditions that hold say nothing new.
         wrong = [item for item in found.conditions if item.get("status") != "True"]
         if wrong:
             lines = [
@@ -202,6 +204,7 @@ def _of_hub(document: StatusesDocument) -> Iterator[Fold]:
 
 
 def _condition(subject: StatusOfSubject, condition: Mapping[str, Any]) -> str:
+    # Conditions of KubeFleet begin with the kind: ClusterResourcePlacementScheduled.
     return str(condition["type"]).removeprefix(subject.kind)
 
 
@@ -229,7 +232,9 @@ def _lines(subjects: Sequence[StatusOfSubject]) -> Iterator[Row]:
     """Yield a row for each placement; where some are broken, only a few of the fine ones."""
     broken = any(map(_is_broken, subjects))
     shown = 0
+    # sorted keeps the order among the broken ones and among the fine ones.
     for subject in sorted(subjects, key=lambda data: not _is_broken(data)) if broken else subjects:
+        # Counts fine ones alone: broken ones are all shown.
         shown += not _is_broken(subject)
         if broken and shown > _FINE_SHOWN:
             continue
@@ -252,6 +257,7 @@ def _by_object(subject: StatusOfSubject) -> Iterator[Row]:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for row in subject.members:
         for item in row.objects:
+            # A missing object on a member that is not broken is still to be created.
             waits = item.state == Stand.MISSING and not row.broken
             found[item.object][row.state if waits else item.state].append(row.name)
     for key, states in found.items():
@@ -286,12 +292,13 @@ def _style(row: StatusOfMember) -> str:
 
 
 def notes(document: StatusesDocument) -> Iterator[str]:
-    """Yield what has to be known to read it aright."""
+    """Yield what a reader has to know to understand the statuses."""
     subjects = document.subjects
     new = [title_of(subject) for subject in subjects if subject.undelivered]
     changed = [
         title_of(subject) for subject in subjects if subject.changed and not subject.undelivered
     ]
+    # First, as a locked stack prevents everything else.
     if document.interrupted:
         yield (
             "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
@@ -299,6 +306,7 @@ def notes(document: StatusesDocument) -> Iterator[str]:
     unasked = [
         title_of(subject)
         for subject in subjects
+        # Through a hub, and the hub was not asked.
         if subject.delivery != "direct" and subject.on_hub is None
     ]
     if unasked:
@@ -340,6 +348,7 @@ def summary(document: StatusesDocument) -> str:
             f"{alike} of {len(on_hub)} as forecast, {sum(row.fine for row in on_hub)} of them"
             " well, as the hub says"
         )
+        # Everything goes through hubs: there are no members to count directly.
         if not rows:
             return (
                 f"{placements} on {count(len({row.member for row in on_hub}), 'member')}: {counted}"

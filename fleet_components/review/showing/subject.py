@@ -162,8 +162,8 @@ def shown_changes(
     Args:
         subject: the document of the subject.
         whole: whether new objects are shown with all of their fields.
-        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is told
-            ahead of all subjects.
+        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is shown
+            before all subjects.
     """
     alike: dict[str, list[ContentDocument]] = {}
     for change in subject.content or ():
@@ -171,8 +171,10 @@ def shown_changes(
             continue
         bare = change.change == "delete" or (change.change == "create" and not whole)
         like = attrs.evolve(change, object="", diff="") if bare else change
+        # JSON makes equal changes equal keys.
         alike.setdefault(json.dumps(as_data(like)), []).append(change)
     for found in alike.values():
+        # All else is equal, so that the first one stands for all.
         yield attrs.evolve(found[0], object=few([change.object for change in found]))
 
 
@@ -191,6 +193,7 @@ def heading(change: ContentDocument) -> str:
     more``.
     """
     envelope = f" in {change.envelope}" if change.envelope else ""
+    # A list times True is the list, times False is empty.
     notes = ["once they move" if len(change.members) > 1 else "once it moves"] * change.later
     notes += [_FATES[change.fate]] if change.fate in _FATES else []
     notes += [_UNKNOWN] * change.unknown
@@ -320,6 +323,7 @@ def _in_words(field: FieldDocument) -> str:
     """Return a field in words: ``policy: numberOfClusters: 2 -> 3``; empty for one that follows
     from others.
     """
+    # In the order of the table: the longer beginnings stand before those that they contain.
     begin = next((text for text in _FIELDS if field.field.startswith(text)), None)
     if begin is None:
         return ""

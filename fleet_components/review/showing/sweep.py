@@ -40,6 +40,7 @@ def sweep_view(document: SweepDocument) -> Page:
 
 def _blocks(document: SweepDocument) -> Iterator[Block]:
     yield from map(Paragraph, _first(document))
+    # Said once, and not again with each loss.
     for short in document.short_already:
         yield Paragraph(f"short before any loss: {_whole(short)}", style="yellow")
     yield Gap()
@@ -108,6 +109,7 @@ def _gains(loss: LossDocument) -> Iterator[str]:
     replicas``.
     """
     joins, replicas = loss.joins, loss.replicas
+    # Members that join come first; others only get more replicas.
     for name in dict.fromkeys((*joins, *replicas)):
         more = count(replicas[name], "replica") if name in replicas else ""
         if name in joins:

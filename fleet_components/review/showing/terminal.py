@@ -58,6 +58,7 @@ def print_blocks(console: Console, blocks: Iterable[Block], indent: int = 0) -> 
                     console.print(Text(_safe(block.title), "bold"))
                 for root in block.roots:
                     _print_tree(console, _tree(root))
+            # What is folded for a page would be too long here, and is left out.
             case Fold(folded=False):
                 kind = f"{_safe(block.kind)} " if block.kind else ""
                 title = Text(kind) + Text(_safe(block.name), "bold cyan")
@@ -126,6 +127,7 @@ def _print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
                 [Text(line, row.style) for line in _words(cells, width - _BELOW)], _BELOW
             )
             lines += above
+        # Enough room for the long text, or it fits whole: it starts beside the columns, else below.
         if width - beside >= _ROOM or beside + len(row.text) <= width:
             start_line, *further = _folded(console, Text(row.text), width - beside)
             lines += [start.append(_GAP).append_text(start_line), *_indented(further, beside)]
@@ -147,6 +149,7 @@ def _print_tree(console: Console, tree: Tree) -> None:
     """Print a tree of texts as Rich does, except that no word is broken or cut: names and paths are
     to be copied.
     """
+    # The first of Rich's guides are the thin ones; ASCII where the terminal has no line characters.
     guides = tree.ASCII_GUIDES if console.options.ascii_only else tree.TREE_GUIDES[0]
     console.print(Text("\n").join(_branches(console, tree, guides, Text(), Text())), soft_wrap=True)
 
@@ -155,6 +158,7 @@ def _branches(
     console: Console, tree: Tree, guides: Sequence[str], first: Text, further: Text
 ) -> Iterator[Text]:
     (space, line, fork, end), width = guides, console.width
+    # _tree makes all labels.
     assert isinstance(tree.label, Text)
     lines = (
         text
@@ -185,10 +189,12 @@ def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
             lines += _wrapped(console, text[begin : word.start()], room)
             lines.append(text[word.start() : word.end()])
             begin = word.end()
+    # A text of spaces has no line at all, and the caller takes the first one.
     return [*lines, *_wrapped(console, text[begin:], room)] or [text]
 
 
 def _wrapped(console: Console, text: Text, room: int) -> Sequence[Text]:
+    # Changes the text itself: Text of Rich is mutable.
     text.rstrip()
     plain = text.plain
     return (

@@ -38,6 +38,7 @@ _SUMMARY = {
     "held": ("is held", "are held"),
     "stays": ("stays", "stay"),
 }
+# A token is eight hexadecimal digits: see loss_token.
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _HIDDEN_OVERRIDES = (
     "hidden in what the plan starts from; of a state, pulumi stack export --show-secrets shows it"
@@ -66,6 +67,7 @@ def _losses(document: PlanDocument) -> Iterator[str]:
             f"{subjects_in_words(len(gone) - templates, templates)}"
             f" {'go' if len(gone) > 1 else 'goes'}"
         )
+    # What a member that is back still has from before is swept: deleted as well.
     deleted = sum(item.fate in ("deleted", "swept") for item in document.gone.objects)
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
@@ -88,7 +90,7 @@ def changes(totals: Mapping[str, int]) -> str:
 
 
 class Claimed(Protocol):
-    """A subject of which a document tells what decides on it."""
+    """A subject in a document, with what decides on it."""
 
     @property
     def policies(self) -> Sequence[PolicyDocument]:
@@ -179,7 +181,7 @@ def leaving(document: PlanDocument) -> Iterator[tuple[str, str]]:
     """Yield a line for everything that is lost, replaced or moved, losses first, each with its
     style.
 
-    A narrow view tells it in the subjects that it shows, and of those that go here.
+    A narrow view shows them with its subjects; only those of subjects that go are here.
     """
     if document.view.narrow:
         yield from _going(document)
@@ -218,6 +220,7 @@ def warnings(document: PlanDocument) -> Iterator[tuple[str, str]]:
 
 def is_about(subject: SubjectDocument, text: str) -> bool:
     """Return whether a warning of a fleet names a subject, or the policy that has it."""
+    # A warning about a policy names the policy, not the templates that it claims.
     claims = [policy.policy for policy in subject.policies if policy.wins]
     names = (subject.name, f"{subject.kind} {subject.key}", *claims)
     return any(re.search(rf"(?<!\S){re.escape(name)}(?![\w/.-])", text) for name in names)
@@ -236,6 +239,7 @@ def _logged(document: PlanDocument) -> list[str]:
 def confirmation(document: PlanDocument) -> str:
     """Return how to allow all refused losses at once; empty unless there are several."""
     tokens = list(dict.fromkeys(each.token for each in document.refused if each.token))
+    # A directory has options, a stack has configuration.
     if isinstance(document.fleet, FilesDocument):
         return _meant(tokens, " ".join(f"--confirm {token}" for token in tokens))
     return _meant(tokens, _configured(tokens))

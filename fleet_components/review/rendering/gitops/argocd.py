@@ -37,7 +37,7 @@ _RETRY = {
     "refresh": True,
     "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"},
 }
-"""A retry takes the latest commit, which may be the one that mends what failed."""
+"""A retry takes the latest commit, which may be the one that fixes what failed."""
 _CLAIM = "PersistentVolumeClaim"
 _WORKLOADS = PHASES.index("4-workloads")
 
@@ -101,6 +101,7 @@ class ArgoCD(GitopsTool):
             yield f"members/{member}.yaml", [element]
         # A step without members would count as a mistake of the configuration.
         numbers = {step_of.get(member, _REST) for member in tree.phases} or {_REST}
+        # Steps are synced in this order: those that do not move come last.
         ordered = sorted(numbers, key=lambda number: (number == _REST, int(number)))
         template = {
             "metadata": {
@@ -126,6 +127,7 @@ class ArgoCD(GitopsTool):
                 {"git": {**read, "files": [{"path": tree.path("hub", "members", "*.yaml")}]}}
             ],
             "strategy": {"type": "RollingSync", "rollingSync": {"steps": steps}},
+            # Deleting the ApplicationSet leaves what runs on the members.
             "syncPolicy": {"preserveResourcesOnDeletion": True},
             "template": template,
         }
@@ -177,6 +179,7 @@ class ArgoCD(GitopsTool):
 
     def _project(self, tree: Tree, destinations: list[dict[str, str]]) -> Object:
         found = named(tree, (_VERSION, "AppProject"), tree.root, self)
+        # Before the Applications, which name the project.
         found["metadata"]["annotations"] = {f"{_PREFIX}/sync-wave": "-1"}
         found["spec"] = {
             "description": f"What fleet render has written for the stack {tree.stack}",
@@ -193,6 +196,7 @@ class ArgoCD(GitopsTool):
             if member in members
             for left in found
         }
+        # RollingSync turns automatic syncs off, and with them selfHeal.
         automated = {"prune": True, **({"selfHeal": True, "allowEmpty": True} if heals else {})}
         ignored = ("RespectIgnoreDifferences=true",) if left_alone else ()
         return {
@@ -218,6 +222,7 @@ def _source(tree: Tree, path: str) -> dict[str, Any]:
 def _destination(tree: Tree, member: str, name: str = "name") -> dict[str, str]:
     """Return where a member is: by the name of its cluster, or by its address."""
     called = tree.settings.destination(member)
+    # Argo CD finds a cluster by its address or by its name.
     return {"server" if "://" in called else name: called}
 
 

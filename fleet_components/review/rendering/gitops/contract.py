@@ -43,6 +43,7 @@ class LeftAlone:
     def pointers(self) -> list[str]:
         """The fields as JSON pointers."""
         return [
+            # The dots come last: they become the slashes of the pointer, which are not escaped.
             "/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/")
             for field in self.fields
         ]
@@ -93,8 +94,7 @@ class GitopsTool(ABC):
 
     @abstractmethod
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
-        """Return the annotations that tell it when an object comes, and what becomes of it at the
-        end.
+        """Return the annotations that say when an object comes, and what becomes of it at the end.
 
         Args:
             brought: the object.
@@ -132,6 +132,7 @@ class GitopsTool(ABC):
             for subject in plan.subjects
             for delivery in subject.deliveries.values()
         }
+        # What only compares is not rendered for a tool.
         written = {name: mode for name, mode in modes.items() if not mode.reports}
         asked: dict[str, Callable[[ApplyMode], bool]] = {
             "take over nothing, or only what does not differ": lambda mode: (
@@ -213,7 +214,7 @@ class Flux(GitopsTool):
     NAMESPACE = "flux-system"
 
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
-        """Return the annotation against pruning; the folder of an object tells its phase."""
+        """Return the annotation against pruning; the phase of an object is that of its folder."""
         return {_PRUNE: "disabled"} if brought.outlives or brought.protected else {}
 
     def hub(self, tree: Tree) -> Iterator[tuple[str, list[Object]]]:
@@ -225,6 +226,7 @@ class Flux(GitopsTool):
         for step in tree.steps:
             members = [member for member in step if tree.phases.get(member)]
             first |= dict.fromkeys(members, before)
+            # A step whose members have no folder does not break the chain.
             before = [_name(tree, member, tree.phases[member][-1]) for member in members] or before
         for member in sorted(tree.phases):
             secret = tree.settings.destination(member)

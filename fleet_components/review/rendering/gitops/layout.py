@@ -103,6 +103,7 @@ class GitopsLayout(RenderLayout):
                 self._problems.append(Problem(what, subject=str(manifest.key), hint=_SECRET_HINT))
             return None
         number = phase(manifest)
+        # The objects for the tool need to know which folders have anything in them.
         self._used[brought.cluster].add(number)
         if brought.left_alone:
             self._left_alone[brought.cluster, number].append(
@@ -160,14 +161,18 @@ class GitopsLayout(RenderLayout):
         plan = self._part.whole
         for standing in plan.past.standing:
             key = standing.key
+            # phase looks at group and kind alone, so that any version will do.
             data = {
                 "apiVersion": f"{key.group}/v1" if key.group else "v1",
                 "kind": key.kind,
                 "metadata": {},
             }
             found.setdefault(standing.cluster, set()).add(phase(Manifest(data)))
+        # A render that moves nothing keeps all folders of the last one, so that it writes the same
+        # files.
         for member, numbers in () if self._waves else self._last.phases.items():
             found.setdefault(member, set()).update(numbers)
+        # Nothing is applied to a lost member any more.
         lost = {name for name, state in plan.members.items() if state == LOST}
         return {
             member: tuple(sorted(found[member]))

@@ -87,6 +87,7 @@ class GitopsSettings:
                 Message("no-repository-given", "no repository is given"),
                 hint="--repo URL, from which the clusters pull what is rendered",
             )
+        # Objects with the URL are committed to the repository.
         if _PASSWORD.search(self.repo):
             hint = "give it to the tool as a secret of its own, and the URL without it"
             yield Problem(
@@ -96,6 +97,7 @@ class GitopsSettings:
                 ),
                 hint=hint,
             )
+        # Argo CD also takes the short form git@HOST:PATH.
         elif self.repo and not _REPOSITORY.fullmatch(self.repo) and self.tool == FLUX:
             hint = "write ssh://git@HOST/PATH in the place of git@HOST:PATH"
             yield Problem(
@@ -144,6 +146,7 @@ def name_of(*parts: str) -> str:
     """
     text = "-".join(filter(None, parts))
     name = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
+    # A changed text could be equal to that of other parts, so it gets a digest.
     if name == text and len(name) <= _LABEL:
         return name
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -31,6 +31,7 @@ def steps_of(waves: Sequence[PlanWave]) -> Steps:
             for subject, members in part.items():
                 groups[subject].append(members)
     for ordered in groups.values():
+        # The moves of a wave come before its removals, and these before the next wave.
         for before, after in pairwise(ordered):
             for member in after:
                 earlier[member].update(before)
@@ -38,6 +39,8 @@ def steps_of(waves: Sequence[PlanWave]) -> Steps:
     emptied = {text for wave in waves for text in wave.members} - moving
     steps: list[tuple[str, ...]] = []
     left = set(moving)
+    # Each turn takes the members that wait for none of the rest; if all wait, the orders
+    # contradict.
     while left:
         ready = {member for member in left if not earlier[member] & left}
         if not ready:
