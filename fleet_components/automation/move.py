@@ -476,13 +476,7 @@ class StackMove:
         marked = defaultdict[str, list[tuple[Leftover, str]]](list)
         for (member, key), seen in self._objects().items():
             for leftover, hub in self._known[member].items() if seen.marked else ():
-                # The answers are by key without the version; _known has the version that each was
-                # asked with.
-                if (leftover.kind, leftover.namespace, leftover.name) == (
-                    key.kind,
-                    key.namespace,
-                    key.name,
-                ):
+                if _key_of(leftover) == key:
                     marked[member].append((leftover, hub))
         for member, found in marked.items():
             self._reach.on_member(member, partial(self._cleared, found=found))

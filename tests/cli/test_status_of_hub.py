@@ -70,6 +70,11 @@ def test_without_the_hub_it_says_who_would_know(stack: Stack) -> None:
     assert "missing" not in text
 
 
+def test_no_member_is_asked_for_what_a_hub_carries_out(stack: Stack) -> None:
+    text = " ".join(told("--hub", "hub.kubeconfig", "--live").split())
+    assert "0 of 2 as forecast" in text
+
+
 def test_the_hub_stands_beside_the_forecast(stack: Stack) -> None:
     text = " ".join(told("--hub", "hub.kubeconfig").split())
     assert "ClusterResourcePlacement shop on the hub of KubeFleet" in text

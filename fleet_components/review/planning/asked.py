@@ -137,8 +137,11 @@ def _reached(plan: FleetPlan) -> list[str]:
 def _decided(status: SubjectStatus) -> Iterator[MemberName]:
     """Yield the members about which the last update has decided, and those that have its
     objects.
+
+    What a hub carries out is only forecast, and no member has objects of the stack for it.
     """
-    decisions = status.last.record.decisions if status.last else {}
+    last = status.last
+    decisions = {} if last is None or last.hub else last.record.decisions
     standing = (cluster for cluster, here in status.observed.items() if here.objects)
     clusters = dict.fromkeys((*decisions, *standing))
     return (MemberName(status.plan.options.fleet, cluster) for cluster in clusters)
