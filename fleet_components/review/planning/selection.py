@@ -193,7 +193,7 @@ class SelectableMembers:
             return (ends[0],)
         if ends:
             raise _ambiguous(key, ends)
-        # Only their ends, so that a misspelled "regon" finds "topology.kubernetes.io/region".
+        # Only their ends, so that a misspelled end finds the label with its domain.
         last = {re.split("[./](?=[^./]*$)", text)[-1] for text in self._keys}
         meant = Vocabulary({*self._keys, *last, REGION}).near(key)
         known = few(sorted(self._keys), _MOST_NAMED) or "none"
