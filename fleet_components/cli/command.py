@@ -131,7 +131,7 @@ class _Commands(click.Group):
             if more:
                 click.echo(f"and {count(more, 'more error')}", err=True)
             # Several tokens in one line to be copied, instead of one in each hint.
-            line = confirming(problem.hint for problem in error.problems)
+            line = confirming(error.problems)
             if line:
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from fleet_components.model.message import Message, Phrase, Term, Wording
+from fleet_components.model.message import Message, Phrase, Setting, Wording
 from fleet_components.model.text import count, indented, visible
 
 FieldPath = tuple[str | int, ...]
@@ -66,10 +66,12 @@ class Problem:
         advice = self.advice
         return advice if isinstance(advice, str) else advice.worded(self.wording)
 
-    def terms(self) -> tuple[Term, ...]:
-        """Return the terms of its texts: the settings that it names, for example."""
-        advice = self.advice
-        return (*self.message.terms(), *(() if isinstance(advice, str) else advice.terms()))
+    @property
+    def token(self) -> str:
+        """The token that allows what is refused; empty if none does."""
+        terms = () if isinstance(self.advice, str) else self.advice.terms()
+        found = (term for term in terms if isinstance(term, Setting) and term.key == "confirm")
+        return next((term.value for term in found), "")
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file

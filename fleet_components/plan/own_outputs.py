@@ -71,9 +71,9 @@ def _is_written(text: str) -> bool:
     """Return whether a text is one of :attr:`Standing.written`, of an object that an API server
     takes.
     """
-    if text.count("|") != _WRITTEN_PARTS - 1:
+    if text.count("|") < _WRITTEN_PARTS - 1:
         return False
-    version, kind, namespace, name = text.split("|")
+    version, kind, namespace, name = text.split("|", _WRITTEN_PARTS - 1)
     data = {"apiVersion": version, "kind": kind, "metadata": {"namespace": namespace, "name": name}}
     return not check_header(Manifest(data))
 

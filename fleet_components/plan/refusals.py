@@ -94,23 +94,12 @@ def _shared(past: Past) -> Mapping[tuple[str, ObjectKey], set[str]]:
 def unused_tokens(plan: FleetPlan) -> frozenset[str]:
     """Return the given tokens that match no loss of the plan."""
     confirmed = plan.options.confirm
-    unconfirmed = (
-        attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset()))
-        if confirmed
-        else plan
-    )
-    hints = [problem.hint for problem in _guarded(unconfirmed)] if confirmed else []
-    released = (
-        {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()}
-        if confirmed
-        else set()
-    )
-    return frozenset(
-        # The hint of a refusal ends with its token.
-        token
-        for token in confirmed - released
-        if not any(hint.endswith(token) for hint in hints)
-    )
+    if not confirmed:
+        return frozenset()
+    unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset()))
+    refused = {problem.token for problem in _guarded(unconfirmed)}
+    released = {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()}
+    return confirmed - released - refused
 
 
 class Places:

@@ -215,7 +215,7 @@ def _target_of(written: Any) -> tuple[str, ObjectKey]:
 @lru_cache(2**14)
 def _object(written: str) -> tuple[str, ObjectKey]:
     """Return the same of a text; the members of a subject have the same objects."""
-    if written.count("|") != _SEPARATORS:
+    if written.count("|") < _SEPARATORS:
         raise MisfitError(Problem(_NO_OBJECT))
     version, key = read_written(written)
     return names.type_token({"apiVersion": version, "kind": key.kind}), key

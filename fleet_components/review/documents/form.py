@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from fleet_components.model.message import Message, Setting
+from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -57,18 +57,6 @@ def after_fleet(fleet: str | None, text: str) -> str:
 def member_of(fleet: str | None, name: str) -> str:
     """Return the name of a member, after its fleet where a program has several."""
     return f"{fleet}/{name}" if fleet else name
-
-
-def token_of(problem: Problem) -> str | None:
-    """Return the token that allows what a problem refuses; None if nothing does."""
-    return next(
-        (
-            term.value
-            for term in problem.terms()
-            if isinstance(term, Setting) and term.key == "confirm"
-        ),
-        None,
-    )
 
 
 def without_none(fields: Mapping[str, Any]) -> Document:

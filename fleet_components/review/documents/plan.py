@@ -20,7 +20,6 @@ from fleet_components.review.documents.form import (
     after_fleet,
     fleet_to_name,
     member_of,
-    token_of,
 )
 from fleet_components.review.documents.headline import headline
 from fleet_components.review.documents.schema import (
@@ -175,7 +174,7 @@ def refusal(problem: Problem, fleet: str | None = None) -> RefusalDocument:
         problem.subject or None,
         problem.what,
         problem.hint or None,
-        token_of(problem),
+        problem.token or None,
         show_path(problem.path) or None,
         problem.file or None,
         problem.line,

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from fleet_components.model.problem import Problem
-from fleet_components.review.documents.form import token_of
 from fleet_components.review.documents.schema import OldAndNew
 from fleet_components.review.planning.sweep import Lost, Short, Sweep
 
@@ -100,7 +99,7 @@ def _lost(lost: Lost) -> LossDocument:
 
 
 def _refusal(problem: Problem) -> LossRefusal:
-    token = token_of(problem)
+    token = problem.token or None
     return LossRefusal(problem.subject or None, problem.what, problem.hint or None, token)
 
 

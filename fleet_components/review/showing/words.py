@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES, Way
 from fleet_components.review.documents.form import after_fleet, title_of
@@ -39,7 +40,6 @@ _SUMMARY = {
     "stays": ("stays", "stay"),
 }
 # A token is eight hexadecimal digits: see loss_token.
-_TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _HIDDEN_OVERRIDES = (
     "hidden in what the plan starts from; of a state, pulumi stack export --show-secrets shows it"
 )
@@ -245,9 +245,9 @@ def confirmation(document: PlanDocument) -> str:
     return _meant(tokens, _configured(tokens))
 
 
-def confirming(texts: Iterable[str]) -> str:
-    """Return the same for errors, whose texts contain the tokens."""
-    tokens = list(dict.fromkeys(token for text in texts for token in _TOKEN.findall(text)))
+def confirming(problems: Iterable[Problem]) -> str:
+    """Return the same for errors."""
+    tokens = list(dict.fromkeys(problem.token for problem in problems if problem.token))
     return _meant(tokens, _configured(tokens))
 
 
