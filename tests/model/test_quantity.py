@@ -169,7 +169,7 @@ def test_an_amount_written_in_full_is_read_back(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("1000m", "1"),
         ("1024Mi", "1Gi"),
