@@ -95,7 +95,6 @@ def _shared(past: Past) -> Mapping[tuple[str, ObjectKey], set[str]]:
 def unused_tokens(plan: FleetPlan) -> frozenset[str]:
     """Return the given tokens that match no loss of the plan."""
     confirmed = plan.options.confirm
-    # Without confirmations every loss is a problem, and its hint has the token.
     unconfirmed = (
         attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset()))
         if confirmed

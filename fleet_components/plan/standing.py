@@ -90,7 +90,6 @@ def nothing_on(_member: str) -> Sequence[Standing]:
 def read_written(text: str) -> tuple[str, ObjectKey]:
     """Parse the text of :attr:`Standing.written` into apiVersion and key."""
     version, kind, namespace, name = text.split("|")
-    # The apiVersion of the core group has no slash: the group is empty then.
     return version, ObjectKey(version.rpartition("/")[0], kind, namespace, name)
 
 
