@@ -96,6 +96,7 @@ def immutable_field(rule: Node) -> tuple[str, ...]:
 def _schema(node: Node, path: str, overlay: Overlay) -> Schema:
     if name_at(overlay.loose, path):
         return anything()
+    # An attribute that an earlier release lacks is None here, and is dropped below.
     node = {**node, **(note_at(overlay.earlier, path) or {})}
     attributes = {
         name: value for name, value in node.items() if name not in _MADE and value is not None
@@ -184,6 +185,7 @@ def _in_versions(kind: Declared, overlay: Overlay) -> Iterator[AdmittedKind]:
     served = {version: definitions(kind.group, version) for version in served_versions(kind.group)}
     found = {version: kinds[kind.name] for version, kinds in served.items() if kind.name in kinds}
     held = _held((node["schema"] for node in found.values()), overlay) + kind.held
+    # False sorts before True: the storage version comes last.
     for version in sorted(found, key=lambda version: (found[version]["storage"], version)):
         yield AdmittedKind(
             group=kind.group,
@@ -286,6 +288,7 @@ def note_at(table: Mapping[str, _Value], path: str) -> _Value | None:
 
 def name_at(table: Container[str], path: str) -> str | None:
     """Return the name under which a table has the field at a path; None if it has not."""
+    # Shortened from the left, so that the longest end of the path is tried first.
     while path not in table:
         path = path.partition(".")[2]
         if not path:

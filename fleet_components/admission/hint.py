@@ -27,9 +27,11 @@ _PLAIN = {
 def snippet(key: str | int, value: Any) -> str:
     """Return ``key: value`` as one line of YAML; only the value if the key is an index."""
     shown = value if isinstance(key, int) else {key: value}
+    # PyYAML would fold a line of more than 80 columns.
     flow = yaml.safe_dump(
         shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True
     )
+    # PyYAML writes the end of the document after a value that is neither a map nor a list.
     line = flow.removesuffix("\n").removesuffix("\n...")
     # Without the braces that the map of one field has in flow style.
     return line if isinstance(key, int) else line[1:-1]
@@ -46,6 +48,7 @@ def mended(schema: Schema, value: Any) -> Any:
             return [mended(_item(schema), item) for item in value]
         case "array", None:
             return example(schema)
+        # A single value was probably meant as the only item.
         case "array", _:
             return [mended(_item(schema), value)]
         case "object", Mapping():
@@ -106,11 +109,14 @@ def example(schema: Schema) -> Any:
             return True
         case "string" | "any":
             return schema.enum[0] if schema.enum else "..."
+    # Only numbers are left.
     return max(1, schema.minimum or 0)
 
 
 def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any) -> str:
     """Return what to write instead of a field that the object does not have."""
+    # From the surest guess to the weakest: one level deeper, another spelling, another place in
+    # the object, a key of a map.
     name = str(path[-1])
     deeper = [key for key, field in holder.fields.items() if name in field.fields]
     # In one place only, or the hint would be a guess.

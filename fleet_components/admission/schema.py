@@ -126,6 +126,7 @@ class Schema:
     def narrow(self) -> bool:
         """Go has 32 bits for the value or for something in it."""
         return (
+            # IntOrString of Kubernetes holds its number in an int32.
             self.format == "int32"
             or self.type == "int-or-string"
             or any(it.narrow for it in self._inner())
@@ -238,6 +239,7 @@ def immutable(
         if not field:
             return bool(value == old)
         if absent == "kept":
+            # get() makes absence a value, so that the field is neither added nor removed later.
             return bool(value.get(field) == old.get(field))
         # A missing field raises a KeyError on purpose, as ValueRule.holds says.
         return (absent == "free" and field not in old) or bool(value[field] == old[field])

@@ -30,8 +30,10 @@ from fleet_components.model.quantity import parse_quantity
 
 
 def _is_quantity(value: Any) -> bool:
+    # null counts as absent.
     if value is None:
         return True
+    # A bool is an int to Python.
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return False
     try:

@@ -219,6 +219,7 @@ def labels_of(manifest: Manifest) -> Mapping[str, str]:
 def _part(manifest: Manifest) -> str:
     if (manifest.group, manifest.kind) in _MEMBERS:
         return "member"
+    # Karmada has a group for each of its parts, such as policy.karmada.io.
     steers = manifest.group in _FLEET_GROUPS and manifest.kind not in _ENVELOPES
     return "policy" if steers or manifest.group.endswith(".karmada.io") else "object"
 

@@ -55,11 +55,13 @@ def _rolling_update(**defaults: Any) -> Fill:
 
 
 def _volume(volume: Fields) -> None:
+    # A volume without any source is an empty directory.
     if volume.keys() <= {"name"}:
         volume["emptyDir"] = {}
 
 
 def _pod_spec(spec: Fields) -> None:
+    # The deprecated field serviceAccount is stored with the value of the other, and the reverse.
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
@@ -106,6 +108,7 @@ def _ports_of_service(spec: Fields, on_nodes: bool) -> None:
 def _limit(item: Fields) -> None:
     if item.get("type") == "Container":
         most, least = _map(item.get("max")), _map(item.get("min"))
+        # Without a default the maximum is the limit, and without a default request the limit is.
         limits = {**most, **_map(item.get("default"))}
         requests = {**least, **limits, **_map(item.get("defaultRequest"))}
         found = {"default": limits, "defaultRequest": requests}
@@ -192,6 +195,7 @@ def _claim(data: Fields) -> None:
         source, wider = spec.get("dataSource"), spec.get("dataSourceRef")
         if source is not None:
             spec.setdefault("dataSourceRef", source)
+        # dataSource cannot name another namespace.
         elif isinstance(wider, Mapping) and not wider.get("namespace"):
             spec["dataSource"] = wider
 
@@ -222,6 +226,7 @@ def _waiting(key: str) -> Fields:
 
 def _tolerates(toleration: Any, key: str) -> bool:
     found = _map(toleration)
+    # Without a key or an effect, a toleration is for all of them.
     return found.get("key") in (None, "", key) and found.get("effect") in (None, "", "NoExecute")
 
 
@@ -230,9 +235,11 @@ def _container_of_pod(container: Any, *, on_host: bool) -> None:
         return
     resources, ports = container.get("resources"), container.get("ports")
     if isinstance(resources, dict) and resources.get("limits"):
+        # What has a limit and no request gets the limit as its request.
         resources["requests"] = {**_map(resources["limits"]), **_map(resources.get("requests"))}
     for port in ports if on_host and isinstance(ports, list) else ():
         if isinstance(port, dict):
+            # In the network of its host, a container has the ports of the host.
             port.setdefault("hostPort", port.get("containerPort"))
 
 

@@ -91,6 +91,7 @@ def _defined(manifests: Iterable[Manifest]) -> dict[GroupKind, CustomKind]:
             )
             if all(isinstance(name, str) for name in names):
                 versions[names[0], names[1]] = dict(_shapes(manifest))
+    # The versions of a group are ordered together: one of another kind counts as well.
     groups: dict[str, set[str]] = defaultdict(set)
     for (group, _), served in versions.items():
         groups[group].update(served)
@@ -147,6 +148,7 @@ def _shape(schema: Any, level: int) -> Shape:
             for field, item in known.items()
             if item.get("default") is not None
         },
+        # A field with no default in it needs no visit.
         fields={field: (sort, shape) for field, (sort, shape) in below.items() if shape},
     )
 

@@ -163,6 +163,7 @@ def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
         declared=paths.manifest,
         release=paths.manifest.name,
         namespace=spec.namespace,
+        # A file that is missing here has a problem, which keeps the chart from being built.
         value_files=tuple(filter(None, files)),
         values=spec.values or {},
         kube_version=spec.kube_version,

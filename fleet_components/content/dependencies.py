@@ -82,6 +82,7 @@ def _named_by_pod(pod: Mapping[str, Any]) -> Iterator[_Named]:
         yield from _named_by_container(container)
     for volume in pod.get("volumes") or ():
         yield from _named_by_volume(volume)
+    # serviceAccount is the deprecated name of the field.
     account = pod.get("serviceAccountName") or pod.get("serviceAccount")
     # Every namespace of every member has a ServiceAccount of this name already.
     if account != "default":

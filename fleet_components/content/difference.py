@@ -101,11 +101,13 @@ def _hidden_sides(old: Any, new: Any, hidden_old: Any, hidden_new: Any) -> tuple
     parts = old, new, hidden_old, hidden_new
     if all(part is None or isinstance(part, Mapping) for part in parts) and (old or new):
         keys = (old or {}).keys() | (new or {}).keys()
+        # A side without the map stays None.
         pairs = {key: _hidden_sides(*(part and part.get(key) for part in parts)) for key in keys}
         return old and {key: pairs[key][0] for key in old}, new and {
             key: pairs[key][1] for key in new
         }
     if all(isinstance(part, list) for part in parts):
+        # What a shorter list is filled up with is cut off again below.
         items = [_hidden_sides(*sides) for sides in zip_longest(*parts)]
         return [item for item, _ in items[: len(old)]], [item for _, item in items[: len(new)]]
     alike = not any(differences(old, new))

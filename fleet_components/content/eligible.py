@@ -46,6 +46,7 @@ def why_skipped(manifest: Manifest, catalogue: Catalogue) -> str:
     """Return why a selected object is not placed; empty if it is placed."""
     if is_disabled(manifest.group, manifest.kind):
         return f"{manifest.kind} objects are never placed"
+    # A source may be the export of a hub, which has objects on their way out.
     if manifest.metadata.get("deletionTimestamp"):
         return "it is being deleted"
     match manifest.api_version, manifest.kind:

@@ -79,6 +79,7 @@ def unopened(manifest: Manifest) -> str:
         tuple(unwrapped((manifest,)))
     except FleetError as error:
         first = error.problems[0]
+        # The reader knows the envelope already, but not an object in it.
         subject = "" if first.subject == str(manifest.key) else first.subject
         return str(Problem(first.message, first.path, subject=subject))
     return ""
@@ -120,6 +121,7 @@ def successors(config_map: Manifest) -> str:
     """Return the envelopes that take the place of a ConfigMap that KubeFleet opened as one before
     v0.1.
     """
+    # Texts that are not manifests are left out: a ConfigMap may hold anything.
     keys: dict[str, list[str]] = defaultdict(list)
     for key, text in sorted((config_map.data.get("data") or {}).items()):
         try:
@@ -139,6 +141,7 @@ def successors(config_map: Manifest) -> str:
 
 def _successor(manifest: Manifest, config_map: Manifest) -> str:
     kind = BUILT_IN.get((manifest.group, manifest.kind))
+    # The scope of a custom kind is not known here: one of its objects with a namespace shows it.
     namespaced = kind.namespaced if kind else bool(manifest.namespace)
     place = f"{manifest.namespace or config_map.namespace}/" if namespaced else ""
     return f"{_NAMESPACED if namespaced else _CLUSTER} {place}{config_map.name}"

@@ -64,6 +64,7 @@ class Kustomization(Build):
     def build(self, warnings: list[Problem]) -> list[Text]:
         """Return the output of kustomize as one text, named after the kustomization file."""
         tool = find_tool("a kustomization", "kustomize", "kubectl")
+        # kubectl has kustomize as one of its commands.
         command = "build" if tool.stem == "kustomize" else "kustomize"
         printed = run_tool(tool, [command, as_argument(self.folder)])
         if printed.message:
@@ -96,6 +97,7 @@ class Kustomization(Build):
                 if pair not in seen:
                     seen.add(pair)
                     waiting.append(base)
+        # A folder that is used in both ways is read twice, with the same problems.
         return {path for path, _ in seen}, list(dict.fromkeys(problems))
 
     def _bases(self, folder: _Folder, problems: list[Problem]) -> Iterator[_Folder]:
@@ -183,6 +185,7 @@ def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
         for field in _FOLDERS:
             entries = fields.get(field)
             for position, written in enumerate(entries if isinstance(entries, list) else ()):
+                # Addresses anywhere in the file are reported by _fetching().
                 if not isinstance(written, str) or is_address(written):
                     continue
                 entry = _Entry(written, field, position, document)
@@ -235,6 +238,7 @@ def _in_file(path: Path) -> Iterator[Problem]:
 
 
 def _file(folder: Path) -> Path:
+    # Without such a file the folder itself, of which _documents() reads nothing.
     return next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), folder)
 
 

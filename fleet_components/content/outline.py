@@ -25,6 +25,7 @@ def outlined(data: Mapping[str, Any]) -> Mapping[str, Any]:
     Where no writer is known to own data, ``[secret]`` stands for all of it. Any other object is
     returned as it is.
     """
+    # A Secret with any further field was read as a whole.
     if not is_secret(data) or not data.keys() <= {*_HEAD}:
         return data
     keys = sorted(

@@ -187,6 +187,7 @@ def exposes(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
         for flag in (True, False)
     )
     shown = ((path, (_in_lists(path), value)) for path, value, sealed in now if not sealed)
+    # A value that stood there in public before gives nothing away.
     return any((path in paths or leaf in secret) and leaf not in public for path, leaf in shown)
 
 
@@ -214,6 +215,7 @@ def _leaves(value: Any, hidden: Any, path: FieldPath = ()) -> Iterator[tuple[Fie
     """Yield the path of each value that is not empty, the value, and whether it is hidden."""
     match value:
         case Mapping():
+            # Where a part is hidden as a whole, so is all that is in it.
             for key, item in value.items():
                 yield from _leaves(
                     item, REDACTED if hidden == REDACTED else hidden[key], (*path, key)

@@ -65,6 +65,7 @@ class Part:
 
 def whole(rule: Part, parts: tuple[Part, ...]) -> Part:
     """Return a rule that consists of parts; the part itself if there is only one."""
+    # A single part stands for its rule as well, so that it is tried only once.
     made = parts[0] if len(parts) == 1 else attrs.evolve(rule, parts=parts)
     return attrs.evolve(made, is_rule=True)
 

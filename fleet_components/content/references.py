@@ -96,6 +96,7 @@ def _services(manifest: Manifest) -> Iterator[ObjectKey]:
                 yield ObjectKey("", "Service", manifest.namespace, name)
     if manifest.group == _GATEWAYS and manifest.kind in _ROUTES:
         for backend in values_at(manifest.data, ("spec", "rules", "*", "backendRefs", "*")):
+            # Service is the default kind of a backend.
             if isinstance(backend, Mapping) and backend.get("kind", "Service") == "Service":
                 namespace = str(backend.get("namespace") or manifest.namespace)
                 yield ObjectKey("", "Service", namespace, str(backend.get("name")))

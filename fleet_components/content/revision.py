@@ -105,6 +105,7 @@ def decompress(text: Any) -> list[Any]:
         for chunk in _inflated(text):
             budget.count(chunk)
             plain += chunk
+    # Before the errors of any other kind, among which it is as well.
     except EOFError:
         raise MisfitError(
             Problem(Message("not-kept-revision-cut", "is not a kept revision: it is cut off"))
@@ -146,6 +147,7 @@ def _inflated(text: Any) -> Iterator[bytes]:
     while not inflating.eof:
         chunk = inflating.decompress(rest, _CHUNK)
         rest = inflating.unconsumed_tail
+        # No output and no end: the text was cut off.
         if not chunk and not inflating.eof:
             raise EOFError
         yield chunk

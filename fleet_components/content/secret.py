@@ -122,6 +122,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _decoded(text: str) -> Iterator[str]:
+    # Most texts are not base64, or stand for bytes that are no text.
     with suppress(ValueError):
         plain = b64decode(text, validate=True).decode()
         yield plain
@@ -150,6 +151,7 @@ def _without_values(value: Any, *, patch: bool = False, everywhere: bool = True)
                 if patch and key == "value"
                 else _without_values(
                     item,
+                    # Overrides of images change workloads only.
                     patch=key in _PATCHES and (everywhere or key != _IMAGE),
                     everywhere=everywhere or key in _IN_FIELDS,
                 )
@@ -164,6 +166,7 @@ def _value(value: Any, path: Any, *, everywhere: bool) -> Any:
     """Return the value of a patch that may go into a Secret: hidden, unless it goes into a field
     that has no data.
     """
+    # A JSON pointer begins with a slash, so that the part before it is empty.
     root, *fields = str(path).split("/")
     if not everywhere and fields and fields[0] not in ("data", "stringData"):
         return _redacted(value)
@@ -179,6 +182,7 @@ def _redacted(value: Any) -> Any:
             return (
                 value if all(new is old for new, old in zip(items, value, strict=True)) else items
             )
+        # Before the plain texts, since it is a str as well.
         case SecretText():
             return REDACTED
         case str() if holds_secret(value):

@@ -128,6 +128,7 @@ def without_texts(data: Object) -> Object:
         return data
     rest = {field: value for field, value in data.items() if field != "stringData"}
     kept = stored(data)
+    # It is still there if it is not a map: an API server refuses that.
     return data if "stringData" in kept else {**rest, "data": kept.get("data")}
 
 
@@ -192,6 +193,7 @@ def _filled_field(shape: Shape, field: str, value: Any, *, defaults: bool = True
     inner = _shape(below)
 
     def filled(item: Any) -> Any:
+        # Only maps of resources in the core types are rounded to thousandths.
         if inner.name == QUANTITY:
             return _amount(item, _MILLI if sort == _MAP and shape.name.startswith(_CORE) else _NANO)
         return _filled(inner, item, defaults=defaults) if isinstance(item, Mapping) else item
@@ -244,10 +246,12 @@ def _built_in(name: str, about: Mapping[str, Any]) -> Shape:
 
 
 def _shape(below: Shape | str) -> Shape:
+    # The file leaves out types with nothing to fill in, quantities among them: their name counts.
     return below if isinstance(below, Shape) else _types().shapes.get(below, Shape(below))
 
 
 def _sort(text: str) -> str:
+    # Both marks have two characters.
     return text[:2] if text.startswith((_LIST, _MAP)) else ""
 
 

@@ -115,6 +115,7 @@ def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Headless Services stay headless.
     """
+    # The text None makes a Service headless; the value None is an absent field.
     if value_at(data, ("spec", "clusterIP")) not in (None, "None"):
         data = without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))
     data = without(data, ("spec", "healthCheckNodePort"))

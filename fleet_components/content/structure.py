@@ -62,6 +62,7 @@ def misfits(data: Mapping[str, Any]) -> Iterator[Misfit]:
         yield from _below(types, name, data, ())
 
 
+# The text of a type is a name, or [] or {} followed by the text of the type of each item.
 def _below(types: Mapping[str, Any], text: str, value: Any, path: FieldPath) -> Iterator[Misfit]:
     if value is None or text == _ANY:
         return
@@ -93,6 +94,7 @@ def _sort(text: str) -> str:
 def _sort_of(value: Any) -> str:
     if value is None:
         return "null"
+    # A bool is an int to Python, and a str is a sequence: both come before these.
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, Mapping):

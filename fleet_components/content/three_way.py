@@ -221,6 +221,7 @@ class _Merger:
         self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None
     ) -> _Found:
         """Return one value, which at least one side has."""
+        # The file has never said the field, and goes on leaving it out.
         if mine is None and hub is not None and base is None:
             return _Found(hub.value, None, None)
         if hub is None and mine is not None and base is None:
@@ -259,9 +260,11 @@ class _Merger:
         # The hub has all that the file says; what it has besides are defaults.
         if mine and hub and within(here, there):
             return _Found(hub.value, mine.value, here)
+        # The hub still has what it had, perhaps with more defaults: only the file has changed it.
         if self.unknown or (there is not None and within(base, there)):
             self.edited = True
             value = mine.value if mine else None
+            # The base of a field that the file drops stays for as long as the hub has the field.
             return _Found(value, value, base if mine is None else there)
         self.lost.append(LostEdit(path, mine and mine.shown, hub and hub.shown))
         value = hub.value if hub else None
@@ -281,6 +284,7 @@ class _Merger:
         name = _common_name(sides)
         if name:
             return self._named(path, base if isinstance(base, list) else [], mine, hub, name)
+        # Without names, items are paired by position, which holds only while none come or go.
         if len(mine.shape) != len(hub.shape) or not (
             self.unknown or (isinstance(base, list) and len(base) == len(mine.shape))
         ):
@@ -298,6 +302,7 @@ class _Merger:
     ) -> _Found:
         found = {
             key: self.value((*path, key), base.get(key), mine.item(key), hub.item(key))
+            # Each key once, in the order of the hub, and then those that only the file has.
             for key in dict.fromkeys((*hub.shape, *mine.shape))
         }
         return _Found(
@@ -328,6 +333,7 @@ class _Merger:
             found[item] = self.value(
                 (*path, index), base[was[item]] if item in was else None, *sides
             )
+        # The base is a list of the hub, and so in its order, with which the next merge compares.
         listed = _listed(found.values())
         return attrs.evolve(
             listed, base=[found[item].base for item in there if found[item].base is not None]
@@ -344,6 +350,7 @@ class _Merger:
         """Return the items of both sides: in the order of the side that has changed it, the hub's
         if both have.
         """
+        # Only items that both sides have can show which of them has changed the order.
         common = set(here) & set(there)
         mine, hub = ([text for text in side if text in common] for side in (here, there))
         if mine == hub:

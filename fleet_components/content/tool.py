@@ -35,10 +35,13 @@ _CUT_OFF = {
     ),
     # An empty list allows no protocol, so git cannot fetch remote bases.
     "GIT_ALLOW_PROTOCOL": "",
+    # Nobody could answer a question for a password.
     "GIT_TERMINAL_PROMPT": "0",
+    # The result must not depend on a cluster that the user happens to have.
     "KUBECONFIG": os.devnull,
     "LANG": "C.UTF-8",
 }
+# These lead to an empty directory, so that no plugin and no setting of the user takes part.
 _HOMES = (
     "HELM_CACHE_HOME",
     "HELM_CONFIG_HOME",
@@ -117,6 +120,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
             raise ToolError(f"{tool.name} cannot be started: {error}") from error
         with process:
             out, err = _finished(process, tool.name, given)
+    # A message is shown whatever its bytes are; the output below has to be exact.
     message = words(err.decode(errors="replace"))
     if process.returncode:
         raise ToolError(

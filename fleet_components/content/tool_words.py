@@ -80,6 +80,7 @@ _BEGIN = (
     ),
     r"fatal: detected dubious ownership in repository",
 )
+# The whole forms first, because some of them begin like a form whose rest is hidden.
 _FORMS = re.compile(rf"(?P<whole>{'|'.join(_WHOLE)})|(?P<begin>{'|'.join(_BEGIN)})[: ].*")
 
 
@@ -87,6 +88,7 @@ def words(text: str) -> str:
     """Return what a tool says on its standard error, in one line; empty if it says nothing."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     shown = [line for line in map(_shown, lines) if line]
+    # Lines of an unknown form, and those beyond the limit.
     more = len(lines) - len(shown[:_MOST_LINES])
     if more and not shown:
         return HIDDEN

@@ -41,6 +41,7 @@ def nulls(data: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
     """
     items = data.items() if isinstance(data, Mapping) else enumerate(data)
     for key, value in items:
+        # Only a field of a map can get a default; a null in a list is an item.
         if value is None and isinstance(key, str):
             yield (*path, key)
         elif isinstance(value, (Mapping, list)):
@@ -116,4 +117,5 @@ def _without(value: Any, path: FieldPath) -> Any:
         return value
     if rest:
         return {**value, step: _without(value[step], rest)}
+    # A field that has got a value since then is kept.
     return {key: item for key, item in value.items() if key != step or not is_empty(item)}

@@ -12,6 +12,7 @@ from fleet_components.content.scalar import plain
 from fleet_components.content.secret import SecretText
 from fleet_components.model.text import could_command
 
+# libyaml is much faster, and not in every build of PyYAML.
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _WIDE = 2**30
 _LAYOUT = str.maketrans("", "", "\n\t")
@@ -44,10 +45,12 @@ def escaped(text: str) -> str:
         text = "".join(
             char if char.isprintable() or char in "\n\t" else _escape(char) for char in text
         )
+    # CI systems carry out what stands behind these marks in a log: see model/text.py.
     return text.replace("##[", "\\u0023#[").replace("##vso[", "\\u0023#vso[")
 
 
 def _escape(char: str) -> str:
+    # JSON escapes units of UTF-16: a character beyond FFFF takes two of them.
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 

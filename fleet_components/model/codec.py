@@ -174,6 +174,7 @@ def _misfits(error: BaseException) -> Iterator[Problem]:
     for path, item in misfits(error):
         yield Problem(
             (
+                # cattrs raises a KeyError for a field that has no default.
                 Message("is-missing", "is missing")
                 if isinstance(item, KeyError)
                 else Message("other-error", "{reason}", reason=item)

@@ -115,6 +115,7 @@ class Inventory:
         """
         match requirement.operator:
             case "In":
+                # 0 is the empty mask: no member has the value.
                 return _union(domains.get(value, 0) for value in requirement.values)
             case "NotIn":
                 return self.everything & ~_union(

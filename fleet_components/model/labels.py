@@ -58,6 +58,7 @@ def label_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
     errors = _too_long(name, _MAX_PART, words)
     if re.fullmatch(_LABEL, name):
         return errors
+    # Kubernetes has a text of its own where nothing but the dots is wrong.
     if re.fullmatch(_SUBDOMAIN, name):
         return [*errors, "must not contain dots"]
     rule = (

@@ -19,6 +19,7 @@ def show_path(path: Sequence[str | int]) -> str:
     """Format a field path as the Kubernetes API does: ``spec.taints[0].effect``."""
     text = ""
     for step in path:
+        # Keys such as those of labels would read like several steps.
         if isinstance(step, int) or "." in step or "/" in step:
             text += f"[{step}]"
         else:
@@ -77,6 +78,7 @@ class Problem:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file
         parts = [part for part in (where, self.subject, show_path(self.path), self.what) if part]
         text = ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+        # A text from outside, such as the message of a server, has any length.
         more = len(text[_MOST_SHOWN:])
         if more:
             text = f"{text[:_MOST_SHOWN]}... and {count(more, 'more character')}"

@@ -214,6 +214,7 @@ class LabelIndex:
         fewest = min(
             asked, key=lambda lists: sum(map(len, lists)), default=[range(len(self.labels))]
         )
+        # One list is in order already, and its positions are unique.
         return (
             fewest[0]
             if len(fewest) == 1

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TypeVar
 
 T = TypeVar("T")
+# Similarity as difflib measures it, from 0 to 1.
 _NEAR = 0.7
 _BESIDE = 8
 """Number of known words before and behind a misspelt one that it is compared with, in both

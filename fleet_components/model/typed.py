@@ -149,6 +149,7 @@ class _Misfit(Exception):
         self, message: Message, hint: str, path: FieldPath = (), *, near: bool = False
     ) -> None:
         super().__init__(message)
+        # A misfit inside of the argument is more precise than a hint for the whole of it.
         self.message, self.hint, self.path, self.near = message, hint, path, near or bool(path)
 
     def inside(self, *path: str | int) -> _Misfit:
@@ -192,6 +193,7 @@ def _fit(kind: Any) -> Fit:
     sort = _sort(kind)
     if _is(origin, Mapping) and inner:
         return _mapping(_fit(inner[0]), _fit(inner[1]), sort)
+    # tuple[X, ...] is a list of any length; any other tuple has a fixed number of items.
     if origin is tuple and Ellipsis not in inner:
         return _exactly(tuple(map(_fit, inner)), sort)
     if origin in (tuple, Sequence, Collection) or _is(origin, Set):

@@ -73,6 +73,7 @@ class AskedObjects:
         labels = None if wanted.name else wanted.labels
         # A selector with an error selects nothing.
         if labels is None or not labels.error:
+            # No namespace asks for all of them; an empty one would ask for cluster-scoped objects.
             alike = self.catalogue.find(
                 wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels
             )
@@ -100,6 +101,7 @@ class AskedObjects:
         """Return why nothing is found."""
         alike = self.catalogue.alike(wanted.group, wanted.kind)
         here = self.catalogue.alike(wanted.group, wanted.kind, wanted.namespace or None)
+        # An observation has only what policies select: what it lacks may well exist.
         if self.partial:
             return self._unseen(wanted)
         where = f" in namespace {wanted.namespace}" if wanted.namespace else ""

@@ -123,6 +123,7 @@ class Coverage:
             self._wanted[standing.key].append((standing.subject, {standing.cluster}))
 
     def _add(self, subject: str, keys: list[ObjectKey], clusters: set[str]) -> None:
+        # Each key once, in order; a repeated one is a problem of its own.
         for key in dict.fromkeys(keys):
             self._wanted[key].append((subject, clusters))
         repeated = [key for key, number in Counter(keys).items() if number > 1]
@@ -148,6 +149,7 @@ class Coverage:
         for key, wanted in self._wanted.items():
             if len(wanted) < 2:
                 continue
+            # Members on which the same subjects clash share one problem.
             by_owners: dict[tuple[str, ...], list[str]] = defaultdict(list)
             for cluster in sorted(set().union(*(clusters for _, clusters in wanted))):
                 owners = tuple(
@@ -169,6 +171,7 @@ def departures(past: Past, coverage: Coverage, members: Mapping[str, str]) -> It
     owned = (
         (item, coverage.owner(item.cluster, item.key)) for item in past.standing if not item.gone
     )
+    # owner() returns the first of several subjects: another one may want the object as well.
     leaving = [
         (item, owner)
         for item, owner in owned
@@ -219,6 +222,7 @@ def undone(
         done = past.done.get(name, {})
         for cluster in sorted(stopped_at(done, record.decisions)):
             position = inventory.position(cluster)
+            # Without the member, what it was sent cannot be made again.
             if position is None:
                 continue
             sent = record.objects(record.decisions[cluster], inventory.clusters[position])
@@ -268,6 +272,7 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
     state. Where that update stopped, the same holds for each object that it was to write, as
     ``--replace`` has the engine delete any object first.
     """
+    # Both are kept, because many objects share a subject and a member.
     sent: dict[tuple[str, str], Mapping[ObjectKey, Mapping[str, Any]]] = {}
     stopped: dict[str, Collection[str]] = {}
     for standing in past.standing:
@@ -314,6 +319,7 @@ def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str
         if here.broken or sent is None or sent.version != here.version or position is None:
             continue
         found = decided.before.objects(sent, decided.subject.inventory.clusters[position])
+        # objects() returns nothing for a content that the state hides.
         yield from ((cluster, data) for data in found or _repeated(decided, cluster, sent))
 
 

@@ -176,6 +176,7 @@ def describe_division(decided: Decided) -> Sequence[str]:
         if (n := getattr(share, "replicas", None)) is not None
     }
     before = {cluster: done.replicas for cluster, done in decided.subject.done.items()}
+    # A member that is new has no number to compare with.
     words = [
         f"{c} {n}" + (f" (has {before[c]})" if before.get(c, n) != n else "")
         for c, n in shares.items()

@@ -76,6 +76,7 @@ def deviations(
     found = []
     for data, result in zip(objects, results, strict=True):
         key = Manifest(data).key
+        # Without steps no rule has deleted the object: one has failed.
         if result.data is None and result.steps:
             # No rule comes after one that deletes the object.
             found.append(Deviation(key, deleted=_rule(result.steps[-1], place)))

@@ -22,6 +22,7 @@ def left_alone(plan: FleetPlan, decided: Decided) -> dict[str, Objects]:
         for cluster, delivery in decided.deliveries.items()
         if delivery.mode.stops_at_drift and delivery.written
     }
+    # The usual case, which spares the reading of all that was sent.
     if not stopping:
         return {}
     sent: dict[tuple[str, ObjectKey], object] = {

@@ -271,6 +271,7 @@ def _asks(schema: Schema, value: Any) -> bool:
                 _asks(field, value[name]) for name, field in schema.fields.items() if name in value
             )
         case None | "" | False | Mapping() | list():
+            # A list, or a map of any keys, asks for something if it is not empty.
             return bool(value)
     return bool(value != schema.default)
 
@@ -281,4 +282,5 @@ def _matches(text: str, pattern: str) -> bool:
 
 
 def _text(value: Any) -> str:
+    # Patterns name values as a manifest has them: true, and not True.
     return value if isinstance(value, str) else json.dumps(value)

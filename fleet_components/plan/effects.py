@@ -31,6 +31,7 @@ ALL = (
 _PROTECTED = tuple(kind for table in _TABLES for kind in table.protected)
 _NAMESPACED = {kind.name for kind in KINDS.values() if kind.namespaced}
 
+# The order counts: an entry for some values comes before the one for all others of the field.
 _METADATA: tuple[Unheeded, ...] = (
     Unheeded(
         kinds=STEERING,
@@ -122,6 +123,7 @@ _METADATA: tuple[Unheeded, ...] = (
 )
 
 EFFECTS: tuple[Unheeded, ...] = (
+    # Before the general entries, so that what a system says about metadata counts.
     *(entry for table in _TABLES for entry in table.effects),
     *_METADATA,
 )

@@ -157,4 +157,5 @@ def _joined(groups: Iterable[Collection[Pair]]) -> set[Pair]:
 
 def is_protected(manifest: Manifest) -> bool:
     """Return whether an annotation protects the object."""
+    # str(), because YAML reads an unquoted true as a boolean, which no API server takes.
     return str((manifest.metadata.get("annotations") or {}).get(PROTECTED)).lower() == "true"

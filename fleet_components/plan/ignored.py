@@ -41,6 +41,7 @@ def _parsed(text: str) -> Path:
         if found is None:
             return ()
         quoted, index, every, name = found.groups()
+        # One of the groups has matched. They are texts, so that the index 0 counts as well.
         steps.append(
             quoted.replace('\\"', '"')
             if quoted is not None
@@ -70,6 +71,7 @@ def _steps(step: str | int, new: Any, old: Any) -> Sequence[str | int]:
     if step != _EVERY:
         return [step]
     if isinstance(new, dict) and isinstance(old, Mapping):
+        # Each key once, in the order of the old value.
         return [*dict.fromkeys([*old, *new])]
     # Positions that only one of the lists has cannot be set back.
     return range(min(len(new), len(old))) if isinstance(new, list) and isinstance(old, list) else []

@@ -92,6 +92,7 @@ def known_from(outputs: MemberOutputs) -> KnownMember:
 
 def renamed_first(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[tuple[str, T]]:
     """Return the items, renamed ones first."""
+    # False sorts before True, and equal items keep their order.
     return sorted(by_name.items(), key=lambda item: new(item[0]) == item[0])
 
 
@@ -110,6 +111,7 @@ def under_current_names(
     for name, member in renamed_first(members, cluster):
         current = cluster(name)
         other = found.get(current)
+        # Renamed records come first, so that the member's own record is the last and counts.
         last = member if other is None or member.recorded else other
         both = (*(other.formerly if other else ()), *earlier_names(member.formerly, name, current))
         found[current] = attrs.evolve(last, formerly=tuple(dict.fromkeys(both)))

@@ -111,6 +111,7 @@ def warn_of_silent(plan: FleetPlan, silent: Iterable[str]) -> Iterator[Problem]:
     """
     alike: dict[str, list[str]] = defaultdict(list)
     for name in sorted(silent):
+        # Members at which the update breaks in the same waves share one warning.
         alike[few(list(_sent(plan, name)), _SHOWN)].append(name)
     for where, members in alike.items():
         do = "does" if len(members) == 1 else "do"
@@ -131,6 +132,7 @@ def confirmed_elsewhere(
     known = past.members[name]
     if not uid or not known.uid or uid == known.uid:
         return False
+    # The uids differ, so that no refusal means a confirmation.
     return other_cluster({"uid": known.uid}, {"member": name, "uid": uid}, confirm) is None
 
 
@@ -286,6 +288,7 @@ def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
     gets = _by_subjects(plan.members_new, wanted)
     for subjects, left in had.items():
         joined = gets.get(subjects, [])
+        # Of several members, which one became which would be a guess.
         if len(left) == len(joined) == 1:
             old, new = left[0], joined[0]
             what = Message(

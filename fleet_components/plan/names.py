@@ -204,6 +204,7 @@ def hub_key_of(fleet: str, urn: Urn) -> ObjectKey | None:
 
 def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:
     """Return the position of an object of the fleet; None if the URN is of anything else."""
+    # An object on a member is below a target; one on the hub is not.
     if not is_object(urn.type) or TARGET not in urn.types or not urn.name.startswith(f"{fleet}/"):
         return None
     # Names of fleets may share a beginning: the slash ends the one that is meant.

@@ -85,6 +85,7 @@ def in_force_in_words(deviations: Iterable[Deviation]) -> Iterator[str]:
     """Yield what the overrides in force do: ``ResourceOverride shop/edge changes Deployment
     shop/web``.
     """
+    # The keys of a dict: each object once, in order.
     objects: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for deviation in deviations:
         for rule in deviation.rules:

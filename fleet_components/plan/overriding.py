@@ -84,6 +84,7 @@ class Overrides(ABC):
             problem = manifest.problem(what, self.rule_path(manifest, step.rule), _CHANGE)
         else:
             problem = Problem(what, (), _CHANGE, step.override)
+        # As for a rule that fails: nothing of the object is delivered.
         return attrs.evolve(result, data=None, problem=problem, steps=())
 
 
@@ -133,6 +134,7 @@ def in_force(
         if problem:
             failing[name] = problem
             continue
+        # At another revision the member is updated anyway, and gets the number of today's rules.
         if (
             here
             and here.revision == revision
@@ -241,6 +243,7 @@ class _Numbering:
             **{number: self._text(rules) for number, rules in self.rules.items()},
         }
         self._numbers = {text: number for number, text in known.items()}
+        # The highest number, not how many there are: rules that are no longer in use leave gaps.
         self._next = max(known, default=-1) + 1
 
     def number_of(self, rules: Objects) -> int:

@@ -177,6 +177,7 @@ def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
     again.
     """
     position = plan.inventory.position(cluster)
+    # Without the member, what it was sent before cannot be made again.
     if position is None:
         return
     for decided in (decided for decided in plan.subjects if cluster in decided.entries):
@@ -186,6 +187,7 @@ def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
         if decided.before.knows(placed):
             sent = decided.before.objects(placed, plan.inventory.clusters[position])
             before = {Manifest(data).key for data in sent}
+            # The last decision did not send these: what stands of them was still to be deleted.
             pairs = ((cluster, key) for key in decided.keys(cluster) if key not in before)
             yield from (pair for pair in pairs if pair in plan.standing)
 
@@ -363,6 +365,7 @@ def vanishing(
 
 def spaces_of(arriving: Iterable[Arrival]) -> tuple[Arrival, ...]:
     """Return the Namespaces of objects, in the form in which members are asked for them."""
+    # Each Namespace once, in the order of the objects: many of them share one.
     found = dict.fromkeys(_space(arrival) for arrival in arriving if arrival.key.namespace)
     kind = {"apiVersion": "v1", "kind": "Namespace"}
     named = ((name, {**kind, "metadata": {"name": key.name}}) for name, key in found)
@@ -458,6 +461,7 @@ def taken_over(arriving: Sequence[Arrival], live: Live) -> Iterator[Problem]:
         for arrival in _made(arriving, live)
         if arrival.mode.adopts
     ]
+    # Members on which the same fields change share one warning.
     for (key, fields), found in sorted(grouped(made, lambda it: (it[0].key, it[1])).items()):
         changes = f", and changed in {few(fields, _SHOWN)}" if fields else ""
         where = few(sorted(arrival.cluster for arrival, _ in found))
@@ -495,6 +499,7 @@ def _standing_against(
     if owners and not mode.co_owned:
         named = [_plain(f"{each.get('kind')} {each.get('name')}") for each in owners]
         yield _OWNED.filled(owners=few(named)), _OWNED_HINT
+    # Only the objects of compared_first() are compared, and only if their member answers.
     if compared is None:
         return
     if mode.takes_over is TakeOver.IF_NO_DIFF and compared.differences:
@@ -502,6 +507,7 @@ def _standing_against(
             _DIFFERS.filled(fields=few(list(map(_difference, compared.differences)), _SHOWN)),
             _DIFFERS_HINT,
         )
+    # Without a comparison, IfNoDiff does not allow to take it over.
     elif mode.takes_over is TakeOver.IF_NO_DIFF and compared.error:
         yield _UNCOMPARED.filled(error=_plain(compared.error)), _NEVER_HINT
     elif _may_conflict(arrival) and compared.error:
@@ -520,6 +526,7 @@ def _value(text: str | None) -> str:
 
 def _plain(text: str) -> str:
     """Return a text of a member in a form that can stand in a message."""
+    # A member may answer with a text of any length, and with control characters.
     return visible(text[:_LONGEST_NAME])
 
 
@@ -557,6 +564,7 @@ def _overwritten(wanted: Any, live: Any, path: FieldPath = ()) -> Iterator[Field
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
         for key in sorted(wanted.keys() & live.keys()):
             yield from _overwritten(wanted[key], live[key], (*path, key))
+    # Items of lists with different lengths cannot be paired: such a list differs as a whole.
     elif isinstance(wanted, list) and isinstance(live, list) and len(wanted) == len(live):
         for index, (item, there) in enumerate(zip(wanted, live, strict=True)):
             yield from _overwritten(item, there, (*path, index))

@@ -215,6 +215,7 @@ class Record(ABC, Generic[P, M]):
             )
         wrong = check_header(Manifest(data))
         if wrong:
+            # Neither hint nor place: nobody edits a state as a file.
             raise MisfitError(*(Problem(problem.message, problem.path) for problem in wrong))
 
     @property
@@ -247,6 +248,7 @@ class Record(ABC, Generic[P, M]):
         """
         if not self.knows(placed):
             return ()
+        # Without the mark of a repeated write, which is added to the objects below.
         made = (placed.revision, *particulars(placed).items())
         if made not in self._made:
             objects = self.plain(placed)
@@ -436,6 +438,7 @@ class Record(ABC, Generic[P, M]):
         runs = {here.revision for here in done if here.revision is not None}
         contents = {**self.contents, **objects}
         digests = {**self.digests, **{number: digest(data) for number, data in objects.items()}}
+        # A placement keeps one revision at least, so that -history is never 0.
         newest = sorted(digests)[-history:]
         used = {revision, *runs, *(sent.revision for sent in placed.values()), *newest, *later}
         return _only(used, contents), _only(used, digests)
@@ -486,7 +489,9 @@ def _parted(keyed: Mapping[str, T]) -> tuple[dict[int, T], dict[int, T]]:
     """
     revisions, rules = dict[int, T](), dict[int, T]()
     for key, kept in keyed.items():
+        # A key without the prefix is that of a revision.
         number = key.removeprefix(_RULES)
+        # isdecimal() alone accepts the digits of all scripts.
         if not number.isascii() or not number.isdecimal() or out_of_range(integer(number), 0):
             raise MisfitError(
                 Problem(
@@ -607,6 +612,7 @@ def particulars(placed: Placed | Done) -> dict[str, Any]:
     """Return what a decision sets for its member alone, for the binding: replicas, completions,
     number of overrides.
     """
+    # The decisions of each system have only some of these fields.
     found = {
         field: getattr(placed, field, None) for field in ("replicas", "completions", "overrides")
     }

@@ -68,6 +68,7 @@ def refusals(plan: FleetPlan) -> Iterator[Problem]:
         *_redefined(plan),
         *_guarded(plan),
     )
+    # Most plans have no problem, and a fleet has many objects.
     manifests = plan.written.manifests if problems else ()
     origins = {str(manifest.key): manifest.origin for manifest in manifests}
     for problem in problems:
@@ -140,6 +141,7 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
         first = next(chain.from_iterable(written.values()), None)
         standing = {owner for cluster in clusters for owner in shared.get((cluster, key), ())}
         by, hint = " and ".join(owners), _evicting(owners, standing, clusters) or _CLASH
+        # The owners have the object from different places: taking it out of one of them is enough.
         if first and any(
             origin.place != first.place for origins in written.values() for origin in origins
         ):
@@ -162,8 +164,10 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
             key,
             hint,
         )
+    # Once: the call for the clashes that are not known yet reports these.
     for subject, key, clusters in () if known else coverage.twice:
         origins = places.of(subject, key)
+        # Without any origin, nothing asks for the first one.
         where = " and ".join(_in(origin.seen_from(origins[0])) for origin in origins)
         what = Message(
             "brought-twice",
@@ -182,6 +186,7 @@ def _evicting(owners: Iterable[str], standing: Collection[str], clusters: Sequen
     KubeFleet keeps a member that was picked once, and has evictions for cluster-wide placements
     only.
     """
+    # join() takes the only item out of the collection, which has no index.
     kind, _, key = "".join(standing).partition("/") if len(standing) == 1 else ("", "", "")
     newer = set(owners) - set(standing)
     cluster_wide = {owner.partition("/")[0] for owner in newer} == {_CLUSTER_WIDE}
@@ -350,6 +355,7 @@ def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces and definitions: they also delete what others have put into
     them.
     """
+    # Objects in no state are deleted as well, though not by the engine.
     fates = (Fate.DELETED, *UNRECORDED)
     deleted = (
         departure

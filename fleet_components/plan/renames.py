@@ -288,6 +288,7 @@ class _Namesakes:
                 yield name
 
     def _is_done(self, new: str) -> bool:
+        # A slice, because a record need not have an earlier name; the last one is at the end.
         return self._recorded.get(new, ())[-1:] == (self._renamed[new],)
 
     def _path(self, name: str) -> tuple[str, ...]:

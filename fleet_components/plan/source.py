@@ -114,6 +114,7 @@ class Source:
 
     def _again(self, given: Given) -> Source:
         """Return the source read from other input; what was added to this one stays."""
+        # What the same input does not give when it is gathered again was added afterwards.
         found, known = gathered(given), gathered(self.given)
         more = tuple(item for item in self.problems if item not in known.problems)
         warnings = tuple(item for item in self.warnings if item not in known.warnings)
@@ -153,6 +154,7 @@ class Source:
         """
         return {
             item.key: item.origin
+            # The last entry of a key wins, so that objects of their own come after the contents.
             for item in (*self._contents, *self.catalogue.manifests)
             if item.origin
         }
@@ -161,6 +163,7 @@ class Source:
     def _contents(self) -> Sequence[Manifest]:
         """The contents of all envelopes that can be opened."""
         envelopes = filter(is_envelope, self.catalogue.manifests)
+        # The list of problems is dropped: the placement that selects the envelope reports them.
         return [item for envelope in envelopes for item in collected([], unwrap, envelope) or ()]
 
     @cached_property
@@ -265,6 +268,8 @@ def gather(
 
 def gathered(given: Given) -> Source:
     """Return a source like :func:`source_of`, from the objects that could be read."""
+    # Every step adds to the problems and passes on what it could read, so that one run
+    # reports all of them.
     # The first layer: other problems may only follow from these.
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
@@ -405,6 +410,7 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
     They would pass for objects to place, and have no effect.
     """
     for manifest in objects.manifests:
+        # A kind that the source defines in another group is an API of its user, and not misspelt.
         if names_a_build(manifest) or (
             manifest.group != GROUP and objects.defines(manifest.group, manifest.kind)
         ):

@@ -18,6 +18,7 @@ from fleet_components.plan.record import FORMAT, Record, particulars
 from fleet_components.plan.state import StoredResource
 from fleet_components.rollout.rollout import Done
 
+# Read-only, because it is the default of an argument, which all calls share.
 _UNKNOWN: Mapping[str, Any] = MappingProxyType(
     {"identifier": "", "identity": "", "uid": "", "forgotten": []}
 )
@@ -167,4 +168,5 @@ def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
 
 
 def _key(subject: str) -> str:
+    # Only the kind is cut off: a key may have a slash of its own, after its namespace.
     return subject.partition("/")[2]

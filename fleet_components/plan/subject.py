@@ -43,6 +43,7 @@ from fleet_components.systems.framework import System
 from fleet_components.systems.registry import SYSTEMS
 
 R = TypeVar("R", bound=Record[Any, Any])
+# Without a revision: nothing of the subject runs on the member.
 _NOTHING = Done(None)
 
 _FAILS = Message("override-fails", "fails on {members}")
@@ -550,6 +551,7 @@ class Decided:
         held = (Change.KEEP, Change.HELD)
         if any(entry.change not in held for entry in self.entries.values()):
             return True
+        # If the state hides contents, records may differ in these alone, although nothing changes.
         # Most records are equal as they are, and need not be written out.
         return self.record != self.before and _remembered(self.record) != _remembered(self.before)
 

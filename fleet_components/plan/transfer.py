@@ -112,6 +112,7 @@ def steps(now: Standpoint) -> tuple[MoveStep, ...]:
 
 
 def _to_hub(now: Standpoint) -> Iterator[MoveStep]:
+    # Once everything has moved, the state no longer shows the steps before: they count as done.
     name = NAMES[now.hub]
     yield _declare(now)
     yield MoveStep(
@@ -155,6 +156,8 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
         "every Work says so" if karmada else "every Work says so, and its agent has seen it",
         now.moved or now.held,
     )
+    # References to AppliedWorks go in this step, before a hub without the placements deletes
+    # these owners; the marks of Karmada own nothing, and go in the last step.
     released = all(seen.ours and (karmada or not seen.marked) for seen in now.objects.values())
     # Only agents of KubeFleet could still take the objects along.
     released = released and (karmada or now.let_go)

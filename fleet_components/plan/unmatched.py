@@ -192,6 +192,7 @@ def _forgotten(
     near = near_name(namespace, known)
     add = f"add a Namespace {namespace} to the manifests, {_UNLESS}"
     hint = f'did you mean "{near}"? else {add}' if near else add
+    # The Namespace itself is in no file: an object in it says where to look.
     first = next(iter(catalogue.contents(namespace)), None)
     return (
         first.problem(what, ("metadata", "namespace"), hint)

@@ -102,6 +102,7 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         for cluster, number in _moving(subject).items():
             turn = turns[subject.name, cluster]
             moves[turn][subject.name].append(cluster)
+            # Subjects that move in one turn have one wait: the longest.
             waits[turn] = max(waits[turn], seconds.get(number, 0))
         left = tuple(c for c in sorted(subject.entries) if _leaves(plan, subject, c))
         if left and not subject.subject.reports:
@@ -110,6 +111,7 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         left = tuple(_still_there(plan, name))
         if left:
             leaves[name] = left
+    # Turns may have gaps where a subject was delayed; the numbers of the waves have none.
     found = [
         PlanWave(
             number,
@@ -139,6 +141,7 @@ def _turns(plan: FleetPlan) -> Mapping[tuple[str, str], int]:
         for name, waits in plan.precedence.waits.items()
         for wait in waits
     ]
+    # A member that does not move neither waits in this plan nor has others wait for it.
     needs = [(later, first) for later, first in needs if later in turns and first in turns]
     delayed = {later[0] for later, _ in needs}
     # Each round settles at least the next member of the longest chain, unless there is a circle.
@@ -168,6 +171,7 @@ def goal_of(plan: FleetPlan) -> str:
     again.
     """
     subjects = [
+        # The decision alone has only the numbers of revisions, and not what is in them.
         [decided.name, decided.record.decided(), sorted(decided.record.digests.items())]
         for decided in plan.subjects
     ]
@@ -222,6 +226,7 @@ class PlanPart:
             for cluster, delivery in decided.deliveries.items():
                 for data in self.plan.emitted(decided, cluster):
                     key = Manifest(data).key
+                    # The subject that it has moved to brings it in this part already.
                     if (decided.name, cluster, key) in self._moved:
                         continue
                     yield Brought(
@@ -249,6 +254,7 @@ class PlanPart:
         keeper = Keeper(self.plan.options.stack, self.plan.options.fleet)
         found = delivered(self.plan, redacted=redacted)
         past, kept = self.plan.past, self._kept
+        # Each subject that is gone once, in the order of its objects.
         for name in dict.fromkeys(
             standing.subject for standing, _ in kept if standing.subject in self.plan.gone
         ):
@@ -319,6 +325,7 @@ class PlanPart:
                     yield standing, data
 
     def _waits(self, departure: Departure) -> bool:
+        # Nothing waits that this part brings, by the new subject or still by the old one.
         plan = self.whole
         if (
             departure.fate is Fate.MOVED
@@ -350,6 +357,7 @@ def _is_lost(plan: FleetPlan, cluster: str) -> bool:
 
 def _still_there(plan: FleetPlan, name: str) -> list[str]:
     """Return the members on which a subject stands that the source does not have any more."""
+    # A subject that compares only has brought nothing.
     if name in plan.past.reporting or name not in plan.past.records:
         return []
     done: Mapping[str, Done] = plan.past.done.get(name, {})
@@ -381,6 +389,7 @@ def _present(decided: Decided, cluster: str, plan: FleetPlan) -> Placed | None:
     if plan.inventory.position(cluster) is None and here.overrides is not None:
         raise FleetError([_undeclared(decided.name, cluster)])
     sent: Placed = decided.before.standing(here)
+    # standing() follows from what runs; rank and wave are those of the last decision.
     before = decided.before.decisions.get(cluster)
     return attrs.evolve(sent, rank=before.rank, wave=before.wave) if before else sent
 

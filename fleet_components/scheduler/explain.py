@@ -61,6 +61,7 @@ def passing_all(profile: Profile, state: State, picked: Mask) -> tuple[Mask, tup
     if not picked:
         return 0, ()
     try:
+        # All of these members are picked, so that plug-ins which count the picks would mislead.
         named = [
             plugin
             for plugin in filters_of(profile, state)

@@ -133,6 +133,7 @@ class Filter(Plugin, Generic[S_contra]):
         nothing.
         """
         return ", or ".join(
+            # islice, because admitting() may be a generator that works for each change.
             map(edit_words, islice(self.admitting(state, position), _MOST_REMEDIES))
         )
 
@@ -187,6 +188,7 @@ class Score(Plugin, Generic[S_contra]):
         """Return the score of the member at this position by its source: the plug-in's name by
         default.
         """
+        # A mask of this member alone.
         scores = self.scores(state, 1 << position)
         return {
             self.name: next(
@@ -275,6 +277,7 @@ class Profile:
                     _FIELD,
                     f"the parts of a score are: {known}",
                 )
+            # Two plug-ins from outside must not share a name either.
             taken.add(plugin.name)
 
     @cached_property

@@ -155,6 +155,7 @@ def _made(path: str, found: Any) -> Plugin:
 
 
 def _unusable(path: str, plugin: Plugin) -> Iterable[Problem]:
+    # The base declares the name without a value: a class may lack it.
     name, profiles = getattr(plugin, "name", None), plugin.profiles
     if not (isinstance(name, str) and name):
         yield _problem(path, "has no name", 'set name = "..."')
@@ -164,6 +165,7 @@ def _unusable(path: str, plugin: Plugin) -> Iterable[Problem]:
             "takes part at no extension point",
             f"the points: {_listed(p.__name__ for p in POINTS)}",
         )
+    # A text would pass for a collection of its letters.
     if isinstance(profiles, str) or not set(profiles) <= set(PROFILES) or not profiles:
         yield _problem(
             path,
