@@ -158,7 +158,7 @@ def objects_on(
     )
     for data in listing:
         manifest = Manifest(data)
-        # Of the hub's own kinds, placements select envelopes only.
+        # Placements select no kinds of the hub itself, except envelopes.
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
             continue
         if is_agent(manifest.key):
