@@ -270,13 +270,13 @@ class Reading:
 
         A lazy policy has claimed them, or the override policies are missing that theirs waits for.
         """
-        # `unbound` returns None for a template that is still to get a binding.
         states = {key: copy.bound.state for key, copy in self.copies.items()}
         found = []
         for workload in self.templates.workloads:
             original = self.listing.object(workload.manifest.key)
             if workload.key not in states and original:
                 found.append(unbound(self.subject(workload, states), original))
+        # None stands for a template that is still to get a binding.
         return tuple(filter(None, found))
 
     @property

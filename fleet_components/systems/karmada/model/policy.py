@@ -435,8 +435,8 @@ class PropagationPolicy(Typed):
 
 def policy_key(manifest: Manifest) -> PolicyKey:
     """Return the key of a policy's manifest."""
-    # An object without a namespace goes to the namespace default, as with kubectl.
     cluster_wide = manifest.kind in (CLUSTER_PROPAGATION, CLUSTER_OVERRIDE)
+    # An object without a namespace goes to the namespace default, as with kubectl.
     return PolicyKey(
         manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name
     )

@@ -332,7 +332,7 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
             before, claim=PolicyClaim(revision=1), seen=request.waited, generation=1
         )
     key, seen = template_key(request.manifest), _seen(request.manifest, before)
-    # A bool counts as 0 or 1.
+    # A changed digest is one generation more: True counts as 1.
     generation = before.generation + (seen != before.seen)
     overrides = request.policies.override_index.keys
     policies = _concerning(request, before)

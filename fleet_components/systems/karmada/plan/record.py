@@ -136,7 +136,7 @@ class TemplateState:
         """Read it back from :meth:`to_wire`; None and the empty map stand for a template that was
         never seen.
         """
-        # The schedule is read separately below, since `TemplateMemory` has a wire form of its own.
+        # `TemplateMemory` has a wire form of its own, which is read below.
         state = decode(cls, wire or {})
         with below("claim", "bound", "spec"):
             check_policy(state.spec)

@@ -158,7 +158,7 @@ def objects_on(
     )
     for data in listing:
         manifest = Manifest(data)
-        # Placements select no kinds of the hub itself, except envelopes.
+        # Kinds of the hub itself are no content, except envelopes.
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
             continue
         if is_agent(manifest.key):

@@ -411,8 +411,8 @@ def _overridden(
         }
         kept = {name: standing.get(name, _NONE) for name in wanted.ranks}
         taken = runs.record.overrides if runs.record else kept
-    # A content that the state hides is empty here: `_check_known` refuses to send it.
     newest = before.next_revision(request.content)
+    # A content that the state hides is empty here: `_check_known` refuses to send it.
     content = (
         request.content if wanted.revision == newest else before.contents.get(wanted.revision, ())
     )

@@ -100,7 +100,7 @@ def _fixed(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
 
 
 def _asking(profile: Profile, state: KubeFleetState, shown: Collection[str]) -> Ask:
-    # Members that pass every filter have the same verdicts, which are computed once.
+    # Picked members that pass every filter have the same verdicts, which are computed once.
     alike, passes = passing_all(
         profile, state, state.present & state.inventory.mask_of_names(shown)
     )
