@@ -126,7 +126,7 @@ class _Asked:
     def _groups(self, sign: int) -> Iterator[Ladder]:
         """Yield more groups, or fewer, of each spread constraint."""
         for place, constraint in enumerate(self.state.placement.spread_constraints):
-            # Not below minGroups, since admission refuses a smaller maxGroups, and not 0, with which
+            # Not below minGroups, since admission refuses a smaller maxGroups, nor 0, with which
             # nothing is selected.
             numbers = (
                 range(constraint.max_groups + 1, len(self.state.inventory) + 1)
