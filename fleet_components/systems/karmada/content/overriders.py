@@ -80,6 +80,7 @@ class OverriderBudget:
         Raises:
             OverrideError: there are too many. One document of any length is not.
         """
+        # A budget that is still full lets one document pass, however long it is.
         if self.characters < MOST_CHARACTERS and self.characters < number:
             what = (
                 f"fieldOverrider: its rules read and write more than {MOST_CHARACTERS} characters"
@@ -104,6 +105,7 @@ def apply_overriders(
     """
     data, budget = forms.stored, budget or OverriderBudget()
     try:
+        # The order counts: each overrider sees what those before it have changed.
         for image in overriders.image_overrider:
             data = _override_images(data, image, budget)
         for target, words in (
@@ -117,6 +119,7 @@ def apply_overriders(
         ):
             for change in texts:
                 data = _override_texts(data, part, change)
+        # Only neighbours are grouped, which keeps the order.
         for (path, is_yaml), fields in groupby(
             overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))
         ):
@@ -228,6 +231,7 @@ def _override_words(
     by_name: dict[Any, list[CommandArgsOverrider]] = {}
     for overrider in overriders:
         by_name.setdefault(overrider.container_name, []).append(overrider)
+    # Without an overrider of this kind, containers of an unusual form are no error.
     containers, changed = containers_of(data) if by_name else [], {}
     for number, container in enumerate(containers):
         name = container.get("name")
@@ -368,6 +372,7 @@ def with_containers(data: Object, containers: Sequence[Any], changed: Mapping[in
     """Return the object with other containers at some positions."""
     if not changed:
         return data
+    # A copy, since the list belongs to the given object.
     items = list(containers)
     for number, container in changed.items():
         items[number] = container

@@ -58,6 +58,7 @@ class Binding:
     @property
     def mark(self) -> str:
         """The label by which its Works are found, as ``key=value``; empty if it has none yet."""
+        # A binding has one of the two labels: one is for namespaced templates, one for all others.
         return next(iter(marks_of(self.data)), "")
 
     @property
@@ -260,6 +261,7 @@ def _without_own_selector(data: Object) -> Object:
     it.
     """
     spec = data.get("spec") or {}
+    # With manualSelector the user has written the selector, and the API server makes none.
     if (data["apiVersion"], data["kind"]) != ("batch/v1", "Job") or spec.get("manualSelector"):
         return data
     template = spec.get("template") or {}

@@ -197,8 +197,8 @@ def _templates(listing: Listing) -> Iterator[Query]:
         asked[version, kind].add(namespace)
     for (version, kind), namespaces in sorted(asked.items()):
         resource = listing.served.get((version.rpartition("/")[0], kind))
-        everywhere = "" in namespaces or not (resource and resource.namespaced)
         # A request for all namespaces replaces those for single ones.
+        everywhere = "" in namespaces or not (resource and resource.namespaced)
         hidden = is_secret_kind(kind) and not listing.secrets
         for namespace in sorted({""} if everywhere else namespaces):
             yield Query(version, kind, namespace, metadata_only=hidden)

@@ -76,6 +76,7 @@ class Reading:
     @cached_property
     def bindings(self) -> Mapping[ObjectKey, Binding]:
         """The bindings by the key of their template."""
+        # A template has one binding, whose name is made of the template's kind and name.
         found = (Binding(data) for kind in BINDINGS for data in self.listing.all(kind, WORK_GROUP))
         return {binding.template: binding for binding in found}
 
@@ -122,6 +123,7 @@ class Reading:
             for binding in self.bindings.values()
             if (binding.template.group, binding.template.kind) in gone
         )
+        # A reason of the API server comes last, since it says more.
         return {**dict.fromkeys(lists, "is not served"), **self.listing.refused}
 
     @cached_property
@@ -218,6 +220,7 @@ class Reading:
             for item in self.objects
             if Manifest(item).key in self.bindings
         ]
+        # A control plane of Karmada has no placements, so no other system brings anything.
         return templates_of(self.source, {}, known)
 
     @cached_property
@@ -243,6 +246,7 @@ class Reading:
         """Templates of which members may run another content than the one now, and whose Works may
         be asked for.
         """
+        # A Work contains the whole object, so Works of Secrets are read only if Secrets are.
         hidden = () if self.listing.secrets else ("Secret",)
         return tuple(
             copy
@@ -272,6 +276,7 @@ class Reading:
             original = self.listing.object(workload.manifest.key)
             if workload.key not in states and original:
                 found.append(unbound(self.subject(workload, states), original))
+        # None stands for a template that is still to get a binding.
         return tuple(filter(None, found))
 
     @property

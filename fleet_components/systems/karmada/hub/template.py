@@ -233,6 +233,7 @@ def member_as_written(data: Object) -> dict[str, Any]:
         del spec["resourceModels"]
     if is_leaving(data):
         written["metadata"]["deletionTimestamp"] = data["metadata"]["deletionTimestamp"]
+    # No status differs from an empty one: without any, a Cluster is taken to serve all APIs.
     seen = {} if status is None else {"status": _status(status)}
     head = {field: written[field] for field in ("apiVersion", "kind", "metadata")}
     return {**head, "spec": {"syncMode": "Push", **spec}, **seen}
@@ -241,6 +242,7 @@ def member_as_written(data: Object) -> dict[str, Any]:
 def _status(status: Mapping[str, Any]) -> dict[str, Any]:
     summary = status.get("resourceSummary")
     counted = None if summary is None else plain({field: summary.get(field) for field in _SUMMARY})
+    # Sorted, so that two observations differ only if the Cluster does.
     conditions = [
         {
             "type": condition["type"],
@@ -304,6 +306,7 @@ def unbound(subject: TemplateSubject, original: Object) -> ObservedSubject | Non
         record = subject.decide(TemplateRecord(memory=memory)).record
     except FleetError:
         return None  # the plan has the same problem
+    # The control plane would bind it as well, and has not yet.
     if record.memory.claim.bound or record.decisions:
         return None
     return ObservedSubject(name=subject.name, record=record, protected=subject.protected)

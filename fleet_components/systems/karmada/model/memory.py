@@ -29,6 +29,7 @@ def _no_time(text: str) -> str:
     valid.
     """
     try:
+        # A time without a zone cannot be compared with the others.
         known = not text or (
             (time := datetime.fromisoformat(text)).tzinfo is not None and in_reach(time)
         )
@@ -123,6 +124,7 @@ class TemplateMemory:
             clusters={
                 name: replicas for name, replicas in self.clusters.items() if name != cluster
             },
+            # The new task first, so that an existing one replaces it.
             evictions={cluster: task, **self.evictions},
         )
 

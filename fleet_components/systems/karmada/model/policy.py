@@ -436,6 +436,7 @@ class PropagationPolicy(Typed):
 def policy_key(manifest: Manifest) -> PolicyKey:
     """Return the key of a policy's manifest."""
     cluster_wide = manifest.kind in (CLUSTER_PROPAGATION, CLUSTER_OVERRIDE)
+    # An object without a namespace goes to the namespace default, as with kubectl.
     return PolicyKey(
         manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name
     )

@@ -73,6 +73,8 @@ class PolicyOverrides(Overrides):
         """Return rules with the custom kind of the object, if their effect depends on it."""
         if self.custom is None or not rules:
             return rules
+        # Tried with and without the kind, so that a change of its definition alone makes no new
+        # rules.
         complete = tuple({**rule, _CUSTOM: self.custom.to_wire()} for rule in rules)
         outcomes = [
             apply_rules(objects, item, member, self.claimed_by) for item in (rules, complete)
@@ -89,6 +91,7 @@ class PolicyOverrides(Overrides):
 
         Members with the same rules get the same: the rules are carried out once for all of them.
         """
+        # As text, since objects are not hashable.
         alike = canonical(objects), canonical(rules)
         if alike not in self._made:
             made = apply_rules(objects, rules, member, self.claimed_by)
@@ -125,6 +128,7 @@ def apply_rules(
     """
     policies = [OverridePolicy.from_manifest(Manifest(policy)) for policy in rules]
     places = {str(policy.manifest.key): policy.manifest.data.get(_PLACES) for policy in policies}
+    # `_complete` gives the kind to all rules of an object or to none.
     wire = next((policy[_CUSTOM] for policy in rules if _CUSTOM in policy), None)
     custom = CustomKind.from_wire(wire) if wire else None
 

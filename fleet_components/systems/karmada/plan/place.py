@@ -145,6 +145,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     revision = before.next_revision(content)
     shares = shares_of(request, state, template, content, revision)
     found = _overrides(request, state, before, (content, shares))
+    # Only now, since the rules in force depend on the shares.
     shares |= {
         cluster: attrs.evolve(shares[cluster], overrides=number)
         for cluster, number in found.numbers.items()
@@ -154,16 +155,19 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     dispatch = Dispatch(
         state, request.done, request.inventory.names, request.eviction_timeout, known
     )
+    # A member that gets nothing waits for nothing.
     waits = {cluster: gate for cluster, gate in request.waits.items() if cluster in shares}
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons, waits)
     record = _record(request, before, rollout, state, (revision, content), found)
     done = request.done
+    # The last update was to send this, and something else stands there.
     stopped = {
         name
         for name, sent in before.decisions.items()
         if name in done and not sent.stands(done[name])
     }
     rollout = written_where_interrupted(rollout, stopped, record, before, request)
+    # Again: the rollout may now write once more what was interrupted.
     record = attrs.evolve(record, decisions=_shares_of(rollout))
     goal = _goal(
         record,
@@ -250,6 +254,7 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
     state = attrs.evolve(state, replicas=replicas_of(matched, shapes) if fresh else state.replicas)
     template = scheduled_form(matched, state.replicas, shapes)
     driven = _driven(request, state)
+    # From before the decision, which may rewrite an object that no policy follows.
     followed, (state, decision) = fresh, _decided(request, state, template, driven)
     return _Scheduled(
         state, template, driven, decision, fresh or _is_rewritten(state, before.memory), followed
@@ -327,15 +332,18 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
             before, claim=PolicyClaim(revision=1), seen=request.waited, generation=1
         )
     key, seen = template_key(request.manifest), _seen(request.manifest, before)
+    # A changed digest is one generation more: True counts as 1.
     generation = before.generation + (seen != before.seen)
     overrides = request.policies.override_index.keys
     policies = _concerning(request, before)
     hub = HubSnapshot({key: request.matched}, policies, overrides, {key: generation})
+    # Without a digest the object is new, and has no claim.
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
     claims = match_policies(hub, known, preemption=request.settings.preemption).claims
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
     concerned = {p.key.path for p in policies if p.key in holders or matches(p, request.matched)}
+    # Sorted, so that the state does not change with the order of the source.
     remembered = {
         path: seen_policy
         for path, seen_policy in sorted(claims.policies.items())

@@ -136,6 +136,7 @@ class TemplateState:
         """Read it back from :meth:`to_wire`; None and the empty map stand for a template that was
         never seen.
         """
+        # `TemplateMemory` has a wire form of its own, which is read below.
         state = decode(cls, wire or {})
         with below("claim", "bound", "spec"):
             check_policy(state.spec)
@@ -224,6 +225,7 @@ class TemplateRecord(Record[Share, TemplateState]):
     def content(self, revision: int) -> Objects | None:
         """Return the object alone."""
         content = self.contents.get(revision)
+        # The custom kind that follows the object in a content goes to no member.
         return self.opened(content[:1]) if content else None
 
     def guarded_as(self, name: str) -> str:
@@ -254,6 +256,7 @@ class TemplateRecord(Record[Share, TemplateState]):
         policy, needing = self.memory.policy, sorted(self.memory.schedule.required_by)
         nobody = f"none: needed by {', '.join(needing)}" if needing else "none"
         wire = super().to_wire()
+        # Through JSON, so that an engine that turns 1 into 1.0 shows no change.
         remembered = digest((json.loads(json.dumps(wire["memory"]), parse_float=_whole),))
         return {
             **wire,

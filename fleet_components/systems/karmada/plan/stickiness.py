@@ -130,6 +130,7 @@ def _passing(
         inventory,
         outcome.template,
         placement,
+        # Filters read which members have the object, and no replicas.
         TemplateMemory(clusters=dict.fromkeys(inventory.names, 0) if has_it else {}),
         # Groups are tried in order, so a template that is nowhere begins with the first.
         group=next(iter(placement.cluster_affinities), None),

@@ -342,6 +342,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             self.policies,
             outcome.record.memory.claim.policy,
         )
+        # Edits of members have no place here: `with_edits` takes them below.
         for edit in change:
             if edit.of == OBJECT:
                 manifest = attrs.evolve(manifest, data=edit.on(manifest.data))
@@ -519,6 +520,7 @@ def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateReco
         ((hidden, *outlines_of(hidden)), plain)
         for hidden, plain in zip(redacted_content(whole), whole, strict=True)
     ]
+    # A part that is in no form of the object, hidden or outlined, stays as it is recorded.
     contents = {
         revision: tuple(
             next((plain for hidden, plain in known if part in hidden), part) for part in parts

@@ -275,6 +275,7 @@ class _Reading:
             for key in self.known
             if key in self.objects and self.objects[key].key not in self.brought
         }
+        # A dict, since it keeps the order of the source, in which problems are reported.
         return {key: None for key in self.objects if key in self.matching or key in left}
 
     @cached_property
@@ -299,7 +300,9 @@ class _Reading:
         found: dict[str, dict[str, bool]] = {}
         if self.source.settings.brings_namespaces:
             return found
+        # A template that goes along with others may be selected itself, and counts once.
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
+            # The key of a cluster-scoped parent ends with the slash, and is no object.
             key = f"{NAMESPACE_KEY}{self.objects[parent].namespace}"
             if (
                 key in self.objects
@@ -423,6 +426,7 @@ class _Reading:
         """
         for policy in self.propagation if not self.source.health else ():
             if policy.spec.failover and policy.spec.failover.application:
+                # A hub watches applications itself, so it moves them even if the forecast does not.
                 what, hint = _LEFT_OUT if self.source.given.hub else _NO_EFFECT
                 yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
 
@@ -433,6 +437,8 @@ class _Reading:
         found: dict[tuple[int, str, str], tuple[PropagationPolicy, list[Manifest]]] = {}
         for key in self.own:
             manifest = self.matched[key]
+            # The source does not say which policy has claimed the object: the best match stands for
+            # it.
             policy = best_policy(manifest, self.matching.get(key, ()))
             if policy and policy.spec.placement.divided and self._may_have_replicas(manifest):
                 # The id stands for the policy, which `propagation` keeps alive.
@@ -537,6 +543,7 @@ def _has_number(value: Any) -> bool:
             return any(map(_has_number, value.values()))
         case list():
             return any(map(_has_number, value))
+    # A bool is an int in Python, and no number of replicas.
     return isinstance(value, int) and not isinstance(value, bool)
 
 

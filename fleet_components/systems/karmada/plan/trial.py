@@ -124,6 +124,7 @@ class TemplateTrial(OverrideTrial):
     @cached_property
     def _policies(self) -> Collection[OverridePolicy]:
         index = self.subject.policies.override_index
+        # Without policies the form of the object is not built at all.
         return index.concerning(Manifest(self._written)) if index.policies else ()
 
     @cached_property
@@ -146,6 +147,8 @@ class TemplateTrial(OverrideTrial):
         shares of members change with every decision.
         """
         record, replicas = self.outcome.record, self.outcome.template.replicas
+        # Any share will do: those of an undivided template are alike, others get their numbers
+        # below.
         share = next(iter(self.outcome.goal.decisions.values()), Share(revision=record.revision))
         bound = record.memory.claim.bound
         if bound and bound.placement.divided and replicas:
@@ -180,7 +183,9 @@ def unchanged(part: Part, policy: Manifest, manifest: Manifest) -> Unchanged:
     at = next((place for place, step in enumerate(part.path) if step in OVERRIDERS), None)
     if at is None:
         return Unchanged(Message("is-so-already", "{key} is so already", key=manifest.key))
+    # Each overrider is a list, so the step after its name is the index of the operation.
     field, operation = part.path[at], value_at(policy.data, part.path[: at + 2])
+    # With a predicate an imageOverrider names the field itself, whatever the kind.
     if field in (IMAGE, COMMAND, ARGS) and not operation.get("predicate"):
         return _of_containers(str(field), operation, part, manifest)
     if field in (LABELS, ANNOTATIONS):

@@ -84,6 +84,7 @@ def _of_objects(
             selected=wanted[index].kind,
         )
         yield NoMatch(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
+    # No selector is left that could match anything in the namespace.
     if outside and len(outside) == len(wanted):
         return
     # One warning about the namespace is enough for all selectors.
@@ -167,6 +168,7 @@ def without_apis(source: Source, templates: Templates) -> Iterator[Problem]:
     Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement: an API that the
     status does not list is not there. A Cluster without any ``status`` is taken to serve all APIs.
     """
+    # Without templates nothing is to be placed, so the warning would help nobody.
     for manifest in source.declarations.values() if templates.keys else ():
         status = manifest.data.get("status") if manifest.kind == "Cluster" else None
         if status is not None and not status.get("apiEnablements"):

@@ -37,6 +37,7 @@ def unserved(
             manifest = decided.subject.matched
             for name in _lacking(decided, manifest, inventory):
                 lacking[manifest.api_version, manifest.kind].add(name)
+                # The first object of a kind stands for all of them in the message.
                 first.setdefault((manifest.api_version, manifest.kind), decided.subject.manifest)
     definitions = {provided(item): item for item in catalogue.manifests} if lacking else {}
     for (version, kind), members in lacking.items():
@@ -120,6 +121,7 @@ def _changed_total(decided: Decided, inventory: Inventory) -> Iterator[Problem]:
     gets = {name: subject.replicas(record, name, shares[name]) or 0 for name in given}
     if sum(gets.values()) == sum(given.values()):
         return
+    # Never empty, since the sums differ.
     changed = sorted(name for name in given if gets[name] != given[name])
     shown = few([f"{name} gets {gets[name]} instead of {given[name]}" for name in changed])
     what = Message(

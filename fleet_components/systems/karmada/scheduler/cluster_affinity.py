@@ -67,6 +67,7 @@ class ClusterAffinity(Filter[KarmadaState]):
         selecting = [
             pair for pair in _written(state) if has(matching(state.inventory, pair[1]), position)
         ]
+        # Without an affinity every member is selected, and a new one with `exclude` leaves it out.
         field, affinity = selecting[0] if selecting else (_SINGLE, policy.ClusterAffinity())
         # If several affinities select it, no change of one of them leaves the member out.
         if len(selecting) > 1:

@@ -63,6 +63,7 @@ def explain(
         estimates: how many replicas the members can take.
         plugins: the plug-ins that decided with Karmada's.
     """
+    # The memory from before the decision, since members that it has chosen would count as targets.
     state = KarmadaState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
     # The placement may no longer have the observed group: Karmada starts at the first one then.

@@ -169,6 +169,7 @@ def _mismatch(policy: PropagationPolicy, template: Manifest) -> str:
         where = f"in namespace {template.namespace}" if template.namespace else "in no namespace"
         return f"selects only in its namespace {policy.key.namespace}; the object is {where}"
     selectors = policy.spec.resource_selectors
+    # Several selectors may fail for one reason, which is printed once.
     reasons = dict.fromkeys(
         _selector_mismatch(selector, template) for selector in selectors[:_MOST_SELECTORS]
     )
@@ -204,6 +205,7 @@ class PolicyIndex:
 
     def candidates(self, manifest: Manifest) -> list[PropagationPolicy]:
         """Return the policies that may match an object, in their order; all others do not."""
+        # A set, since a policy may be found under several keys.
         found = {position for key in _keys(manifest) for position in self._positions.get(key, ())}
         return [self.policies[position] for position in sorted(found)]
 
@@ -238,6 +240,7 @@ class PolicyIndex:
 
 
 def _keys(manifest: Manifest) -> Iterator[Hashable]:
+    # None stands for selectors that look in every namespace.
     for namespace in (manifest.namespace, None):
         for asked in answers(manifest):
             yield manifest.api_version, manifest.kind, namespace, asked

@@ -57,6 +57,7 @@ class ScheduledTemplate:
     def state(self) -> KarmadaState:
         """The state of a run in the group in use."""
         names = {term.affinity_name: term for term in self.placement.cluster_affinities}
+        # Before a group is in use, the first one is tried.
         group = names.get(self.group, next(iter(names.values()), None))
         return KarmadaState(self.inventory, self.template, self.placement, self.before, group=group)
 
@@ -125,6 +126,8 @@ class _Asked:
     def _groups(self, sign: int) -> Iterator[Ladder]:
         """Yield more groups, or fewer, of each spread constraint."""
         for place, constraint in enumerate(self.state.placement.spread_constraints):
+            # Not below minGroups, since admission refuses a smaller maxGroups, nor 0, with which
+            # nothing is selected.
             numbers = (
                 range(constraint.max_groups + 1, len(self.state.inventory) + 1)
                 if sign > 0

@@ -64,6 +64,7 @@ def _sum(items: Items, name: str) -> int:
 
 def _budget(manifest: Manifest, items: Items) -> Status:
     counts = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+    # With the member before the name, since Pods of several members may have the same name.
     disrupted = {
         f"{item['clusterName']}/{pod}": time
         for item in items
@@ -107,6 +108,7 @@ def _job_conditions(items: Items) -> list[Status]:
     if failed:
         words = f"Job executed failed in member clusters {','.join(failed)}"
         conditions.append(_condition("Failed", "JobFailed", words))
+    # Never of nothing: `aggregated` returns early without items.
     if all(end == "Complete" for end in ended.values()):
         conditions.append(_condition("Complete", "Completed", "Job completed"))
         # Every item has a status here: without one its Job would not be complete.

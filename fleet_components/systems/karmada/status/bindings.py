@@ -130,6 +130,7 @@ def _fully_applied(state: TemplateState, items: list[dict[str, Any]]) -> list[Co
         return []
     targets = {*state.targets, *state.left_later}
     applied = {item["clusterName"] for item in items if item.get("applied")}
+    # An entry beyond the applied ones is that of a copy that was not applied.
     return [_APPLIED if targets and targets == applied and len(applied) == len(items) else _FAILED]
 
 
@@ -195,6 +196,7 @@ def _refusal(manifest: Manifest, cluster: str) -> str:
 
 def _health(delivery: Delivery, found: ObservedObject) -> str:
     """Return the health of a copy: from its status, or else from what the engine has seen of it."""
+    # Without a status only the engine's verdict on the readiness of the object is known.
     if found.status is None and found.available:
         return _HEALTH.get(found.available, UNKNOWN)
     data = delivery.objects[0]

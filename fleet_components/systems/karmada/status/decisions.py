@@ -50,6 +50,7 @@ def binding(decided: Decided, manifests: Mapping[str, Manifest] | None = None) -
         if key in known
     ]
     tasks = [_task(cluster, task) for cluster, task in sorted(schedule.evictions.items())]
+    # None instead of an empty list: `_given` leaves it out, as the API does.
     spec = {
         "resource": _resource(manifest),
         "replicas": replicas,

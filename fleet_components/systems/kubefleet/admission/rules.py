@@ -36,6 +36,7 @@ def _by_name(spec: Any) -> bool:
 
 
 def _single_namespace_when_accessible(spec: Any) -> bool:
+    # By kind alone, as the message of the rule says; the rules for the scope compare the group too.
     namespaces = [term for term in spec["resourceSelectors"] if term["kind"] == "Namespace"]
     return spec["statusReportingScope"] != "NamespaceAccessible" or len(namespaces) == 1
 

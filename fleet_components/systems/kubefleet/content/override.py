@@ -246,6 +246,7 @@ def has_variables(value: Any) -> bool:
 
 def _order(override: ResourceOverride) -> tuple[bool, str, str]:
     manifest = override.manifest
+    # False sorts first: ClusterResourceOverrides, which ResourceOverrides then win over.
     return manifest.kind != CLUSTER_OVERRIDE, manifest.namespace, manifest.name
 
 
@@ -286,6 +287,7 @@ def _with_values(operation: JSONPatchOverride, cluster: Cluster) -> JSONPatchOve
         return operation
     # In the JSON text, as in KubeFleet: names and values of labels have nothing to escape.
     named = text.replace(_NAME, cluster.name)
+    # The text before the first variable, then one text that begins with each key.
     made, *others = named.split(_LABEL)
     for other in others:
         key, closed, rest = other.partition("}")
@@ -333,6 +335,7 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
             # broken.
             why = unopened(Manifest(made.written)) if made is not None else ""
             broken = OverrideError(f"{_SPOILT}: {why}")
+            # The rule that first broke the envelope is the one to report.
             spoilt = (spoilt or _problem(data, override, rule, cluster, broken)) if why else None
     return (
         Overridden(None, spoilt)
@@ -359,6 +362,8 @@ def _with_contents(
         if done.problem:
             return done
         for step in done.steps:
+            # A step of an envelope shows the envelope as a whole, not only the content that
+            # changes.
             after = _with_content(made, key, step.data)
             steps.append(attrs.evolve(step, before=made, data=after))
             made = after

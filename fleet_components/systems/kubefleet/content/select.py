@@ -124,6 +124,7 @@ class _Selecting:
         """Return the objects of each selector, in snapshot order."""
         brought: list[tuple[Manifest, ...]] = []
         problems, taken = [], set[ObjectKey]()
+        # Before the loop, since other selectors may come before that of the namespace.
         inner = self.inner_namespace()
         for selector in self.selectors():
             try:
@@ -385,6 +386,7 @@ def _dropped(manifest: Manifest) -> Iterator[Problem]:
 
 def surprises(manifest: Manifest) -> Iterator[Problem]:
     """Yield warnings about an object that goes to members."""
+    # An envelope stays on the hub, only its contents go to members.
     if manifest.metadata.get("finalizers") and not is_envelope(manifest):
         what = Message(
             "finalizers-go-along-member",

@@ -89,6 +89,7 @@ def approved(request: Object, when: str) -> dict[str, Any]:
 def _approval(request: Object, runs: Mapping[tuple[str, str], Object]) -> HubApproval:
     spec, metadata = request.get("spec") or {}, request["metadata"]
     run = runs.get((metadata.get("namespace") or "", str(spec.get("parentStageRollout"))))
+    # One reason is enough: no later one is computed.
     reason = next(_reason(request, run), "")
     opens = (
         ""

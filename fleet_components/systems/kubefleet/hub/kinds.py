@@ -130,6 +130,7 @@ class Kept:
         sent = defaultdict[tuple[str, str], list[int]](list)
         for work in _all(listing, WORK):
             index = work.labels.get(WORK_INDEX, "")
+            # A Work that is being deleted brings nothing to a member any more.
             if index.isdecimal() and "deletionTimestamp" not in work.metadata:
                 sent[work.namespace.removeprefix(_MEMBER), work.labels.get(BINDING, "")].append(
                     int(index)

@@ -114,6 +114,7 @@ def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
         for manifest in sent
         if (manifest.group, manifest.kind) not in listing.served
     }
+    # The agent shows the release only: without it no object is missing.
     refused = {query: why for query, why in listing.refused.items() if query != AGENT}
     return {**dict.fromkeys(gone, "is not served"), **refused}
 
@@ -157,6 +158,7 @@ def objects_on(
     )
     for data in listing:
         manifest = Manifest(data)
+        # Kinds of the hub itself are no content, except envelopes.
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
             continue
         if is_agent(manifest.key):
@@ -265,6 +267,7 @@ def refused_policies(
 def _unscheduled(placement: Manifest, kept: Kept, inventory: Inventory) -> str:
     """Return why the scheduler fails on a placement; empty if it does not."""
     policies = PolicySnapshots.of(kept, placement)
+    # The hub has scheduled this policy, so its scheduler does not fail on it.
     if policies.scheduled:
         return ""
     return schedule(inventory, policies.newest, namespace=placement.namespace).error

@@ -41,11 +41,13 @@ def member_cluster(name: str, facts: ClusterFacts | None, old: Object | None = N
         "metadata": {"name": name},
         "spec": {"identity": identity},
     }
+    # A copy, since `old` belongs to the listing of the hub.
     member: dict[str, Any] = dict(old or new)
     if facts is None:
         return member
     status = dict(member.get("status") or {})
     known: Mapping[str, Any] = status.get("properties") or {}
+    # Earlier counts by size show it too, even if the cluster has no nodes now.
     azure = any(key.startswith(_SIZES) for key in known) or any(map(_is_on_azure, facts.nodes))
     kept = {
         key: value

@@ -36,6 +36,7 @@ def kubefleet_queries(listing: Listing) -> tuple[Query, ...]:
     First what steers the hub and what it remembers; then the objects that placements select, kind
     by kind, in the namespaces where they are.
     """
+    # A dict keeps the order, and each request once: placements may share some.
     found = dict.fromkeys(_steering(listing))
     kept = Kept.of(listing)
     for kind in PLACEMENTS:

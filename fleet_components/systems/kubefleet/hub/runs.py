@@ -61,6 +61,7 @@ class Begun:
         started = [
             name for name in order if records[name].over or _state(runs[name]) != "Initialize"
         ]
+        # Without a run that has started, the run that was created last.
         latest = next(reversed(started or order), "")
         # Only the run that started last goes on: it has taken the clusters of all others.
         for name in started[:-1]:

@@ -105,6 +105,7 @@ class PolicySnapshots:
             (snapshot.data.get("spec") or {}).get("policy"),
             snapshot.data.get("status"),
         )
+        # A condition of an older generation does not count: it is about another form of the policy.
         decided = conditions_of(status).get("Scheduled", {})
         scheduled = decided.get("observedGeneration", 0) == snapshot.metadata.get("generation")
         if policy is None:
@@ -202,6 +203,7 @@ class Numbering:
         )
         if not rules:
             return None
+        # Numbers count up in the order in which rules are first seen.
         number = self._numbers.setdefault(canonical(rules), len(self._numbers))
         self.rules[number] = rules
         return number

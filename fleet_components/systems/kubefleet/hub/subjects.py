@@ -144,10 +144,13 @@ class _ObservedSubject:
 
     def observed(self, notes: list[str]) -> ObservedSubject:
         """Return the placement with its decision; notes are added about what is not known."""
+        # In this order: runs and members number their override rules, which the record then
+        # contains.
         runs = self._runs()
         done = self._done(runs)
         record = self._record(runs, done)
         mode = mode_of(self.strategy.apply_strategy)
+        # In place: the list belongs to the caller.
         notes += self._notes(done)
         return ObservedSubject(
             name=self.name,
@@ -173,6 +176,7 @@ class _ObservedSubject:
         times = times_of(self.listing, self.placement, runs) if runs.latest else {}
         found = {}
         for name, bound in sorted(self.bindings.items()):
+            # The member is picked, and was sent nothing yet.
             if bound.revision is None:
                 continue
             objects = self.contents.revisions.get(bound.revision, ())
@@ -277,6 +281,7 @@ def _approvals(listing: Listing) -> Iterator[Object]:
                 written = as_written(data)
                 # The hub has set them, not the user.
                 written["metadata"].pop("labels", None)
+                # Only this condition counts; reason, message and time of the hub are for people.
                 condition = {"type": "Approved", "status": "True"}
                 yield {**written, "status": {"conditions": [condition]}}
 

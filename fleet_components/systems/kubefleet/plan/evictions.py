@@ -222,6 +222,7 @@ def _room(
         return "write minAvailable as a number"
     if budget.max_unavailable is None and budget.min_available is None:
         return "a budget without maxUnavailable and minAvailable lets none go"
+    # How many more must be available before one may go; 0 or less if one may go already.
     available, lacking = sum(item.available for item in held), 1 - allowed(policy, held, budget)
     if budget.min_available is not None:
         return f"minAvailable: {available - 1} lets it go"

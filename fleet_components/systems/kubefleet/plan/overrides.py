@@ -131,6 +131,7 @@ def _secret(
 def _wraps_secret(
     envelope: Mapping[str, Any], rules: Sequence[OverrideInForce], member: Cluster
 ) -> bool:
+    # One result for each object. `redacted` returns its argument itself if nothing in it is secret.
     (made,) = apply_overrides([envelope], rules, member.name, in_snapshot)
     return any(redacted(data) is not data for data in (envelope, made.data) if data)
 

@@ -162,6 +162,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         decision.memory.settled(rollout.held_removals),
         *before.in_use(
             wanted.revision,
+            # What no update run has taken is no revision yet.
             {newest: request.content} if newest in {wanted.revision, *later} else {},
             rollout.placed,
             done.values(),
@@ -252,6 +253,7 @@ def _goal(
     decisions = {
         cluster: sent for cluster, sent in rollout.placed.items() if cluster not in leaving
     }
+    # A member on which an override fails has no version that it could reach.
     for cluster in (held & wanted.ranks.keys()) - leaving - wanted.blocked.keys():
         revision, overrides = wanted.version(cluster)
         decisions[cluster] = Placed(wanted.ranks[cluster], 1, revision, overrides=overrides)
@@ -267,6 +269,7 @@ def _evicted(
     standing = {name for name, here in request.done.items() if here.revision is not None}
     delivered = before.memory.delivered(standing)
     if not request.evictions:
+        # Even without evictions, to forget those that are no longer in the source.
         return carried_out((), request.policy, request.budget, delivered, ())
     failing = _in_force(
         request, before, sorted(standing), (before.revision, request.content)
@@ -409,6 +412,7 @@ def _overridden(
         kept = {name: standing.get(name, _NONE) for name in wanted.ranks}
         taken = runs.record.overrides if runs.record else kept
     newest = before.next_revision(request.content)
+    # A content that the state hides is empty here: `_check_known` refuses to send it.
     content = (
         request.content if wanted.revision == newest else before.contents.get(wanted.revision, ())
     )
@@ -418,6 +422,7 @@ def _overridden(
         [name for name in wanted.ranks if name not in taken],
         (wanted.revision, content),
     )
+    # Records of runs have a number for no rules, since an engine would drop a null.
     numbers = {name: number for name, number in taken.items() if number != _NONE}
     found = attrs.evolve(found, numbers={**numbers, **found.numbers})
     waits = {name: gate for name, gate in request.waits.items() if name in wanted.ranks}
@@ -435,8 +440,10 @@ def _taken(
     rules with theirs.
     """
     newest, rules = before.next_revision(request.content), found.rules
+    # By name, so that new rules get the same numbers in every run.
     for name in sorted(runs.begun & runs.live.keys()):
         mine = found
+        # The rules that were found are those of the run in force; another run has its own revision.
         if runs.run is None or name != runs.run.name:
             revision = runs.records[name].revision
             content = request.content if revision == newest else before.contents.get(revision, ())
@@ -470,6 +477,7 @@ def _in_force(
         request.inventory.clusters,
         ((name, request.inventory.position(name)) for name in names),
     )
+    # A member that has left the fleet has no known labels, so no rule selects it.
     asked = {name: (clusters[at], *content) for name, at in positions if at is not None}
     overrides = PlacementOverrides(
         request.key, request.overrides, request.shapes, opens=request.opens

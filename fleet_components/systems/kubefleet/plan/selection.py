@@ -85,11 +85,13 @@ class Placements:
         """
         problems: list[Problem] = []
         found = [collected(problems, self._selected, item) for item in self.source.placements]
+        # None stands for a placement whose problems were collected.
         return tuple(item for item in found if item), problems
 
     def _selected(self, placement: Placement) -> SelectedPlacement:
         selection = select(self.source.catalogue, placement)
         manifests = list(unwrapped(selection.manifests))
+        # Contents of envelopes only: `select` has checked all other objects.
         inner = [manifest for manifest in manifests if manifest.origin and manifest.origin.envelope]
         problems = list(out_of_place(inner, self.source.definitions))
         if problems:

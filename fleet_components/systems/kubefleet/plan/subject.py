@@ -216,6 +216,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         self, outcome: PlacementOutcome, record: PlacementRecord, shown: Mapping[str, Any]
     ) -> tuple[PlacementSubject, PlacementOutcome]:
         """Return it with the policy and the objects that the last update has recorded."""
+        # Recorded objects have no origin, so the objects of the source are used where nothing
+        # differs.
         content = record.contents.get(record.revision, self.content)
         same = content == self.content
         selected = self.selected if same else tuple(map(Manifest, content))
@@ -326,6 +328,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         )
         if not edits:
             return attrs.evolve(self, inventory=inventory)
+        # Edits have paths from the root of the placement, in the names of the API.
         written = {"spec": {"policy": encode(self.policy or PlacementPolicy())}}
         for edit in edits:
             written = edit.on(written)
@@ -368,6 +371,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         """Return policy and strategy, and what says how drift is treated, unless it is
         overwritten.
         """
+        # An empty map stands for no policy, which means PickAll: see `last_decided`.
         asked = {
             "policy": encode(self.policy) if self.policy else {},
             "strategy": encode(self.strategy),
@@ -383,6 +387,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         return {
             "key": self.key,
             "policy": encode(self.policy) if self.policy else None,
+            # Exactly one of the two is set, which tells `from_wire` the type.
             "external": encode(strategy) if isinstance(strategy, External) else None,
             "rolling": encode(strategy) if isinstance(strategy, RollingUpdate) else None,
             "content": list(self.content),

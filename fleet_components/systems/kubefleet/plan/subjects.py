@@ -102,6 +102,7 @@ def placement_subjects(
                     *also_placed(placement, selection, source.policies, release),
                 )
             ),
+            # Both name a ClusterResourcePlacement, and a ResourcePlacement may have the same name.
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
             history=placement.spec.revision_history_limit,

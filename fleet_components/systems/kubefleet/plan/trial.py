@@ -88,6 +88,7 @@ class PlacementTrial(OverrideTrial):
             for index, rule in enumerate(override.spec.policy.override_rules)
             if rule.applies_to(member)
         )
+        # With variables the result depends on the member itself, so no two are alike.
         return rules, member.name if self._has_variables else ""
 
     def results(self, member: Cluster, parts: Collection[Part] = ()) -> Sequence[Overridden]:
@@ -146,6 +147,7 @@ def _may_pick(policy: PlacementPolicy, cluster: Cluster) -> bool:
     """Return whether the names or labels of a policy let it pick a member, whatever its state."""
     if policy.placement_type == PICK_FIXED:
         return cluster.name in policy.cluster_names
+    # A term without labels may match any member: properties are part of a member's state.
     selectors = [term.label_selector for term in policy.required_terms]
     return not selectors or any(
         selector is None or selector.matches(cluster.labels) for selector in selectors

@@ -70,6 +70,8 @@ def in_runs(source: Source, members: KubeFleetMembers) -> Iterator[Problem]:
     names = {place: Vocabulary(known) for place, known in placements.items()}
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
+            # `placements` has an empty map where a namespace has no placement, `names` has no
+            # entry.
             place = PLACEMENT_OF[manifest.kind], manifest.namespace
             yield from problems_of(
                 manifest, _of_run(manifest, placements[place], names.get(place, _NONE))
@@ -81,6 +83,7 @@ def in_runs(source: Source, members: KubeFleetMembers) -> Iterator[Problem]:
 
 def in_evictions(source: Source) -> Iterator[Problem]:
     """Yield the evictions and disruption budgets that belong to no placement."""
+    # Evictions and budgets concern ClusterResourcePlacements only.
     names = Vocabulary(placement.name for placement in source.placements if not placement.namespace)
     for manifest in source.policies:
         if (
@@ -108,6 +111,7 @@ def _of_override(
     override brings.
     """
     keys = [key for key in brought if override.is_for(key)]
+    # Without the placement nothing brings a target, and one message is enough.
     if override.spec.placement and not keys:
         yield _no_placement(override, brought)
         return
@@ -120,6 +124,7 @@ def _of_override(
         index for index, item in enumerate(asked) if _is_out_of_scope(override, item, objects)
     }
     if (
+        # One message for the namespace instead of one for each of its objects.
         namespace
         and not outside
         and not objects.catalogue.contents(namespace)
@@ -278,6 +283,7 @@ def in_overrides(
 
 def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
     """Yield given approvals that no update run asks for."""
+    # Subjects of Karmada have no strategy.
     strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
     runs = (
         run for strategy in strategies if isinstance(strategy, External) for run in strategy.runs
@@ -311,6 +317,7 @@ def skipped_stages(
     strategy = source.policy(kind, namespace, name)
     theirs = members.inventory.mask_of_names(picked)
     for index, stage in enumerate(run.stages):
+        # A missing selector has a warning of `in_runs`, and a run fails on an invalid one.
         if stage.selector is None or stage.selector.error:
             continue
         selected = members.inventory.matching(stage.selector)
@@ -362,6 +369,7 @@ def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[AskedFor]:
         for selector in selectors
         if selector.selection_scope == "NamespaceWithResourceSelectors"
     ]
+    # Admission lets at most one selector of this scope pass.
     inner = placement.namespace or next(iter(partly), "")
     for selector in selectors:
         kind = objects.catalogue.kind(selector.group, selector.kind)

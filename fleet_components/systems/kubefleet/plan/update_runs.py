@@ -170,12 +170,14 @@ def runs_in_force(
         gates: the given approvals, and the time of this update.
     """
     known = {run.name: before.records[run.name] for run in runs if _is_known(run, before)}
+    # Only the run that was in force can have been interrupted: all others move nothing.
     records = {
         n: _resumed(run_record, scheduled) if n == before.latest else run_record
         for n, run_record in known.items()
     }
     # A run with another spec than the one that is remembered is a new run of the same name.
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
+    # Sorted, so that the state is the same in every run.
     records = dict(sorted({**records, **begun}.items()))
     live = [run for run in runs if not records[run.name].over]
     # A run that only initializes moves nothing, and takes no clusters from others.
@@ -186,6 +188,7 @@ def runs_in_force(
     for run in going[:-1]:
         records[run.name] = preempted(come_so_far(records[run.name], scheduled), going[-1].name)
     if (
+        # A run that begins now has taken what it would be compared with.
         current
         and current.name not in begun
         and (why := outdated(records[current.name], current, scheduled))

@@ -111,6 +111,7 @@ def allowed(
         held: the clusters that the placement has, those that it is about to leave included.
         budget: the budget.
     """
+    # PickFixed does not get here: `check_eviction` refuses it.
     target = (
         (policy.number_of_clusters or 0)
         if policy and policy.placement_type == PICK_N

@@ -75,12 +75,14 @@ class Waiting:
         if not self.clusters:
             times = [self.began or self.gates.as_of]
         else:
+            # A stage that still moves is not done before now.
             times = (
                 [self.gates.as_of]
                 if self.moves
                 else [self._done(cluster) for cluster in self.clusters]
             )
         known = [time for time in times if time]
+        # A single unknown time may be the latest, so the end is unknown too.
         return max(known) + wait if len(known) == len(times) else None
 
     def _done(self, cluster: str) -> datetime | None:
@@ -207,6 +209,7 @@ class _Walk:
             self._number += 1
             self.spots |= dict.fromkeys(part, (self._number, self.closed))
             wanted = self.situation.wanted
+            # These clusters do not become ready in this update, and a run does not go past them.
             waits_for = {*wanted.blocked, *wanted.waits, *self.situation.awaited}
             stuck = [cluster for cluster in part if cluster in waits_for]
             if stuck:
@@ -234,6 +237,7 @@ class _Walk:
         """
         # At most one task waits: `arrange` refuses two of the same type.
         wait = next((task.wait for task in stage.after if task.wait), timedelta())
+        # The stage began neither before the previous one was over nor before the run did.
         began = max(filter(None, (self._began, self.run.since)), default=None)
         waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)
         self._began = waiting.due(wait)
@@ -251,6 +255,7 @@ class _Walk:
     ) -> StageProgress:
         moving = {cluster for cluster in self.situation.moving if self._moves(cluster)}
         clusters = [cluster for part in parts for cluster in part]
+        # A gate that was closed before the stage is reported there only.
         after = "" if before or not self.closed else str(self.closed.why)
         return StageProgress(
             stage.name,

@@ -24,6 +24,7 @@ from fleet_components.systems.kubefleet.model.placement import (
 from fleet_components.systems.kubefleet.model.release import RELEASE
 
 _UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+# `ms` comes before `m`: of several alternatives the first that matches counts.
 _NUMBER, _UNIT = r"[0-9]+\.?[0-9]*|\.[0-9]+", "ms|us|µs|ns|h|m|s"
 _DURATION_PART = re.compile(f"({_NUMBER})({_UNIT})")
 _DURATION = re.compile(f"0|(({_NUMBER})({_UNIT}))+")
@@ -47,6 +48,7 @@ def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
     if percent == value or not percent.isdecimal():
         return 0
     share = int(percent) * total
+    # Twice negated, a division by `//` rounds up, without the errors of floats.
     return -(-share // 100) if round_up else share // 100
 
 

@@ -137,6 +137,7 @@ def _rungs(
     first, last = (known[0][1], known[-1][1]) if up else (known[-1][1], known[0][1])
     beyond = stepped(last, 1 if up else -1)
     old = column.texts[position] if column.values[position] is not None else first
+    # No amount below 0 is proposed.
     return between(old or first, last if beyond is None or beyond.startswith("-") else beyond)
 
 

@@ -137,11 +137,13 @@ def _next_comparison(
     profile: Profile, state: KubeFleetState, position: int
 ) -> FieldComparison | None:
     """Compare a picked member with the best of the others, if it would get its place again."""
+    # Without the member, so that it competes for its own place.
     free = attrs.evolve(state, present=state.present & ~(1 << position))
     passed = run_filters(profile, free, state.inventory.everything).passed & ~free.present
     ranked = (
         [at for at, _ in best_first(run_scores(profile, free, passed), passed)] if passed else []
     )
+    # It would not win its place again, or there is no other member to compare it with.
     if ranked[:1] != [position] or len(ranked) == 1:
         return None
     return _compared(profile, free, position, ranked[1], chosen=True)
@@ -157,9 +159,11 @@ def _holder(
     free = attrs.evolve(state, present=state.present & ~places)
     asked = places | 1 << position
     passed = run_filters(profile, free, asked).passed
+    # A filter decides between them, and no points do.
     if not masks.has(passed, position) or not passed & places:
         return None
     ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)]
+    # It is ahead of a member that is picked, so points do not explain why it has no place.
     if ranked[-1] != position:
         return None
     # At least two passed: the member, and one of those that are picked.
@@ -170,6 +174,7 @@ def _compared(
     profile: Profile, state: KubeFleetState, position: int, other: int, *, chosen: bool
 ) -> FieldComparison:
     names = state.inventory.names
+    # The parts come in the order in which they count: the first that differs decides.
     for part in profile.parts:
         mine, theirs = _shares(profile, state, position, part), _shares(profile, state, other, part)
         points = sum(mine.values()) - sum(theirs.values())
@@ -242,6 +247,7 @@ def _fixed(
         if needs_names and set(policy.cluster_names) == {name}:
             return Proposals(stopped=stopped)
         drop = FieldEdit(POLICY, DROP, _NAMES, name, f"without {name} in clusterNames")
+        # One ladder of one step, which is one edit.
         return Proposals(losing=(((drop,),),), stopped=stopped)
     return Proposals(
         passing=((FieldEdit(POLICY, ADD, _NAMES, name, f"with {name} in clusterNames"),),)
@@ -263,6 +269,7 @@ def _winning(profile: Profile, state: KubeFleetState, position: int) -> Proposal
 def _losing(profile: Profile, state: KubeFleetState, position: int) -> Proposals:
     ladders = [*stopping_ladders(profile, state, position)]
     if state.policy.placement_type == PICK_N:
+        # Downwards, since each step of a ladder goes further than the one before.
         numbers = _numbers(reversed(range(1, state.policy.number_of_clusters or 0)))
         ladders = [numbers, *scoring_ladders(profile, state, position, more=False), *ladders]
     return Proposals(losing=tuple(filter(None, ladders)))

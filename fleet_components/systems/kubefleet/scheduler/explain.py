@@ -81,6 +81,7 @@ def _explain(
     state: KubeFleetState, position: int, binding: Binding | None, ask: Ask, error: str
 ) -> MemberExplanation:
     name, selected = state.inventory.names[position], has(state.present, position)
+    # A failed cycle leaves bindings alone, so only members without one are undecided.
     if error and binding is None:
         return MemberExplanation(name, False, f"nothing could be decided: {error}")
     verdicts = ask(state, position)
@@ -99,6 +100,7 @@ def _fixed(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
 
 
 def _asking(profile: Profile, state: KubeFleetState, shown: Collection[str]) -> Ask:
+    # Picked members that pass every filter have the same verdicts, which are computed once.
     alike, passes = passing_all(
         profile, state, state.present & state.inventory.mask_of_names(shown)
     )

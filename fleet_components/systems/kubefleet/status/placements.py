@@ -69,6 +69,7 @@ def placement_status(
     """
     kind, subject = decided.subject.kind, _placement(decided)
     scheduled = status.placement_condition(kind)
+    # The scheduler has not decided yet, so there is no member to show.
     if scheduled.reason == "SchedulePending":
         return _status(decided, scheduled, [], [])
     members = [
@@ -114,6 +115,7 @@ def scheduling_status(decided: Decided, status: Status) -> dict[str, Any]:
         placed[item.cluster_name].revision if item.cluster_name in placed else None
         for item in picked
     }
+    # Update runs may leave members on several revisions: then a hub shows no index and no objects.
     external = isinstance(_placement(decided).strategy, External)
     revision = (
         decided.record.revision if not external else running.pop() if len(running) == 1 else None
@@ -196,6 +198,7 @@ def accessible_status(
     it.
     """
     if subject.reports_in:
+        # The condition about the copy is not part of the copy.
         own_conditions = [
             condition for condition in status["conditions"] if condition["type"] != STATUS_SYNCED
         ]
@@ -250,6 +253,7 @@ def _conditions(
     if isinstance(subject.strategy, External):
         if sent is None:
             return [Condition(ROLLOUT_STARTED, UNKNOWN, "RolloutStartedUnknown", _DECIDING)], {}
+    # An override fails only once the rollout has started: the condition after this one says so.
     elif blocked := "" if failing else _blocked(decided, cluster, sent):
         return [Condition(ROLLOUT_STARTED, FALSE, _NOT_STARTED, blocked)], {}
     started = Condition(
@@ -259,6 +263,7 @@ def _conditions(
         message = (
             f"Failed to apply the override rules on the resources: {failing.subject} {failing.what}"
         )
+        # Nothing was sent with these rules, so no record has them.
         overrides = dict(_named(_wanted_rules(subject, cluster)))
         return [started, Condition(OVERRIDDEN, FALSE, "OverriddenFailed", message)], overrides
     # Every case without it has returned above.
@@ -284,6 +289,7 @@ def _sent(decided: Decided, cluster: str) -> Placed | None:
     nothing.
     """
     before = decided.before.decisions
+    # What was sent and is not ready yet is in the decision before, and not in `done`.
     if cluster in stopped_at(decided.subject.done, before):
         placed: Placed = before[cluster]
         return placed
@@ -320,7 +326,9 @@ def _by(decided: Decided, cluster: str, sent: Placed | None) -> str:
     }
     if not records:
         return ""  # a run that is taken out is forgotten
+    # Nothing records which of several older runs it was, so the last by name is shown.
     name = latest if latest in records else max(records)
+    # The spec of a run is `strategy#index`.
     return f", resourceSnapshotIndex: {records[name].spec.partition('#')[2]}, updateRun: {name}"
 
 
@@ -439,6 +447,7 @@ def _failures(decided: Decided, status: Status, selected: int) -> list[dict[str,
     """Return the entries of members that are wanted and were not found: without a name, each with
     the reason.
     """
+    # The scheduler lists the members that it rejects, the status one entry for each missing member.
     failed = [decision for decision in status.decisions if not decision.selected][
         : _missing(decided, selected)
     ]
@@ -450,6 +459,7 @@ def _failures(decided: Decided, status: Status, selected: int) -> list[dict[str,
 
 def _missing(decided: Decided, selected: int) -> int:
     """Return the number of members that are wanted and were not found."""
+    # PickAll asks for no number, so none is missing.
     policy = _placement(decided).policy
     if policy and policy.placement_type == PICK_N:
         return max(0, (policy.number_of_clusters or 0) - selected)

@@ -141,6 +141,7 @@ def eviction_statuses(decided: Decided) -> dict[str, dict[str, Any]]:
 
 
 def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, Any]:
+    # -1: the run could not begin, so it has neither stages nor clusters.
     if record.revision < 0:
         failed = Condition("Initialized", FALSE, "UpdateRunInitializedFailed", record.message)
         return {"conditions": [to_wire(failed)]}
@@ -235,6 +236,8 @@ class _Part:
                     self.stage,
                     "after",
                     task,
+                    # The request exists once all clusters are updated; without clusters, once the
+                    # tasks are due.
                     asked=(
                         done >= set(self.clusters)
                         if self.clusters
@@ -321,6 +324,7 @@ def _last_stage(record: RunRecord, part: _Part, brought: frozenset[str]) -> int:
     """Return how far the stage had come in which a run failed."""
     here = brought.intersection(part.clusters)
     if here.intersection(record.updating):
+        # Only a run that takes clusters over fails their stage; any other failure leaves it moving.
         return _FAILED if record.taken else _MOVING
     if not here:
         return _NOT_REACHED
@@ -334,6 +338,7 @@ def _of_stage(stage: StageProgress, part: _Part, run: UpdateRun, going_on: bool)
     if part.skipped:
         return _PASSED
     done = set(stage.done) >= set(part.clusters)
+    # A stopped run is past a stage with tasks after it only if later clusters show it.
     if run.state == "Stop":
         return _PASSED if done and (going_on or not part.stage.after) else _STOPPED
     if not part.clusters and stage.before:
@@ -389,6 +394,7 @@ def _going(stages: Sequence[tuple[_Part, int]], sent: frozenset[str]) -> Conditi
 def _cluster(
     name: str, *, updated: bool, started: bool = False, loss: str | None = None
 ) -> dict[str, Any]:
+    # An updated cluster has been started, whatever `started` says.
     conditions = [_STARTED, _UPDATED] if updated else [_STARTED] if started else []
     if loss:
         conditions.append(Condition("Succeeded", FALSE, "ClusterUpdatingFailed", loss))

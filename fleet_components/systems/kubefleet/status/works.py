@@ -103,6 +103,7 @@ def _end(envelope: Manifest, release: Release) -> str:
 
 
 def _known(manifests: Iterable[Manifest], observed: ObservedMember) -> tuple[ObservedObject, ...]:
+    # What was known of a member that is not reached may be out of date.
     known: Mapping[ObjectKey, ObservedObject] = {} if observed.unreached else observed.objects
     return tuple(
         known.get(manifest.key) or ObservedObject(manifest.key, manifest.api_version)
@@ -114,6 +115,7 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     """Return the conditions ``Applied`` and ``Available`` of a member, and the lists of what has
     failed or drifted.
     """
+    # From the worst case to the best: the first that concerns any object decides.
     drifted = list(_drifted(works))
     # The engine ends with what fails, and what comes after it is not tried: an agent tries all.
     work = _first(works, lambda observed: observed.applied not in ("", "Applied"))
@@ -235,6 +237,8 @@ def _error(found: ObservedObject) -> str:
 def _drifted(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that somebody has changed since they were written."""
     for work, observed in _all(works):
+        # With one of these reasons, the differences are why the object was not written, and no
+        # drift.
         if observed.differences and observed.applied not in _STANDING_IN_THE_WAY:
             yield {
                 **_of(work, observed),

@@ -154,6 +154,7 @@ def _contradiction(requirements: Sequence[Object]) -> str:
         each for each in requirements if len(each["values"]) == 1 and is_quantity(each["values"][0])
     ]
     equal, unequal = _values(sound, "Eq"), _values(sound, "Ne")
+    # Neighbours are enough: if each equals the next, all are equal.
     for value, other in pairwise(equal):
         if value.amount != other.amount:
             return f"conflicting Eq values {value} and {other}"
