@@ -146,6 +146,7 @@ class Demands:
         ):
             if not settings.is_on(setting) and setting not in settings.unknown:
                 yield self._lacks(f"{field}=True", _MUTABLE.format(kind=kind))
+        # If it is left out, the provider has it on.
         if settings.given.get("enableServerSideApply") is not None and not settings.is_on(
             "enableServerSideApply"
         ):

@@ -132,6 +132,8 @@ class _Given:
                         )
                     ]
                 )
+            # An input type has its fields in ``__dict__``, by the names of the arguments of its
+            # resource.
             return cls(make=partial(kind, name, **vars(value)))
         if isinstance(value, Mapping):
             return cls._of_data(value, path, name)
@@ -168,6 +170,7 @@ class _Given:
                     )
                 )
         return cls(
+            # Not called if there are problems, such as a kind that is no text.
             make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems
         )
 
@@ -192,6 +195,7 @@ def _register(waiting: Iterable[_Given]) -> None:
 
 def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
     """Return a value as YAML holds it; values that are not known yet stay as they are."""
+    # First, since an Enum of the SDK is also a text.
     if isinstance(value, Enum):
         return _plain(value.value, path, problems)
     if isinstance(value, Mapping):

@@ -170,6 +170,7 @@ def endpoint_of(text: str) -> str:
             str({item["name"]: item["cluster"] for item in config["clusters"]}[cluster]["server"])
         )
         port = url.port or {"http": 80, "https": 443}.get(url.scheme)
+        # ``hostname`` has lost the brackets of an IPv6 address.
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
         return visible(
             f"context {name}, {host or 'no address'}{f':{port}' if host and port else ''}"
@@ -218,6 +219,7 @@ def _missing_parts(text: str) -> str:
     )
 
 
+# ``users`` may be missing, as for a server behind ``kubectl proxy``, which takes no login.
 _PARTS = {"clusters": "cluster", "contexts": "context"}
 
 

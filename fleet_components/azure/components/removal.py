@@ -129,6 +129,7 @@ class RemovalGuard:
         Raises:
             FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
         """
+        # A record has the name that its fleet had in the last update.
         fleets = frozenset({fleet, *_previous(opts)})
         standing = (_recorded(resource) for resource in read_stored((names.PROVISIONED,)))
         return cls(
@@ -162,6 +163,7 @@ class RemovalGuard:
         return f"AzureFleet {self.fleet}"
 
     def _removed(self, declared: Collection[Thing]) -> list[Thing]:
+        # A set has no order, and the message should be the same in each run.
         return sorted(self.standing.difference(declared))
 
     def _keys(self, declared: Collection[Thing]) -> list[str]:

@@ -51,6 +51,7 @@ _FLAGS = (
     "use_oidc",
 )
 
+# Weak keys, so that an entry ends with its provider.
 _WORKS_IN: WeakKeyDictionary[pulumi.ProviderResource, pulumi.Output[str | None]] = (
     WeakKeyDictionary()
 )
@@ -70,6 +71,7 @@ def has_azure_provider(opts: pulumi.ResourceOptions | None) -> bool:
     """
     if opts is None:
         return False
+    # Pulumi takes a list of providers, or a map of them by package.
     several = opts.providers or ()
     given = [opts.provider, *(several.values() if isinstance(several, Mapping) else several)]
     here = any(each is not None and each.package == _PACKAGE for each in given)
@@ -143,6 +145,7 @@ class Subscriptions:
         key = self.key(subscription, opts)
         if not key:
             return None
+        # One provider for everything that is in the same subscription.
         if key not in self._given and key not in self._made:
             parent = pulumi.ResourceOptions(parent=opts.parent if opts else None)
             self._made[key] = _provider_of(f"{self.name}-{key}", key, parent)
@@ -150,6 +153,7 @@ class Subscriptions:
 
     @property
     def _given(self) -> Mapping[str, Provider]:
+        # IDs are compared in lower case, however the program writes them.
         return {subscription.lower(): provider for subscription, provider in self.given.items()}
 
 
@@ -165,6 +169,7 @@ def reached_subscription(
     provider = azure_provider(component)
     if provider is None:
         return declared.lower() or configured_subscription() or None
+    # One call for each provider, however many members use it.
     if provider not in _WORKS_IN:
         asked: pulumi.Output[Any] = authorization.get_client_config_output(
             opts=pulumi.InvokeOptions(provider=provider)
@@ -182,6 +187,7 @@ def through(owner: pulumi.Resource, opts: pulumi.ResourceOptions) -> pulumi.Reso
     gets ``owner`` as its parent instead, and the URN that it would have had as an alias.
     """
     wanted = azure_provider(owner)
+    # The provider that the resource would get without help.
     given = opts.provider or (azure_provider(opts.parent) if opts.parent else None)
     if given is wanted:
         return opts

@@ -232,6 +232,7 @@ def gone_in_view(document: PlanDocument) -> list[tuple[str | None, str]]:
     return [
         (fleet, name)
         for fleet, name in zip(gone.of_fleets, gone.subjects, strict=True)
+        # The view names subjects by key, with their kind or without.
         if (not view.only or not {name, name.partition("/")[2]}.isdisjoint(view.only))
         and (not view.member or name in there)
     ]
@@ -247,6 +248,7 @@ class _Gone:
 
 
 def _gone(document: PlanDocument) -> Iterator[str]:
+    # Kind and key; the key may have slashes of its own.
     gone = [_Gone(fleet, *name.split("/", 1)) for fleet, name in gone_in_view(document)]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"

@@ -288,6 +288,7 @@ def _amount(member: Manifest, path: FieldPath, text: str) -> str:
 def _difference(known: int, text: str) -> int:
     """Return the difference that a relative amount makes, in the unit of the known one, 1e-9."""
     if text.endswith("%"):
+        # Divided last, so that only the result is rounded.
         return known * int(text[:-1]) // 100
     return parse_quantity(text).nano
 
